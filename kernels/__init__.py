@@ -1,0 +1,1 @@
+"""Mask kernels: a normative numpy reference and its compiled counterparts."""

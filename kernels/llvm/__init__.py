@@ -1,0 +1,1 @@
+"""Kernels generated and compiled through llvmlite."""

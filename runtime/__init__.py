@@ -1,0 +1,1 @@
+"""Everything that runs a compiled program: virtual machine, masks, engine, models."""

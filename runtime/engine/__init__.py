@@ -1,0 +1,1 @@
+"""Branches of tokens over a model: append, fork, roll back, sample."""

@@ -1,0 +1,1 @@
+"""From a constraint and a vocabulary to exact token masks."""

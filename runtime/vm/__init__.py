@@ -1,0 +1,1 @@
+"""The bytecode virtual machine."""

@@ -1,0 +1,1 @@
+"""Descriptions of byte languages: character automata and terms over them."""

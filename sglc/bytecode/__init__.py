@@ -1,0 +1,1 @@
+"""The instruction set, its containers, verifier, disassembler and file format."""

@@ -1,0 +1,130 @@
+"""Containers of compiled programs: plain data that the virtual machine, the verifier and the file format share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from sglc.types.type import DeclaredType, Type
+from sglc.types.values import Value
+
+
+class Instruction(NamedTuple):
+    """Opcode number and its operands (0 where the opcode has fewer)."""
+
+    op: int
+    a: int = 0
+    b: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an instruction comes from: file index into Program.files, offsets, line and column from 1."""
+
+    file: int
+    start: int
+    end: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPoint:
+    """One `ensure`/`check … retry` policy.
+
+    `hole_slot` is the variable that the rewound hole fills; `attempts` the number of retries.
+    """
+
+    strategy: Literal["resample", "repair"]
+    attempts: int
+    hole: int
+    """Index into Program.holes of the hole that is drawn again."""
+    hole_slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class HoleSpec:
+    """One hole.
+
+    `name` is qualified: `function.hole`. `mode` `gen` fills `type`; `choose` and `select` take a list of
+    options from the stack first unless `type` is given (a finite type). `options` names the values on the
+    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed.
+    `stops` are texts whose beginning ends the hole where its type could also go on: the literal text that
+    follows it, or a newline; `end_of_message` allows the model's end-of-turn token to do so.
+    """
+
+    name: str
+    mode: Literal["gen", "choose", "select"]
+    type: int | None
+    """Index into Program.types."""
+    options: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
+    end_of_message: bool = True
+    by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSpec:
+    name: str
+    type: int
+    has_default: bool = False
+    default: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One function, fork body or test.
+
+    `kind`: `fn`, `part`, `pure`, `fork` (shares the slots of its parent by copy; slot 0 of `parameters` is
+    the loop variable), `test`. `slots` names every local slot (parameters first). `places` has one entry per
+    instruction. `within` is the token budget of the function, None for none.
+    """
+
+    name: str
+    kind: Literal["fn", "part", "pure", "fork", "test"]
+    parameters: tuple[ParameterSpec, ...]
+    result: int | None
+    slots: tuple[str, ...]
+    instructions: tuple[Instruction, ...]
+    places: tuple[Place, ...]
+    retries: tuple[RetryPoint, ...] = ()
+    within: int | None = None
+    public: bool = True
+    doc: str = ""
+    raises: tuple[str, ...] = ()
+    fork_slot: int = 0
+    """For `fork`: the slot of the loop variable."""
+    stack_depth: int = 0
+    """Largest number of stack items, found by the verifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpec:
+    """A declared error and the names of its fields."""
+
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A linked program: everything that running needs, and nothing about how it was written.
+
+    `codes` are in order of declaration, functions of the main module first; `entry` names the main module's
+    functions (name to code index); tests are codes of kind `test`.
+    """
+
+    name: str
+    codes: tuple[Code, ...]
+    entry: Mapping[str, int]
+    constants: tuple[Value, ...]
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+    table: Mapping[str, DeclaredType]
+    holes: tuple[HoleSpec, ...]
+    errors: tuple[ErrorSpec, ...] = ()
+    files: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Text of each file, so that run-time errors can show the line. May be empty."""
+    meta: Mapping[str, str] = field(default_factory=dict)

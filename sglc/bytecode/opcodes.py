@@ -1,0 +1,111 @@
+"""The one opcode table: name, operands, stack effect, meaning.
+
+Emitter, verifier, disassembler, virtual machine and documentation all read this table. An instruction is an
+opcode number and up to two integer operands. Operand kinds say what an integer indexes. Stack pictures are
+written `before -> after`, top at the right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+OperandKind = Literal[
+    "constant",  # index into Program.constants
+    "slot",  # local variable of the frame
+    "target",  # instruction index in the same code object
+    "count",  # a number of stack items
+    "name",  # index into Program.names
+    "type",  # index into Program.types
+    "code",  # index into Program.codes
+    "hole",  # index into Program.holes
+    "retry",  # index into the code object's retries
+    "flag",  # 0 or 1
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    number: int
+    name: str
+    operands: tuple[OperandKind, ...]
+    pops: int | None
+    """Items taken; None means as many as the first `count` operand says (plus `extra`)."""
+    pushes: int
+    meaning: str
+    extra: int = 0
+    """Items taken besides those that a `count` operand counts."""
+
+
+_ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = (
+    # values
+    ("CONSTANT", ("constant",), 0, 1, "-> value"),
+    ("LOAD", ("slot",), 0, 1, "-> value of the slot"),
+    ("STORE", ("slot",), 1, 0, "value ->"),
+    ("DUPLICATE", (), 1, 2, "a -> a a"),
+    ("POP", (), 1, 0, "a ->"),
+    ("LIST", ("count",), None, 1, "items -> list"),
+    ("TUPLE", ("count",), None, 1, "items -> tuple"),
+    ("MAP", ("count",), None, 1, "k1 v1 k2 v2 … -> map; the count is of items, two an entry"),
+    ("RECORD", ("type", "count"), None, 1, "fields in declared order -> record"),
+    ("VARIANT", ("name", "count"), None, 1, "fields -> variant; the name is `Union.Variant`"),
+    ("STRING", ("count",), None, 1, "parts -> their display texts joined"),
+    ("APPEND", (), 2, 1, "list item -> list with the item at its end (comprehensions)"),
+    ("UNARY", ("name",), 1, 1, "a -> op a; the name is `-` or `not`"),
+    ("BINARY", ("name",), 2, 1, "a b -> a op b; the name is the operator as written"),
+    ("RANGE", ("flag",), 2, 1, "start stop -> range; flag 1 includes the stop"),
+    ("ATTRIBUTE", ("name",), 1, 1, "value -> value.name"),
+    ("INDEX", (), 2, 1, "value index -> item"),
+    ("SLICE", (), 3, 1, "value start stop -> part; null for an absent end"),
+    ("WITH_ITEM", (), 3, 1, "container key value -> a copy with the item set"),
+    ("WITH_FIELD", ("name",), 2, 1, "record value -> a copy with the field set"),
+    ("BUILTIN", ("name", "count"), None, 1, "arguments -> result of the built-in function"),
+    ("METHOD", ("name", "count"), None, 1, "receiver arguments -> result; the count includes the receiver"),
+    ("CHECK_TYPE", ("type",), 1, 1, "value -> value; raises if it is not a member of the type"),
+    # control
+    ("JUMP", ("target",), 0, 0, "->"),
+    ("JUMP_IF_FALSE", ("target",), 1, 0, "cond ->"),
+    ("JUMP_IF_TRUE", ("target",), 1, 0, "cond ->"),
+    ("ITERATE", (), 1, 1, "iterable -> iterator"),
+    ("NEXT", ("target", "slot"), 1, 1, "iterator -> iterator, with the next item stored in the slot; or jump"),
+    ("IS_VARIANT", ("name",), 1, 1, "value -> bool; the name is `Union.Variant`"),
+    ("IS_TYPE", ("type",), 1, 1, "value -> bool; membership"),
+    ("CALL", ("code", "count"), None, 1, "arguments -> result; a fresh conversation for fn, none for pure"),
+    ("CALL_PART", ("code", "count"), None, 1, "arguments -> result; writes into the current message"),
+    ("RETURN", (), 1, 0, "value -> to the caller"),
+    ("RAISE", ("name", "count"), None, 0, "fields -> raises the error of that name"),
+    ("RERAISE", (), 0, 0, "raises the error being handled again"),
+    ("TRY", ("target",), 0, 0, "pushes a handler; keeps a mark of the conversation"),
+    ("END_TRY", (), 0, 0, "drops the newest handler"),
+    ("CATCH", ("name",), 0, 1, "-> bool: is the error being handled of that name (empty: any error)?"),
+    ("ERROR", (), 0, 1, "-> the error being handled, as a value"),
+    ("LIMIT", ("name",), 1, 1, "n -> n - 1; raises Budget if n was 0. The name describes the loop"),
+    # conversation
+    ("ROLE", ("name",), 0, 0, "opens a message of that role"),
+    ("END_ROLE", (), 0, 0, "closes the open message"),
+    ("LINE", (), 0, 0, "starts a pipe line: a newline first, unless it is the first or glued"),
+    ("GLUE", (), 0, 0, "the next LINE adds no newline"),
+    ("TEXT", ("constant",), 0, 0, "appends literal text"),
+    ("INSERT", (), 1, 0, "value -> ; appends its display text as inert data"),
+    ("GEN", ("hole", "count"), None, 1, "option values -> generated value"),
+    ("SELECT", ("hole", "count"), None, 1, "option values -> Scored; emits the best option's text"),
+    ("SNAPSHOT", ("retry",), 0, 0, "keeps conversation and locals for a retry; a retry resumes here"),
+    ("RETRY", ("retry",), 1, 0, "reason -> ; resumes at the snapshot while attempts are left, else goes on"),
+    ("RECORD_CHECK", ("flag",), 1, 0, "reason or null -> ; notes a check: 1 passed, 0 failed"),
+    ("SEED", (), 1, 0, "number -> ; seed of this branch"),
+    ("FORK", ("code", "flag"), 1, 1, "iterable -> branches; the code is the body, flag 1 skips failures"),
+    ("ADOPT", (), 1, 0, "branch -> ; its conversation becomes this one"),
+    # tests
+    ("MOCK", ("name", "flag"), 1, 0, "value -> ; hole `f.hole` answers it, flag 1 always"),
+    ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
+    ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
+    ("EXPECT_RAISES", ("name", "flag"), 0, 0, "flag 0: an error of that name is due; 1: none came, a failure"),
+)  # fmt: skip
+
+OPCODES: tuple[Opcode, ...] = tuple(
+    Opcode(
+        number, name, operands, pops, pushes, meaning,
+    )
+    for number, (name, operands, pops, pushes, meaning) in enumerate(_ROWS)
+)  # fmt: skip
+BY_NAME: dict[str, Opcode] = {op.name: op for op in OPCODES}

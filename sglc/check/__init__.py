@@ -1,0 +1,1 @@
+"""Names, types, constraints and budgets of a parsed program."""

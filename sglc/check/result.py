@@ -1,0 +1,184 @@
+"""What checking a program yields: the tree untouched, and side tables keyed by the identity of its nodes.
+
+Tables are keyed by `id(node)`; the modules keep the nodes alive. The lowering reads these tables and never
+looks a name up itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sglc.syntax import ast
+from sglc.types.type import DeclaredType, Type
+from sglc.types.values import EnumValue, Value
+
+# -- types of expressions --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOf:
+    """A range of integers as a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchOf:
+    """A branch of a fork: `.value` and every hole of its body by name."""
+
+    value: ExpressionType
+    holes: tuple[tuple[str, ExpressionType], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredOf:
+    """The result of `select`: `.top`, `.p(x)`, `.margin`, `.logprob(x)`."""
+
+    option: Type
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """A list of items that are no plain type (branches, scored values)."""
+
+    item: ExpressionType
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorOf:
+    """An error bound by `except … as e`; name None is any error (fields `.name`, `.message`)."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """The type of what does not return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Already reported; agrees with everything, so that one fault gives one diagnostic."""
+
+
+ExpressionType = Type | RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf | Never | Unknown
+
+# -- what a name means -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSymbol:
+    """A variable, parameter, loop variable or hole. `slot` is unique within its function and its forks."""
+
+    name: str
+    slot: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSymbol:
+    """A fn, part or pure fn, by qualified name (`crew`, `std.text.trim`; the main module's have no prefix)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSymbol:
+    """A constant or enum member, with its value."""
+
+    value: Value | EnumValue
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSymbol:
+    """The constructor of a record type (qualified name)."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class VariantSymbol:
+    """The constructor or pattern of a variant."""
+
+    union: str
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSymbol:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinSymbol:
+    """A built-in function (`len`, `sum`, `str`, …)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSymbol:
+    """A type used as a pattern (`case Complaint` over `A | B`)."""
+
+    type: Type
+
+
+Symbol = (
+    LocalSymbol | FunctionSymbol | ConstantSymbol | RecordSymbol | VariantSymbol | ErrorSymbol
+    | BuiltinSymbol | TypeSymbol
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HoleFacts:
+    """What the checker found about a Gen, Choose or Select.
+
+    `type` is the type to generate, including what was implied: the literal text that follows a bare `str`
+    hole on its line is an implied `until`. It is None for choices known only at run time. `stops` and
+    `end_of_message` as in `bytecode.code.HoleSpec`. `slot` is the variable it fills, None for an expression.
+    """
+
+    name: str
+    type: Type | None
+    stops: tuple[str, ...]
+    end_of_message: bool
+    slot: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultArgument:
+    """Stands in a bound argument list where the parameter's or field's default is taken."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedModule:
+    """One module and its side tables, all keyed by `id(node)`."""
+
+    module: ast.Module
+    name: str
+    """Empty for the main module, else its dotted name (`std.text`, `crew`)."""
+    types: Mapping[int, ExpressionType]
+    """Type of every Expression."""
+    resolved: Mapping[int, Type]
+    """Type that every TypeExpression stands for."""
+    symbols: Mapping[int, Symbol]
+    """Meaning of Reference, NamePattern (absent: a new binding or see LocalSymbol), ConstructorPattern, Raise,
+    each Name of Except, ExpectRaises; of Let, For, Fork, Comprehension, Parameter, Except (the variable
+    they bind); of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`)."""
+    arguments: Mapping[int, tuple[ast.Expression | DefaultArgument, ...]]
+    """For each Call, and each Raise: arguments in the order of the parameters or fields."""
+    holes: Mapping[int, HoleFacts]
+    retries: Mapping[int, ast.Gen | ast.Choose | ast.Select]
+    """For each Ensure with a retry: the hole that it draws again (in the same or an enclosing block)."""
+    constants: Mapping[int, Value] = field(default_factory=dict)
+    """Compile-time values of expressions where one was needed (counts, option values, schema texts)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """The main module and all it uses; `table` holds every declared type by qualified name."""
+
+    main: CheckedModule
+    modules: tuple[CheckedModule, ...]
+    """All modules, the main one first."""
+    table: Mapping[str, DeclaredType]

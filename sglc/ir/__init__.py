@@ -1,0 +1,1 @@
+"""The intermediate representation: operations, blocks, printer, reader, verifier."""

@@ -1,0 +1,1 @@
+"""From a checked syntax tree to the intermediate representation."""

@@ -1,0 +1,1 @@
+"""Optimisation passes over the intermediate representation."""

@@ -1,0 +1,62 @@
+"""Source text and spans: the coordinates that every later stage points back with.
+
+A span is a pair of character offsets into one source. Lines and columns are computed only when
+something is drawn.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """One file of SGL text. Two sources are equal only if they are the same object."""
+
+    name: str
+    """How the file is called in messages: a path as the user gave it, or a module name."""
+    text: str
+    line_starts: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = [0]
+        for offset, char in enumerate(self.text):
+            if char == "\n":
+                starts.append(offset + 1)
+        object.__setattr__(self, "line_starts", tuple(starts))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1, in characters."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Text of a line counted from 1, without its line end."""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self.text)} chars)"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` up to, not including, `end` of a source."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    def to(self, other: Span) -> Span:
+        """The smallest span that covers both."""
+        return Span(self.source, min(self.start, other.start), max(self.end, other.end))
+
+    def __repr__(self) -> str:
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"

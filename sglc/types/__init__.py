@@ -1,0 +1,1 @@
+"""Types of SGL and their four artefacts: language, schema text, decoder, printer."""

@@ -1,0 +1,181 @@
+"""The types of SGL as data: what the checker infers, the bytecode carries and the runtime decodes.
+
+A type is a frozen tree. Declared types (records, enums, unions, aliases) appear in it only as `Named`
+nodes, looked up in a `TypeTable`, so recursive types are finite trees too. The four artefacts of a type
+(its language, its schema text, its decoder and its printer) are functions in the sibling files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sglc.types.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Str:
+    """Text without control characters (Unicode category Cc), lengths in code points.
+
+    `until`: stop texts that cannot occur inside the value and end it where it stands as raw text.
+    `excludes`: texts that cannot occur inside. `patterns`: regexes that each match the whole value.
+    """
+
+    min_chars: int = 0
+    max_chars: int | None = None
+    patterns: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """Integers, at most 18 digits where no bound says otherwise; bounds included."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+    multiple_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dec:
+    """Exact decimals (`decimal`); bounds included."""
+
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+    multiple_of: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """Finite binary floating point numbers; bounds included."""
+
+    minimum: Decimal | None = None
+    maximum: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal type: exactly this string, number or boolean."""
+
+    value: str | int | Decimal | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    item: Type
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """String keys of type `key` (a Str), unique, to values; a JSON object."""
+
+    key: Type
+    value: Type
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    """A JSON array with exactly these items."""
+
+    items: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """`T?`: the item or null."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """`A | B`: arms whose languages do not overlap (the checker sees to it)."""
+
+    arms: tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A declared type, by its qualified name in the table (`Crew`, `std.text.email`)."""
+
+    name: str
+
+
+Type = (
+    Str | Int | Dec | Float | Bool | Null | Constant | ListOf | MapOf | TupleOf | Optional | Alternatives
+    | Named
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """A field of a record or variant. An optional field may be absent from the text.
+
+    A field with a default may be absent too and then has the default; `has_default` tells a null default
+    from none.
+    """
+
+    name: str
+    type: Type
+    optional: bool = False
+    has_default: bool = False
+    default: Value = None
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """Fields in the order they are generated."""
+
+    name: str
+    fields: tuple[FieldType, ...]
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EnumType:
+    name: str
+    members: tuple[str, ...]
+    docs: tuple[str, ...] = ()
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnionType:
+    """Tagged variants. Printed as one JSON object whose first key is `type` with the variant's name."""
+
+    name: str
+    variants: tuple[RecordType, ...]
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AliasType:
+    name: str
+    type: Type
+    doc: str = ""
+
+
+DeclaredType = RecordType | EnumType | UnionType | AliasType
+
+TAG = "type"
+"""The key that names the variant of a tagged union."""
+
+TypeTable = Mapping[str, DeclaredType]
+"""Declared types by qualified name."""

@@ -1,0 +1,44 @@
+"""The values a program works with at run time.
+
+Text, integers, exact decimals, floats, booleans and null are Python's own. Enum members, records, variants
+and errors are the small immutable classes below. Lists are Python lists, tuples tuples, maps dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EnumValue:
+    """Member `name` of enum `enum` (its qualified name)."""
+
+    enum: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class RecordValue:
+    """A record, or a variant of a union (`variant` is then the variant's name, `type` the union's).
+
+    `fields` keeps the order of the declaration; optional fields that are absent are None in it.
+    """
+
+    type: str
+    fields: Mapping[str, Any]
+    variant: str | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.variant, tuple(self.fields)))
+
+
+Value = (
+    str | int | Decimal | float | bool | None | EnumValue | RecordValue | list[Any] | tuple[Any, ...]
+    | dict[str, Any]
+)  # fmt: skip

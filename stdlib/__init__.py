@@ -1,0 +1,1 @@
+"""The standard library of SGL, written in SGL, as package data."""
