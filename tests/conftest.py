@@ -1,0 +1,37 @@
+"""Test-wide options: golden files, and an import path without the checkout's own folders."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from golden_case import GoldenCase, check_golden
+from hypothesis import HealthCheck, settings
+
+# With the checkout on the path, libraries that look for a package named `kernels` would find ours.
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve() != _ROOT]
+
+# Timing never decides a test, and runs are repeatable.
+settings.register_profile(
+    "sglc", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("sglc")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the [out] sections that differ")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[GoldenCase, str], None]:
+    """`golden(case, actual)`: compare with the case's `[out]`, or rewrite it under --update-golden."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def check(case: GoldenCase, actual: str) -> None:
+        check_golden(case, actual, update)
+
+    return check
