@@ -3,6 +3,12 @@
 Emitter, verifier, disassembler, virtual machine and documentation all read this table. An instruction is an
 opcode number and up to two integer operands. Operand kinds say what an integer indexes. Stack pictures are
 written `before -> after`, top at the right.
+
+What the verifier guarantees, so that the machine need not check it: the stack depth and the number of open
+handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
+and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a handler
+starts with the stack depth and the handlers that were there at its TRY. Iterators live in slots between two
+NEXTs. `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min` and `sort`).
 """
 
 from __future__ import annotations
@@ -99,7 +105,7 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = 
     ("MOCK", ("name", "flag"), 1, 0, "value -> ; hole `f.hole` answers it, flag 1 always"),
     ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
-    ("EXPECT_RAISES", ("name", "flag"), 0, 0, "flag 0: an error of that name is due; 1: none came, a failure"),
+    ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 none came, a failure"),
 )  # fmt: skip
 
 OPCODES: tuple[Opcode, ...] = tuple(
