@@ -1,0 +1,277 @@
+"""The layer law: which room may import which, read from the files with `ast`, late imports included.
+
+A room is a package or a top-level module of sglc. The table says what each room may import besides itself;
+whatever is not in it is refused. Third-party packages have rooms of their own too: a parser generator in one
+place, tensors in one place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAPPED = ("runtime", "kernels", "stdlib", "grammar")
+
+LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
+COMPILE = LEAVES | {
+    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.syntax", "sglc.library", "sglc.check", "sglc.ir",
+    "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit", "sglc.show",
+}  # fmt: skip
+RUN = LEAVES | {"sglc.bytecode", "sglc.kernels"}
+BELOW_ENGINE = RUN | {
+    "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
+}  # fmt: skip
+BELOW_VM = BELOW_ENGINE | {
+    "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.generation",
+}  # fmt: skip
+RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
+WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels"}
+
+LAW: dict[str, set[str]] = {
+    "sglc.source": set(),
+    "sglc.options": set(),
+    "sglc.diagnostics": {"sglc.source"},
+    "sglc.automata": set(),
+    "sglc.types": {"sglc.automata", "sglc.diagnostics"},
+    "sglc.grammar": set(),
+    "sglc.stdlib": set(),
+    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar"},
+    "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
+    "sglc.check": LEAVES | {"sglc.syntax", "sglc.library"},
+    "sglc.ir": LEAVES,
+    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check", "sglc.ir", "sglc.options"},
+    "sglc.passes": {"sglc.ir", "sglc.options", "sglc.types"},
+    "sglc.bytecode": LEAVES,
+    "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},
+    "sglc.show": COMPILE,
+    "sglc.driver": COMPILE,
+    "sglc.kernels": set(),
+    "sglc.runtime.errors": LEAVES,
+    "sglc.runtime.mask": RUN,
+    "sglc.runtime.chat": RUN | {"sglc.runtime.errors"},
+    "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},
+    "sglc.runtime.model": BELOW_ENGINE,
+    "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model"},
+    "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
+    "sglc.runtime.generation": BELOW_VM,
+    "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.session": RUNTIME,
+    "sglc.runtime": set(),
+    "sglc.testing": WHOLE,
+    "sglc.api": WHOLE,
+    "sglc.commands": WHOLE | {"sglc.testing"},
+    "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
+    "sglc.__main__": {"sglc.cli"},
+    "sglc": {"sglc.api"},
+}
+"""Room to the rooms it may import."""
+
+THIRD_PARTY: dict[str, set[str]] = {
+    "lark": {"sglc.syntax"},
+    "llvmlite": {"sglc.kernels"},
+    "torch": {"sglc.runtime.model"},
+    "transformers": {"sglc.runtime.model"},
+    "safetensors": {"sglc.runtime.model"},
+    "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
+    "jinja2": {"sglc.runtime.chat"},
+    "click": {"sglc.cli", "sglc.commands"},
+    "rich": {"sglc.cli", "sglc.commands"},
+    "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
+}
+"""Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""
+OPEN = {"platformdirs", "typing_extensions", "huggingface_hub"}
+
+
+def module_name(path: Path, root: Path = ROOT) -> str:
+    """Dotted import name of a file, with the mapped top-level folders under sglc."""
+    parts = list(path.relative_to(root).with_suffix("").parts)
+    if parts[0] in MAPPED:
+        parts.insert(0, "sglc")
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts)
+
+
+def room_of(module: str) -> str:
+    """The longest room of the law that holds a module; the module itself where none does."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        room = ".".join(parts[:length])
+        if room in LAW and (room not in ("sglc", "sglc.runtime") or length == len(parts)):
+            return room
+    return module
+
+
+def source_files(root: Path = ROOT) -> list[Path]:
+    folders = ("sglc", *MAPPED)
+    return sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, imported module) of every import in a file, whatever it stands inside of.
+
+    `from sglc.x import y` yields `sglc.x.y`, because y may be a module; the room is the same either way.
+    Relative imports are yielded with their dots.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute | ast.Name)
+            and (node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id)
+            in ("import_module", "__import__")
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and isinstance(node.args[0].value, str)
+        ):
+            yield node.lineno, node.args[0].value
+
+
+def breaches(path: Path, root: Path = ROOT) -> list[str]:
+    """What a file does against the law, one line each."""
+    import sys
+
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    module = module_name(path, root)
+    room = room_of(module)
+    found: list[str] = []
+    if room not in LAW:
+        return [f"{module}: no room of that name in the law"]
+    face = path.name == "__init__.py" and module != "sglc"
+    if face and not (
+        len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and ast.get_docstring(tree) is not None
+    ):
+        found.append(f"{module}: an __init__ holds a docstring and nothing else")
+    for line, name in imports(tree):
+        where = f"{module}:{line}"
+        top = name.split(".")[0]
+        if name.startswith("."):
+            found.append(f"{where}: relative import {name}")
+        elif top in MAPPED:
+            found.append(f"{where}: bare import of {name}, write sglc.{name}")
+        elif top == "pickle":
+            found.append(f"{where}: pickle")
+        elif top == "sglc":
+            target = room_of(name) if room_of(name) in LAW else room_of(name.rpartition(".")[0])
+            if target != room and target not in LAW[room] and target != "sglc":
+                found.append(f"{where}: {room} may not import {target}")
+            if target == "sglc" and name not in ("sglc.__version__", "sglc"):
+                found.append(f"{where}: {name} is in no room")
+        elif top in THIRD_PARTY:
+            if room not in THIRD_PARTY[top]:
+                found.append(f"{where}: {room} may not import {top}")
+        elif top not in sys.stdlib_module_names and top not in OPEN:
+            found.append(f"{where}: {top} is in no room")
+    return found
+
+
+@pytest.mark.parametrize("path", source_files(), ids=module_name)
+def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
+    assert breaches(path) == []
+
+
+def test_no_two_modules_import_each_other_in_a_circle() -> None:
+    modules = {module_name(path): path for path in source_files()}
+    graph = {
+        name: sorted({
+            target
+            for _, imported in imports(ast.parse(path.read_text(encoding="utf-8")))
+            for target in (imported, imported.rpartition(".")[0])
+            if target in modules and target != name and modules[target].name != "__init__.py"
+        })
+        for name, path in modules.items()
+    }  # fmt: skip
+    done: set[str] = set()
+
+    def visit(name: str, trail: list[str]) -> None:
+        assert name not in trail, "a circle: " + " -> ".join([*trail[trail.index(name) :], name])
+        if name not in done:
+            for target in graph[name]:
+                visit(target, [*trail, name])
+            done.add(name)
+
+    for name in graph:
+        visit(name, [])
+
+
+def test_the_law_itself_has_no_upward_arrow() -> None:
+    """The rooms can be put in one order in which each imports only earlier ones."""
+    placed: set[str] = set()
+    rest = set(LAW) - {"sglc"}
+    while rest:
+        free = {room for room in rest if LAW[room] - {"sglc", room} <= placed}
+        assert free, f"a circle among {sorted(rest)}"
+        placed |= free
+        rest -= free
+
+
+PLANTED = {
+    "an upward import": (
+        "sglc/automata/x.py",
+        "from sglc.types.type import Str",
+        "may not import sglc.types",
+    ),
+    "a late import": (
+        "runtime/vm/x.py",
+        "def f():\n    from sglc.syntax.parse import parse\n    return parse",
+        "may not import sglc.syntax",
+    ),
+    "an import for types only": (
+        "sglc/types/x.py",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sglc.check.result import CheckedProgram",
+        "may not import sglc.check",
+    ),
+    "a relative import": ("sglc/ir/x.py", "from .ops import Op", "relative import"),
+    "a bare import": ("sglc/cli.py", "import runtime.session", "bare import"),
+    "an import by name": (
+        "sglc/check/x.py",
+        "import importlib\nm = importlib.import_module('torch')",
+        "may not import torch",
+    ),
+    "a package in the wrong room": ("sglc/check/x.py", "import lark", "may not import lark"),
+    "an unknown package": ("sglc/check/x.py", "import leftpad", "is in no room"),
+    "a package under an import of several": (
+        "sglc/check/x.py",
+        "import os, torch.nn",
+        "may not import torch",
+    ),
+    "a face with code": ("runtime/vm/__init__.py", '"""Doc."""\nX = 1', "docstring and nothing else"),
+    "a face without a docstring": ("runtime/vm/__init__.py", "", "docstring and nothing else"),
+    "pickle": ("sglc/bytecode/x.py", "import pickle", "pickle"),
+    "a room that is not in the law": ("sglc/manager.py", "X = 1", "no room of that name"),
+    "the engine reaching up to the session": (
+        "runtime/engine/x.py",
+        "from sglc.runtime.session import Session",
+        "may not import sglc.runtime.session",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PLANTED.values(), ids=PLANTED.keys())
+def test_a_planted_breach_is_caught(case: tuple[str, str, str], tmp_path: Path) -> None:
+    where, text, message = case
+    path = tmp_path / where
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    assert any(message in line for line in breaches(path, tmp_path)), breaches(path, tmp_path)
+
+
+def test_what_is_allowed_is_not_caught(tmp_path: Path) -> None:
+    path = tmp_path / "sglc/commands/x.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "import json\nimport click\nfrom sglc import __version__\n"
+        "def f():\n    from sglc.runtime.session import Session\n    import rich.console\n",
+        encoding="utf-8",
+    )
+    assert breaches(path, tmp_path) == []
