@@ -121,9 +121,16 @@ class TypeSymbol:
     type: Type
 
 
+@dataclass(frozen=True, slots=True)
+class ElementSymbol:
+    """Inside `by = …` of a list method: a field of the element, or with field None the element (`it`)."""
+
+    field: str | None
+
+
 Symbol = (
     LocalSymbol | FunctionSymbol | ConstantSymbol | RecordSymbol | VariantSymbol | ErrorSymbol
-    | BuiltinSymbol | TypeSymbol
+    | BuiltinSymbol | TypeSymbol | ElementSymbol
 )  # fmt: skip
 
 
@@ -164,14 +171,23 @@ class CheckedModule:
     symbols: Mapping[int, Symbol]
     """Meaning of Reference, NamePattern (absent: a new binding or see LocalSymbol), ConstructorPattern, Raise,
     each Name of Except, ExpectRaises; of Let, For, Fork, Comprehension, Parameter, Except (the variable
-    they bind); of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`)."""
+    they bind); of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`).
+
+    Also: of an Attribute that names a member or variant through its type (`Mood.calm`: ConstantSymbol,
+    VariantSymbol); of Ensure (its `each` variable), Part (its binding, else the FunctionSymbol of the part
+    is on its Call), Fuzz (the variable `it`), Mock (the FunctionSymbol)."""
     arguments: Mapping[int, tuple[ast.Expression | DefaultArgument, ...]]
-    """For each Call, and each Raise: arguments in the order of the parameters or fields."""
+    """For each Call, and each Raise: arguments in the order of the parameters or fields. Of a method without
+    the receiver. The `by = …` of a list method is its only argument (none: no arguments)."""
     holes: Mapping[int, HoleFacts]
     retries: Mapping[int, ast.Gen | ast.Choose | ast.Select]
     """For each Ensure with a retry: the hole that it draws again (in the same or an enclosing block)."""
     constants: Mapping[int, Value] = field(default_factory=dict)
-    """Compile-time values of expressions where one was needed (counts, option values, schema texts)."""
+    """Compile-time values of expressions where one was needed (counts, option values, schema texts); the text
+    of each Include."""
+    coercions: Mapping[int, Type] = field(default_factory=dict)
+    """Expressions whose value must be checked at run time to be a member of a type that their own does not
+    prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float)."""
 
 
 @dataclass(frozen=True, slots=True)
