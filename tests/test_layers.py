@@ -50,7 +50,7 @@ LAW: dict[str, set[str]] = {
     "sglc.show": COMPILE,
     "sglc.driver": COMPILE,
     "sglc.kernels": set(),
-    "sglc.runtime.errors": LEAVES,
+    "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
     "sglc.runtime.mask": RUN,
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors"},
     "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},

@@ -1,0 +1,143 @@
+"""The command `sglc`: a table of commands, each imported only when it is called, and one place for failure.
+
+Exit codes: 0 all is well, 1 the program or its run failed, 2 the command was used wrongly, 70 a fault of sglc
+itself, 130 interrupted. This is the only file that reads the environment for the look of the output.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from sglc import __version__
+from sglc.commands.invocation import CommandFailed, Invocation
+
+COMMANDS: dict[str, str] = {
+    "check": "Find what is wrong with programs, without running them.",
+    "build": "Compile a program into one file, or print a stage of it.",
+    "run": "Run a function of a program on a model and print its value.",
+    "test": "Run the test blocks of programs, without a model.",
+    "explain": "Say what a diagnostic's code means, with examples.",
+    "disasm": "Print the bytecode of a program.",
+    "models": "List the models at hand, or fetch one.",
+}
+"""Name of each command and what it does; `sglc.commands.<name>` holds it under the name `command`."""
+
+INTERNAL_FAULT = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+EPILOG = """\b
+Start here:
+  sglc run examples/character.sgl --arg theme="a lighthouse at the end of the world"
+  sglc check my_program.sgl
+  sglc explain E0101
+
+\b
+Exit codes: 0 ok, 1 the program has errors or its run failed, 2 wrong usage,
+70 a fault of sglc itself, 130 interrupted."""
+
+
+class CommandTable(click.Group):
+    """A group that knows its commands' names and first lines without importing them."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"sglc.commands.{name}").command
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            from sglc.diagnostics.suggest import nearest
+
+            close = nearest(args[0], COMMANDS)
+            if args[0].endswith((".sgl", ".sglb")):
+                context.fail(f"`{args[0]}` is a file: did you mean `sglc run {args[0]}`?")
+            context.fail(
+                f"there is no command `{args[0]}`"
+                + (f": did you mean `{close}`?" if close else "; see sglc --help")
+            )
+        return super().resolve_command(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=CommandTable, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Colour: auto is on a terminal, unless NO_COLOR is set.",
+)
+@click.option("--traceback", is_flag=True, help="Show where in sglc an internal fault happened.")
+@click.version_option(__version__, prog_name="sglc")
+@click.pass_context
+def sglc(context: click.Context, color: str, traceback: bool) -> None:
+    """Check, compile, test and run programs written in SGL, a language for structured generation."""
+    invocation: Invocation = context.obj
+    invocation.traceback = traceback
+    invocation.color_stdout = _colored(color, sys.stdout.isatty())
+    invocation.color_stderr = _colored(color, sys.stderr.isatty())
+
+
+def _colored(choice: str, terminal: bool) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code. Nothing that a user can cause leaves as an exception."""
+    invocation = Invocation()
+    try:
+        result = sglc.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="sglc",
+            standalone_mode=False,
+            obj=invocation,
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except CommandFailed as failure:
+        return failure.exit_code
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as fault:
+        fault.show()
+        return fault.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has left; the rest of it must not fail again while Python shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as fault:
+        return _internal_fault(fault, invocation)
+
+
+def _internal_fault(fault: Exception, invocation: Invocation) -> int:
+    if invocation.traceback:
+        import traceback
+
+        traceback.print_exception(fault)
+    text = str(fault).split("\n", 1)[0][:200]
+    click.echo(
+        f"internal error while {invocation.stage}: {type(fault).__name__}{': ' + text if text else ''}\n"
+        f"This is a fault of sglc {__version__}, not of your program. Please report it with the command and the "
+        "program" + ("." if invocation.traceback else "; `sglc --traceback …` shows where it happened."),
+        err=True,
+    )
+    return INTERNAL_FAULT

@@ -1,0 +1,112 @@
+"""`sglc build`: source to one `.sglb` file, or any stage on the way as text."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, print_json, show, summary
+
+STAGES = ("tokens", "ast", "types", "ir", "bytecode")
+
+
+@click.command("build")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Where to write; default FILE.sglb beside it."
+)
+@click.option("--emit", type=click.Choice(STAGES), help="Print this stage as text instead.")
+@click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
+@click.pass_obj
+def command(invocation: Invocation, file: Path, output: Path | None, emit: str | None, as_json: bool) -> None:
+    """Compile a program into one file, or print a stage of it.
+
+    The file holds everything that running needs: code, types, prompts, the modules it uses. It has a
+    version and a checksum, and the same source always gives the same bytes.
+
+    \b
+    Examples:
+      sglc build examples/character.sgl                 writes examples/character.sglb
+      sglc build examples/character.sgl -o crew.sglb
+      sglc build examples/character.sgl --emit ir       prints the intermediate code
+    """
+    if emit is not None:
+        _emit(invocation, file, output, emit)
+        return
+    from sglc.bytecode.serial import dumps
+    from sglc.commands.programs import ARTEFACT, compile_path
+
+    if file.suffix == ARTEFACT:
+        raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
+    invocation.stage = f"compiling {file}"
+    program, diagnostics = compile_path(file)
+    if program is None:
+        if as_json:
+            raise fail(invocation, *diagnostics, as_json=True)
+        show(invocation, diagnostics)
+        click.echo(summary(diagnostics), err=True)
+        raise CommandFailed(1)
+    if not as_json:
+        show(invocation, diagnostics)
+    data = dumps(program)
+    target = output or file.with_suffix(ARTEFACT)
+    write_whole(invocation, target, data)
+    functions = [code.name for code in program.codes if code.name in program.entry]
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "output": str(target),
+                "bytes": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
+                "functions": functions,
+            }
+        )
+    else:
+        click.echo(f"{target}: {len(data):,} bytes, functions: {', '.join(functions) or 'none'}")
+
+
+def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -> None:
+    from sglc.commands.programs import read_source
+    from sglc.diagnostics.diagnostic import has_errors
+    from sglc.driver import emit_stage
+
+    source, problem = read_source(file)
+    if source is None:
+        raise fail(invocation, *([problem] if problem else []))
+    invocation.stage = f"printing {stage} of {file}"
+    text, diagnostics = emit_stage(source, stage)
+    show(invocation, diagnostics)
+    text = text.rstrip("\n") + "\n" if text else ""
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(invocation, output, text.encode("utf-8"))
+    if has_errors(diagnostics):
+        raise CommandFailed(1)
+
+
+def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all; a fault is told and ends the command."""
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
+        ) as file:
+            temporary = file.name
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as problem:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        reason = problem.strerror or str(problem)
+        raise fail(invocation, fault("E0809", f"{path} cannot be written", reason=reason)) from None

@@ -1,0 +1,73 @@
+"""What one call of the command line carries: how to print, what it is doing now, and how it fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from sglc.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(slots=True)
+class Invocation:
+    """One call. `stage` says what is being done, for the message about a fault of our own."""
+
+    color_stdout: bool = False
+    color_stderr: bool = False
+    traceback: bool = False
+    stage: str = "reading the command line"
+
+
+class CommandFailed(Exception):
+    """The command has failed and has already said why."""
+
+    def __init__(self, exit_code: int = 1) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`; empty where there is neither."""
+    severities = [diagnostic.severity for diagnostic in diagnostics]
+    parts = [
+        counted(number, noun)
+        for noun in ("error", "warning")
+        if (number := sum(severity == noun for severity in severities))
+    ]
+    return ", ".join(parts)
+
+
+def show(invocation: Invocation, diagnostics: Iterable[Diagnostic]) -> None:
+    """Draw diagnostics on stderr, one below the other."""
+    from sglc.diagnostics.render import render
+
+    for diagnostic in diagnostics:
+        click.echo(render(diagnostic, color=invocation.color_stderr).rstrip("\n") + "\n", err=True)
+
+
+def fail(invocation: Invocation, *diagnostics: Diagnostic, as_json: bool = False) -> CommandFailed:
+    """Show why the command fails; raise what it returns. With `as_json` the findings go to stdout as JSON."""
+    if as_json:
+        from sglc.diagnostics.render import to_json
+
+        print_json({"ok": False, "diagnostics": [to_json(diagnostic) for diagnostic in diagnostics]})
+    else:
+        show(invocation, diagnostics)
+    return CommandFailed(1)
+
+
+def fault(code: str, message: str, *, reason: str = "", hint: str = "") -> Diagnostic:
+    """A diagnostic about the command itself, without a place in a program."""
+    return Diagnostic(code, message, None, reason=reason, hint=hint)

@@ -1,0 +1,98 @@
+"""From a file name on the command line to a program: source is compiled, `.sglb` files are read and verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sglc.bytecode.code import Program
+from sglc.commands.invocation import Invocation, fail, fault, show, summary
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.source import Source
+
+ARTEFACT = ".sglb"
+LARGEST_SOURCE = 4 * 1024 * 1024
+LARGEST_ARTEFACT = 64 * 1024 * 1024
+
+
+def read_bytes(path: Path, limit: int) -> tuple[bytes, Diagnostic | None]:
+    """A whole file, or why it cannot be had. Never reads more than the limit."""
+    try:
+        if path.is_dir():
+            return b"", fault("E0801", f"{path} is a folder", hint="name a file in it")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        return b"", fault("E0801", f"there is no file {path}", hint=_neighbour(path))
+    except OSError as problem:
+        return b"", fault("E0802", f"{path} cannot be read", reason=problem.strerror or str(problem))
+    if len(data) > limit:
+        return b"", fault("E0802", f"{path} is larger than {limit // 1024 // 1024} MiB")
+    return data, None
+
+
+def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic | None]:
+    data, problem = read_bytes(path, limit)
+    if problem is not None:
+        return "", problem
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError as wrong:
+        line = data.count(b"\n", 0, wrong.start) + 1
+        return "", fault(
+            "E0802",
+            f"{path} is not UTF-8 text",
+            reason=f"byte {data[wrong.start]:#04x} in line {line} cannot stand there",
+            hint="is it a compiled program? those end in .sglb"
+            if b"\0" in data[:4096]
+            else "save it as UTF-8",
+        )
+
+
+def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
+    text, problem = read_text(path)
+    return (None, problem) if problem else (Source(str(path), text), None)
+
+
+def compile_path(path: Path) -> tuple[Program | None, list[Diagnostic]]:
+    """The program in a file, whatever of the two kinds it is, and all that was found."""
+    if path.suffix == ARTEFACT:
+        from sglc.bytecode.serial import loads
+
+        data, problem = read_bytes(path, LARGEST_ARTEFACT)
+        return (None, [problem]) if problem else loads(data)
+    source, problem = read_source(path)
+    if source is None:
+        return None, [problem] if problem else []
+    from sglc.driver import compile_source
+
+    result = compile_source(source)
+    return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
+
+
+def load_program(invocation: Invocation, path: Path) -> Program:
+    """The program in a file; raises CommandFailed, with all errors shown, where there is none."""
+    invocation.stage = f"compiling {path}"
+    program, diagnostics = compile_path(path)
+    if program is None:
+        import click
+
+        show(invocation, diagnostics)
+        if len(diagnostics) > 1:
+            click.echo(summary(diagnostics), err=True)
+        raise fail(invocation)
+    return program
+
+
+def _neighbour(path: Path) -> str:
+    """A hint that names a similar file beside the missing one."""
+    from sglc.diagnostics.suggest import nearest
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    for ending in (".sgl", ARTEFACT):
+        if path.name + ending in names:
+            return f"did you mean {path.parent / (path.name + ending)}?"
+    close = nearest(path.name, names)
+    return f"did you mean {path.parent / close}?" if close else ""

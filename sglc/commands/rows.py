@@ -1,0 +1,128 @@
+"""Results of many rows in a file of JSON lines that can be continued after any kind of end.
+
+Every finished row is one line, written and flushed at once. A row is finished if the file has a line with its
+number and the digest of its arguments. A line that was cut off (a full disk, a power cut) does not count and is
+removed before writing goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TextIO
+
+from sglc.commands.json_text import NotJson, read_json
+
+LONGEST_ROW = 64 * 1024 * 1024
+
+
+class BadRows(Exception):
+    """The file of rows cannot be used; the message says which line and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    number: int
+    """Counted from 0 over the rows of the file, blank lines left out."""
+    line: int
+    arguments: Mapping[str, Any]
+    digest: str
+
+
+def digest_of(function: str, arguments: Mapping[str, Any]) -> str:
+    """What tells one call from another: a digest of the function's name and its arguments, in any order."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Decimal):
+            return {"decimal": str(value)}
+        raise TypeError(type(value).__name__)
+
+    text = json.dumps([function, arguments], sort_keys=True, ensure_ascii=True, default=plain)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def read_rows(path: Path, function: str) -> list[Row]:
+    """All rows of a file of JSON lines; raises BadRows, naming the line, and OSError."""
+    rows: list[Row] = []
+    with path.open("rb") as file:
+        for number, line in enumerate(_lines(file), start=1):
+            if not line.strip():
+                continue
+            try:
+                arguments = read_json(line.decode("utf-8-sig"))
+            except UnicodeDecodeError:
+                raise BadRows(f"line {number} is not UTF-8 text") from None
+            except NotJson as problem:
+                raise BadRows(f"line {number} is not JSON: {problem}") from None
+            if not isinstance(arguments, dict):
+                raise BadRows(f"line {number} is not a JSON object with the arguments by name")
+            rows.append(Row(len(rows), number, arguments, digest_of(function, arguments)))
+    return rows
+
+
+def _lines(file: Any) -> Iterator[bytes]:
+    while line := file.readline(LONGEST_ROW + 1):
+        if len(line) > LONGEST_ROW:
+            raise BadRows(f"a line is longer than {LONGEST_ROW // 1024 // 1024} MiB")
+        yield line
+
+
+class Results:
+    """The file of results. Rows that it held when opened are in `finished` (number, digest)."""
+
+    def __init__(self, path: Path, *, retry_errors: bool = False) -> None:
+        """Open for appending; raises OSError. With `retry_errors` rows that failed are not finished."""
+        self.path = path
+        self.finished: set[tuple[int, str]] = set()
+        self.failed_before = 0
+        if path.is_file():
+            self._read(retry_errors)
+        self._file: TextIO = path.open("a", encoding="utf-8", newline="\n")
+
+    def _read(self, retry_errors: bool) -> None:
+        kept: list[bytes] = []
+        dropped = False
+        with self.path.open("rb") as file:
+            for line in file:
+                entry = _entry(line)
+                if entry is None or (retry_errors and not entry.get("ok")):
+                    dropped = True
+                    continue
+                kept.append(line)
+                self.finished.add((entry["row"], entry["digest"]))
+                self.failed_before += not entry.get("ok")
+        if dropped:
+            temporary = self.path.with_name(f".{self.path.name}.part")
+            temporary.write_bytes(b"".join(kept))
+            os.replace(temporary, self.path)
+
+    def add(self, row: Row, entry: Mapping[str, Any], value: str | None = None) -> None:
+        """Write one finished row; raises OSError. `value` is JSON text that is put in as it is."""
+        head = json.dumps({"row": row.number, "digest": row.digest, **entry}, ensure_ascii=False)
+        line = head if value is None else f'{head[:-1]}, "value": {value}}}'
+        self._file.write(line + "\n")
+        self._file.flush()
+        self.finished.add((row.number, row.digest))
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """A finished row's line, or None for a line that is cut off or is none of ours."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(entry, dict) and isinstance(entry.get("row"), int) and isinstance(entry.get("digest"), str):
+        return entry
+    return None
