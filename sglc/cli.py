@@ -136,8 +136,8 @@ def _internal_fault(fault: Exception, invocation: Invocation) -> int:
     text = str(fault).split("\n", 1)[0][:200]
     click.echo(
         f"internal error while {invocation.stage}: {type(fault).__name__}{': ' + text if text else ''}\n"
-        f"This is a fault of sglc {__version__}, not of your program. Please report it with the command and the "
-        "program" + ("." if invocation.traceback else "; `sglc --traceback …` shows where it happened."),
+        f"This is a fault of sglc {__version__}, not of your program. Please report it with the command and "
+        "the program" + ("." if invocation.traceback else "; `sglc --traceback …` shows where it happened."),
         err=True,
     )
     return INTERNAL_FAULT

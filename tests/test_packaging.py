@@ -74,7 +74,7 @@ def test_the_metadata_is_complete() -> None:
 
 
 def test_what_the_code_imports_is_declared() -> None:
-    """Every third-party package of the layer law is a dependency (huggingface_hub comes with transformers)."""
+    """Every third-party package of the layer law is a dependency, or comes with one."""
     from test_layers import OPEN, THIRD_PARTY
 
     declared = {

@@ -18,8 +18,8 @@ from sglc.commands.invocation import Invocation, fail, fault, print_json
 def command(context: click.Context, as_json: bool) -> None:
     """List the models at hand, or fetch one.
 
-    A model is named by one of the known names, a folder, a GGUF file or a name at the model hub. The first use
-    fetches it, if need be, and converts it once; later runs start from the converted copy.
+    A model is named by one of the known names, a folder, a GGUF file or a name at the model hub. The first
+    use fetches it, if need be, and converts it once; later runs start from the converted copy.
 
     \b
     Examples:

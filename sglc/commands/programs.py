@@ -1,4 +1,4 @@
-"""From a file name on the command line to a program: source is compiled, `.sglb` files are read and verified."""
+"""From a file name on the command line to a program: source is compiled, `.sglb` files are verified."""
 
 from __future__ import annotations
 

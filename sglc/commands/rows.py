@@ -1,8 +1,8 @@
 """Results of many rows in a file of JSON lines that can be continued after any kind of end.
 
 Every finished row is one line, written and flushed at once. A row is finished if the file has a line with its
-number and the digest of its arguments. A line that was cut off (a full disk, a power cut) does not count and is
-removed before writing goes on.
+number and the digest of its arguments. A line that was cut off (a full disk, a power cut) does not count and
+is removed before writing goes on.
 """
 
 from __future__ import annotations
