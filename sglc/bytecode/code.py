@@ -97,6 +97,8 @@ class Code:
     """For `fork`: the slot of the loop variable."""
     stack_depth: int = 0
     """Largest number of stack items, found by the verifier."""
+    tags: tuple[str, ...] = ()
+    """Tags of a test."""
 
 
 @dataclass(frozen=True, slots=True)
