@@ -1,0 +1,379 @@
+"""From written types to types: names, refinements, contradictions that can be seen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+from sglc.automata.regex import RegexError, compile_regex
+from sglc.check.contradiction import overlap_in_json
+from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, show
+from sglc.check.result import ExpressionType, Unknown
+from sglc.check.state import Entity, ModuleState, ProgramState
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import (
+    Alternatives,
+    Constant,
+    Dec,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    Str,
+    TupleOf,
+    Type,
+)
+
+BUILTIN_TYPES: dict[str, Type] = {
+    "str": STR, "int": INT, "decimal": DEC, "float": FLOAT, "bool": BOOL, "null": NULL,
+}  # fmt: skip
+
+IN_THE_LIBRARY = {
+    "date": "std.time", "time": "std.time", "datetime": "std.time", "duration": "std.time",
+    "email": "std.text", "uri": "std.text", "url": "std.text", "uuid": "std.text", "ipv4": "std.text",
+    "ipv6": "std.text", "hostname": "std.text", "slug": "std.text", "identifier": "std.text",
+}  # fmt: skip
+
+
+class TypeResolver:
+    """Resolves the type expressions of one module; every answer is kept in its `resolved` table.
+
+    `look_up` finds a name of the module and makes sure that a declared type behind it is resolved.
+    """
+
+    def __init__(
+        self, program: ProgramState, module: ModuleState, look_up: Callable[[str], Entity | None]
+    ) -> None:
+        self.program = program
+        self.module = module
+        self.look_up = look_up
+
+    def resolve(self, node: ast.TypeExpression) -> Type:
+        """The type; Unknown (already reported) where there is none."""
+        method = _METHODS[node.__class__]
+        found: Type = method(self, node)
+        self.module.resolved[id(node)] = found
+        return found
+
+    # -- forms -------------------------------------------------------------------------------------
+
+    def _name(self, node: ast.TypeName) -> ExpressionType:
+        builtin = BUILTIN_TYPES.get(node.name)
+        if builtin is not None and not node.arguments:
+            return builtin
+        if node.name == "json":
+            self._unavailable("E0901", "json values", node.span, "declare a record with the fields you need")
+            return UNKNOWN
+        entity = self.look_up(node.name)
+        if node.arguments:
+            self._unavailable("E0906", "type parameters", node.span, "declare a type without parameters")
+            return UNKNOWN
+        if entity is None:
+            known = [*BUILTIN_TYPES, *(n for n, e in self.module.names.items() if e.kind == "type")]
+            close = nearest(node.name, known)
+            home = IN_THE_LIBRARY.get(node.name)
+            hint = f"did you mean `{close}`?" if close else ""
+            if home is not None:
+                hint = f"add `use {home} ({node.name})` at the top of the file"
+            self.program.report(
+                "E0202", f"there is no type `{node.name}`", node.span, label="unknown type", hint=hint
+            )
+            return UNKNOWN
+        entity.used = True
+        if entity.kind == "broken":
+            return UNKNOWN
+        if entity.kind != "type":
+            self.program.report(
+                "E0202", f"`{node.name}` is a {entity.kind}, not a type", node.span, label="a type is due here"
+            )
+            return UNKNOWN
+        return Named(entity.name)
+
+    def _literal(self, node: ast.TypeLiteral) -> ExpressionType:
+        if isinstance(node.value, str):
+            bad = control_character(node.value)
+            if bad is not None:
+                self.program.report(
+                    "E0305",
+                    "a literal type cannot hold a control character",
+                    node.span,
+                    label=f"contains {bad}",
+                    reason="no value of a text type contains control characters",
+                )
+                return UNKNOWN
+        return Constant(node.value)
+
+    def _list(self, node: ast.TypeList) -> ExpressionType:
+        item = self.resolve(node.item)
+        self._counts(node.minimum, node.maximum, "items", node.span)
+        if isinstance(item, Unknown):
+            return UNKNOWN
+        return ListOf(item, node.minimum or 0, node.maximum)
+
+    def _map(self, node: ast.TypeMap) -> ExpressionType:
+        key, value = self.resolve(node.key), self.resolve(node.value)
+        self._counts(node.minimum, node.maximum, "entries", node.span)
+        if isinstance(key, Unknown) or isinstance(value, Unknown):
+            return UNKNOWN
+        plain = expand(key, self.program.table)
+        if not isinstance(plain, Str):
+            self.program.report(
+                "E0306",
+                f"keys of a map are texts, not {show(key)}",
+                node.key.span,
+                label="a `str` type is due here",
+            )
+            return UNKNOWN
+        return MapOf(key, value, node.minimum or 0, node.maximum)
+
+    def _tuple(self, node: ast.TypeTuple) -> ExpressionType:
+        items = tuple(self.resolve(item) for item in node.items)
+        return UNKNOWN if UNKNOWN in items else TupleOf(items)
+
+    def _optional(self, node: ast.TypeOptional) -> ExpressionType:
+        item = self.resolve(node.item)
+        if isinstance(item, Unknown):
+            return UNKNOWN
+        if isinstance(expand(item, self.program.table), Optional | Null):
+            return item
+        return Optional(item)
+
+    def _union(self, node: ast.TypeUnion) -> ExpressionType:
+        arms: list[Type] = []
+        spans: list[Span] = []
+        nullable = False
+        for arm in node.arms:
+            found = self.resolve(arm)
+            if isinstance(found, Unknown):
+                return UNKNOWN
+            if isinstance(found, Null):
+                nullable = True
+            elif isinstance(found, Optional):
+                nullable = True
+                arms.append(found.item)
+                spans.append(arm.span)
+            elif isinstance(found, Alternatives):
+                arms.extend(found.arms)
+                spans.extend(arm.span for _ in found.arms)
+            else:
+                arms.append(found)
+                spans.append(arm.span)
+        if not arms:
+            return NULL
+        if len(arms) > 1 and overlap_in_json(self.program, tuple(arms), tuple(spans)):
+            return UNKNOWN
+        whole = arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
+        return Optional(whole) if nullable else whole
+
+    def _span_of(self, node: ast.TypeSpanOf) -> ExpressionType:
+        self._unavailable("E0903", "`span of`", node.span, "use `str max n chars` and an `ensure … in …`")
+        return UNKNOWN
+
+    def _one_of(self, node: ast.TypeOneOf) -> ExpressionType:
+        self._unavailable("E0903", "`one of`", node.span, "use `choose xs` over the run-time list")
+        return UNKNOWN
+
+    def _json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
+        self._unavailable("E0901", "`json schema` types", node.span, "declare a record with these fields")
+        return UNKNOWN
+
+    # -- refinements -------------------------------------------------------------------------------
+
+    def _refined(self, node: ast.TypeRefined) -> ExpressionType:
+        base = self.resolve(node.base)
+        type = expand(base, self.program.table)
+        for refinement in node.refinements:
+            if isinstance(refinement, ast.Where):
+                self._unavailable(
+                    "E0904", "`where`", refinement.span, "use a range or pattern, or `ensure` after the hole"
+                )
+                continue
+            if isinstance(refinement, ast.Surface):
+                self._unavailable(
+                    "E0905", f"`as {refinement.name}`", refinement.span, "leave it out: values are written as JSON"
+                )
+                continue
+            if isinstance(type, Unknown):
+                continue
+            type = self._refine(type, refinement)
+        if isinstance(type, Str) and type.max_chars is not None and type.min_chars > type.max_chars:
+            self.program.report(
+                "E0304",
+                f"no text has at least {type.min_chars} and at most {type.max_chars} characters",
+                node.span,
+                label="the bounds contradict each other",
+                hint="swap the bounds",
+            )
+            return UNKNOWN
+        return type
+
+    def _refine(self, type: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
+        match refinement, type:
+            case ast.MinChars(count), Str():
+                return replace(type, min_chars=max(type.min_chars, count))
+            case ast.MaxChars(count), Str():
+                return replace(type, max_chars=count if type.max_chars is None else min(type.max_chars, count))
+            case ast.Matching(pattern), Str():
+                if not self.check_regex(pattern, refinement.span):
+                    return UNKNOWN
+                return replace(type, patterns=(*type.patterns, pattern))
+            case ast.Until(text), Str():
+                return self.add_until(type, text, refinement.span)
+            case ast.NotContaining(text), Str():
+                if not text:
+                    self.program.report(
+                        "E0304", "every text contains the empty text", refinement.span, label="nothing is left"
+                    )
+                    return UNKNOWN
+                return replace(type, excludes=(*type.excludes, text))
+            case ast.RangeRefinement(), Int() | Dec() | Float():
+                return self._range(type, refinement)
+            case ast.MultipleOf(number), Int() | Dec():
+                if number <= 0:
+                    self.program.report("E0304", "a step must be above zero", refinement.span, label="not above zero")
+                    return UNKNOWN
+                if isinstance(type, Int):
+                    if number != int(number):
+                        self.program.report(
+                            "E0306", "the step of an int is an integer", refinement.span, label="has a fraction"
+                        )
+                        return UNKNOWN
+                    low, high = type.minimum, type.maximum
+                    if low is not None and high is not None and -(-low // int(number)) * int(number) > high:
+                        self._no_multiple(number, low, high, refinement.span)
+                        return UNKNOWN
+                    return replace(type, multiple_of=int(number))
+                step = Decimal(number)
+                if type.minimum is not None and type.maximum is not None:
+                    quotient = type.minimum / step
+                    first = quotient.to_integral_value(rounding="ROUND_CEILING") * step
+                    if first > type.maximum:
+                        self._no_multiple(number, type.minimum, type.maximum, refinement.span)
+                        return UNKNOWN
+                return replace(type, multiple_of=step)
+        words = {
+            ast.MinChars: "min … chars", ast.MaxChars: "max … chars", ast.Matching: "matching",
+            ast.Until: "until", ast.NotContaining: "not containing", ast.RangeRefinement: "in",
+            ast.MultipleOf: "multiple of",
+        }  # fmt: skip
+        texts = isinstance(refinement, ast.MinChars | ast.MaxChars | ast.Matching | ast.Until | ast.NotContaining)
+        self.program.report(
+            "E0306",
+            f"`{words[refinement.__class__]}` does not fit {show(type)}",
+            refinement.span,
+            label=f"refines {'texts' if texts else 'numbers'} only",
+        )
+        return UNKNOWN
+
+    def _no_multiple(self, number: object, low: object, high: object, span: Span) -> None:
+        self.program.report(
+            "E0304", f"no multiple of {number} lies in {low}..{high}", span, label="nothing is left of the range"
+        )
+
+    def _range(self, type: Int | Dec | Float, node: ast.RangeRefinement) -> ExpressionType:
+        low, high = node.minimum, node.maximum
+        if isinstance(type, Int):
+            for bound in (low, high):
+                if isinstance(bound, Decimal) and bound != bound.to_integral_value():
+                    self.program.report(
+                        "E0306", "bounds of an int are integers", node.span, label=f"{bound} has a fraction"
+                    )
+                    return UNKNOWN
+            low = None if low is None else int(low)
+            high = None if high is None else int(high)
+        else:
+            low = None if low is None else Decimal(low)
+            high = None if high is None else Decimal(high)
+        if low is not None and type.minimum is not None:
+            low = max(low, type.minimum)
+        if high is not None and type.maximum is not None:
+            high = min(high, type.maximum)
+        low = type.minimum if low is None else low
+        high = type.maximum if high is None else high
+        if low is not None and high is not None and low > high:
+            swapped = node.minimum is not None and node.maximum is not None and node.minimum > node.maximum
+            self.program.report(
+                "E0304",
+                f"no number is at least {low} and at most {high}",
+                node.span,
+                label="an empty range",
+                hint=f"write `in {node.maximum}..{node.minimum}`" if swapped else "",
+            )
+            return UNKNOWN
+        step = getattr(type, "multiple_of", None)
+        if step is not None and isinstance(type, Int) and low is not None and high is not None:
+            if -(-int(low) // step) * step > int(high):
+                self._no_multiple(step, low, high, node.span)
+                return UNKNOWN
+        return replace(type, minimum=low, maximum=high)  # type: ignore[arg-type]
+
+    def add_until(self, type: Str, text: str, span: Span) -> ExpressionType:
+        """The text type that also ends before `text`."""
+        if not text:
+            self.program.report("E0304", "an empty stop text ends every value at once", span, label="empty")
+            return UNKNOWN
+        return type if text in type.until else replace(type, until=(*type.until, text))
+
+    def check_regex(self, pattern: str, span: Span) -> bool:
+        """Whether a pattern is one that can be used; reports where not."""
+        known = self.program.memo.get(("regex", pattern))
+        if known is None:
+            try:
+                known = (None, compile_regex(pattern))
+            except RegexError as error:
+                known = (error, None)
+            self.program.memo["regex", pattern] = known
+        error, dfa = known
+        if error is not None:
+            self.program.report(
+                "E0307", "this pattern cannot be used", span, label=str(error.reason), reason=f"in /{pattern}/"
+            )
+            return False
+        if not dfa.edges:
+            self.program.report("E0304", "no text matches this pattern", span, label="an empty language")
+            return False
+        return True
+
+    def _counts(self, minimum: int | None, maximum: int | None, unit: str, span: Span) -> None:
+        if minimum is not None and maximum is not None and minimum > maximum:
+            self.program.report(
+                "E0304",
+                f"nothing has at least {minimum} and at most {maximum} {unit}",
+                span,
+                label="the bounds contradict each other",
+                hint=f"write `{maximum}..{minimum}`",
+            )
+
+    def _unavailable(self, code: str, what: str, span: Span, instead: str) -> None:
+        self.program.report(
+            code, f"not available yet: {what}", span, label="parsed, but it does not run yet", hint=instead
+        )
+
+
+def control_character(text: str) -> str | None:
+    """`U+000A` for the first control character of a text, None if there is none."""
+    for char in text:
+        if char < " " or "\x7f" <= char <= "\x9f":
+            return f"U+{ord(char):04X}"
+    return None
+
+
+_METHODS = {
+    ast.TypeName: TypeResolver._name,
+    ast.TypeLiteral: TypeResolver._literal,
+    ast.TypeList: TypeResolver._list,
+    ast.TypeMap: TypeResolver._map,
+    ast.TypeTuple: TypeResolver._tuple,
+    ast.TypeOptional: TypeResolver._optional,
+    ast.TypeUnion: TypeResolver._union,
+    ast.TypeRefined: TypeResolver._refined,
+    ast.TypeSpanOf: TypeResolver._span_of,
+    ast.TypeOneOf: TypeResolver._one_of,
+    ast.TypeJsonSchema: TypeResolver._json_schema,
+}

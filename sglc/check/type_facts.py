@@ -1,0 +1,335 @@
+"""Facts about types that holes depend on: is there a value, is there a longest one, how short can one be,
+can a value go on after it is complete.
+
+Cheap structural arguments decide almost always; an automaton is built only where a pattern takes part. Every
+answer is kept per program.
+"""
+
+from __future__ import annotations
+
+from sglc.automata.emptiness import is_finite, shortest
+from sglc.check.relations import expand
+from sglc.check.state import ProgramState
+from sglc.types.language import language
+from sglc.types.type import (
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    UnionType,
+)
+
+BYTES_PER_TOKEN = 16
+"""What one token is taken to hold at most when a budget is refused: generous, so that no budget that can be
+met is refused."""
+
+
+class TypeFacts:
+    def __init__(self, program: ProgramState) -> None:
+        self.program = program
+        self.table = program.table
+        self.memo = program.memo
+
+    # -- soundness ---------------------------------------------------------------------------------
+
+    def sound(self, type: Type) -> bool:
+        """Whether no faulty part was found in it, so that its language can be built."""
+        key = ("sound", type)
+        known = self.memo.get(key)
+        if known is None:
+            known = self.memo[key] = self._sound(type, set())
+        return known
+
+    def _sound(self, type: Type, seen: set[str]) -> bool:
+        match type:
+            case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant():
+                return True
+            case ListOf(item) | Optional(item):
+                return self._sound(item, seen)
+            case MapOf(key, value):
+                return self._sound(key, seen) and self._sound(value, seen)
+            case TupleOf(items) | Alternatives(items):
+                return all(self._sound(item, seen) for item in items)
+            case Named(name):
+                if name in seen:
+                    return True
+                seen.add(name)
+                declared = self.table.get(name)
+                if declared is None or name in self.program.broken:
+                    return False
+                return all(self._sound(part, seen) for part in self.parts(name))
+        return False
+
+    def parts(self, name: str) -> list[Type]:
+        """Types that a declared type directly consists of."""
+        declared = self.table[name]
+        if isinstance(declared, RecordType):
+            return [field.type for field in declared.fields]
+        if isinstance(declared, UnionType):
+            return [field.type for variant in declared.variants for field in variant.fields]
+        if isinstance(declared, EnumType):
+            return []
+        return [declared.type]
+
+    # -- is there a value --------------------------------------------------------------------------
+
+    def inhabited(self, type: Type) -> bool:
+        return self.shortest_bytes(type) is not None
+
+    def shortest_bytes(self, type: Type, raw: bool = True) -> int | None:
+        """Bytes of the shortest value as raw or JSON text; None if there is no value at all."""
+        key = ("bytes", type, raw)
+        if key not in self.memo:
+            self.memo[key] = self._bytes(type, raw, frozenset())
+        return self.memo[key]
+
+    def _bytes(self, type: Type, raw: bool, open_: frozenset[str]) -> int | None:
+        quotes = 0 if raw else 2
+        match type:
+            case Str():
+                if type.patterns or ((type.until or type.excludes) and type.min_chars):
+                    word = self.shortest_word(type)
+                    return None if word is None else len(word) + quotes
+                return type.min_chars + quotes
+            case Int() | Dec() | Float():
+                return self._number(type)
+            case Bool() | Null():
+                return 4
+            case Constant(value):
+                if isinstance(value, str):
+                    return len(value.encode()) + quotes
+                return len(str(value))
+            case Optional(item):
+                inner = self._bytes(item, raw, open_)
+                return 4 if inner is None else min(4, inner)
+            case ListOf(item, minimum):
+                if not minimum:
+                    return 2
+                inner = self._bytes(item, False, open_)
+                return None if inner is None else 2 + minimum * inner + 2 * (minimum - 1)
+            case MapOf(key, value, minimum):
+                if not minimum:
+                    return 2
+                one, two = self._bytes(key, False, open_), self._bytes(value, False, open_)
+                if one is None or two is None:
+                    return None
+                return 2 + minimum * (one + 2 + two) + 2 * (minimum - 1)
+            case TupleOf(items):
+                sizes = [self._bytes(item, False, open_) for item in items]
+                if None in sizes:
+                    return None
+                return sum(size for size in sizes if size is not None) + 2 * len(items)
+            case Alternatives(arms):
+                found = [self._bytes(arm, raw, open_) for arm in arms]
+                return min((size for size in found if size is not None), default=None)
+            case Named(name):
+                if name in open_:
+                    return None
+                return self._named(name, raw, open_ | {name})
+        return None
+
+    def _named(self, name: str, raw: bool, open_: frozenset[str]) -> int | None:
+        declared = self.table.get(name)
+        match declared:
+            case EnumType():
+                quotes = 0 if raw else 2
+                return min((len(member) for member in declared.members), default=None) and (
+                    min(len(member) for member in declared.members) + quotes
+                )
+            case RecordType():
+                return self._record(declared, 0, open_)
+            case UnionType():
+                sizes = []
+                for variant in declared.variants:
+                    size = self._record(variant, len('"type": ""') + len(variant.name), open_)
+                    if size is not None:
+                        sizes.append(size)
+                return min(sizes, default=None)
+            case None:
+                return None
+        return self._bytes(declared.type, raw, open_)
+
+    def _record(self, record: RecordType, start: int, open_: frozenset[str]) -> int | None:
+        total, entries = 2 + start, 1 if start else 0
+        for field in record.fields:
+            if field.optional or field.has_default:
+                continue
+            size = self._bytes(field.type, False, open_)
+            if size is None:
+                return None
+            total += len(field.name) + 4 + size
+            entries += 1
+        return total + 2 * max(0, entries - 1)
+
+    def _number(self, type: Int | Dec | Float) -> int | None:
+        low, high = type.minimum, type.maximum
+        if low is not None and high is not None and low > high:
+            return None
+        if low is not None and low > 0:
+            return len(str(int(low)))
+        if high is not None and high < 0:
+            return len(str(int(-high))) + 1
+        return 1
+
+    def shortest_word(self, type: Type) -> bytes | None:
+        """The shortest text of a type as it stands in a hole, by its automaton; None if there is none."""
+        key = ("word", type)
+        if key not in self.memo:
+            self.memo[key] = shortest(language(type, self.table))
+        return self.memo[key]
+
+    # -- is there a longest value ------------------------------------------------------------------
+
+    def unbounded(self, type: Type) -> str | None:
+        """Why values of the type can be of any length; None if they cannot."""
+        key = ("unbounded", type)
+        if key not in self.memo:
+            self.memo[key] = self._unbounded(type, "", ())
+        return self.memo[key]
+
+    def _unbounded(self, type: Type, where: str, open_: tuple[str, ...]) -> str | None:
+        at = f" in `{where}`" if where else ""
+        match type:
+            case Str():
+                if type.max_chars is not None:
+                    return None
+                if type.patterns and any(_without_loops(p) for p in type.patterns):
+                    return None
+                if type.patterns and is_finite(language(type, self.table)):
+                    return None
+                if type.patterns:
+                    return f"the pattern{at} matches texts of any length"
+                return f"`str`{at} has no longest text"
+            case ListOf(item, _, maximum):
+                if maximum is None:
+                    return f"the list{at} has no most items"
+                return self._unbounded(item, where, open_)
+            case MapOf(key, value, _, maximum):
+                if maximum is None:
+                    return f"the map{at} has no most entries"
+                return self._unbounded(key, where, open_) or self._unbounded(value, where, open_)
+            case TupleOf(items) | Alternatives(items):
+                for item in items:
+                    found = self._unbounded(item, where, open_)
+                    if found:
+                        return found
+                return None
+            case Optional(item):
+                return self._unbounded(item, where, open_)
+            case Named(name):
+                short = name.rsplit(".", 1)[-1]
+                if name in open_:
+                    return f"`{short}` contains itself{at}, to any depth"
+                open_ = (*open_, name)
+                declared = self.table.get(name)
+                match declared:
+                    case RecordType():
+                        return self._fields(declared, where or short, open_)
+                    case UnionType():
+                        for variant in declared.variants:
+                            found = self._fields(variant, f"{short}.{variant.name}", open_)
+                            if found:
+                                return found
+                        return None
+                    case EnumType() | None:
+                        return None
+                return self._unbounded(declared.type, where, open_)
+        return None
+
+    def _fields(self, record: RecordType, where: str, open_: tuple[str, ...]) -> str | None:
+        for field in record.fields:
+            found = self._unbounded(field.type, f"{where}.{field.name}", open_)
+            if found:
+                return found
+        return None
+
+    # -- where a value ends ------------------------------------------------------------------------
+
+    def words(self, type: Type) -> list[str] | None:
+        """All values as raw text, where they are few and finite by declaration; None otherwise."""
+        plain = expand(type, self.table)
+        match plain:
+            case Bool():
+                return ["true", "false"]
+            case Null():
+                return ["null"]
+            case Constant(value):
+                return [_raw(value)]
+            case Named(name):
+                declared = self.table.get(name)
+                return list(declared.members) if isinstance(declared, EnumType) else None
+            case Optional(item):
+                inner = self.words(item)
+                return None if inner is None else [*inner, "null"]
+            case Alternatives(arms):
+                found: list[str] = []
+                for arm in arms:
+                    inner = self.words(arm)
+                    if inner is None:
+                        return None
+                    found.extend(inner)
+                return found
+            case Int(low, high, step):
+                if low is not None and high is not None and high - low <= 1000:
+                    return [str(n) for n in range(low, high + 1) if not step or n % step == 0]
+        return None
+
+    def ends_by_itself(self, type: Type) -> bool:
+        """Whether no value is the beginning of another one, so that no stop is needed."""
+        key = ("ends", type)
+        if key not in self.memo:
+            self.memo[key] = self._ends(type)
+        return self.memo[key]
+
+    def _ends(self, type: Type) -> bool:
+        plain = expand(type, self.table)
+        match plain:
+            case ListOf() | MapOf() | TupleOf():
+                return True
+            case Named(name):
+                if not isinstance(self.table.get(name), EnumType):
+                    return True
+        words = self.words(type)
+        if words is not None:
+            ordered = sorted(words)
+            return not any(b.startswith(a) and a != b for a, b in zip(ordered, ordered[1:], strict=False))
+        return False
+
+
+def _raw(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _without_loops(pattern: str) -> bool:
+    """Whether a pattern surely matches no text without a longest: no `*`, `+` or `{n,}` stands in it."""
+    index, in_class = 0, False
+    while index < len(pattern):
+        char = pattern[index]
+        if char == "\\":
+            index += 1
+        elif in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+        elif char in "*+":
+            return False
+        elif char == "{":
+            end = pattern.find("}", index)
+            if end < 0 or pattern[index:end].endswith(","):
+                return False
+        index += 1
+    return True

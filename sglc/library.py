@@ -1,0 +1,156 @@
+"""Finding modules: from a written path (`std.text`, `./crew`, `app.index`) to a source.
+
+The same file always gives the same `Source` object, so modules can be compared by identity. `std.x` is
+package data, `./x` and `../x` stand beside the importing file, any other dotted path is relative to the
+project: the nearest folder upwards with an `sgl.toml`, else the folder of the main file.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from sglc.source import Source
+
+SUFFIX = ".sgl"
+MAX_BYTES = 4 * 1024 * 1024
+"""Files larger than this are not read."""
+
+
+class LibraryError(Exception):
+    """A file that exists but cannot be used: `reason` is a sentence for people."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Library:
+    """Looks modules up and keeps what it read.
+
+    `roots` are folders that dotted paths are looked up in, in this order; without any, the project root of
+    the importing file is used.
+    """
+
+    def __init__(self, *roots: Path | str) -> None:
+        self._roots = tuple(Path(root) for root in roots)
+        self._sources: dict[str, Source] = {}
+        self._names: dict[int, str] = {}
+
+    def add(self, source: Source) -> None:
+        """Make a source known under its own file name, so that an import of that file finds this object."""
+        self._sources.setdefault(_key(Path(source.name)), source)
+
+    def find(self, path: str, importer: Source) -> Source | None:
+        """The source of the module written as `path` in `importer`; None if there is none.
+
+        Raises LibraryError where a file is there but cannot be read as text.
+        """
+        if path.startswith("std."):
+            return self._standard(path)
+        if not _plain(path):
+            return None
+        if path.startswith("."):
+            return self._file(_folder(importer) / (path + SUFFIX), importer)
+        relative = Path(*path.split(".")).with_suffix(SUFFIX) if "/" not in path else Path(path + SUFFIX)
+        for root in self._roots or (project_root(importer),):
+            found = self._file(root / relative, importer)
+            if found is not None:
+                return found
+            if relative.parts[0] == "app" and len(relative.parts) > 1:
+                found = self._file(root.joinpath(*relative.parts[1:]), importer)
+                if found is not None:
+                    return found
+        return None
+
+    def module_name(self, source: Source) -> str:
+        """Dotted name of an imported module: `std.text`, `crew`, `parts.crew`."""
+        return self._names.get(id(source), Path(source.name).stem)
+
+    def read_text(self, path: str, importer: Source) -> str | None:
+        """Text of an included file beside the importer; None if there is no such file.
+
+        Raises LibraryError where the file is there but cannot be read as text.
+        """
+        if Path(path).is_absolute():
+            return None
+        target = _folder(importer) / path
+        return _read(target) if target.is_file() else None
+
+    def standard_modules(self) -> list[str]:
+        """Paths of the modules that come with the compiler, sorted."""
+        folder = resources.files("sglc.stdlib")
+        names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
+        return sorted("std." + name.removesuffix(SUFFIX) for name in names)
+
+    def _standard(self, path: str) -> Source | None:
+        name = path.removeprefix("std.")
+        if not name.isidentifier():
+            return None
+        key = "std:" + name
+        if key not in self._sources:
+            entry = resources.files("sglc.stdlib") / (name + SUFFIX)
+            if not entry.is_file():
+                return None
+            source = Source(f"std/{name}{SUFFIX}", entry.read_text(encoding="utf-8"))
+            self._sources[key] = source
+            self._names[id(source)] = path
+        return self._sources[key]
+
+    def _file(self, path: Path, importer: Source) -> Source | None:
+        key = _key(path)
+        if key not in self._sources:
+            if not path.is_file():
+                return None
+            source = Source(_shown(path), _read(path))
+            self._sources[key] = source
+        source = self._sources[key]
+        if id(source) not in self._names:
+            self._names[id(source)] = _dotted(path, project_root(importer))
+        return source
+
+
+def project_root(source: Source) -> Path:
+    """The nearest folder at or above the file that holds `sgl.toml`, else the file's own folder."""
+    folder = _folder(source).resolve()
+    for candidate in (folder, *folder.parents):
+        if (candidate / "sgl.toml").is_file():
+            return candidate
+    return folder
+
+
+def _folder(source: Source) -> Path:
+    return Path(source.name).parent
+
+
+def _plain(path: str) -> bool:
+    """Whether a path has only names, dots and slashes: nothing that a file system could read otherwise."""
+    return bool(path) and all(char.isalnum() or char in "_-./" for char in path) and not path.startswith("/")
+
+
+def _key(path: Path) -> str:
+    return "file:" + str(path.resolve())
+
+
+def _shown(path: Path) -> str:
+    """The path as it is shown: relative to the working folder where it lies below it."""
+    resolved = path.resolve()
+    working = Path.cwd()
+    return str(resolved.relative_to(working)) if resolved.is_relative_to(working) else str(path)
+
+
+def _dotted(path: Path, root: Path) -> str:
+    resolved = path.resolve()
+    relative = resolved.relative_to(root) if resolved.is_relative_to(root) else Path(resolved.name)
+    return ".".join(relative.with_suffix("").parts)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise LibraryError(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise LibraryError(f"{path} is not UTF-8 text") from None
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be read: {error.strerror}") from None
