@@ -1,8 +1,8 @@
 """`compile_regex`: a pattern to the canonical automaton of the texts it matches.
 
-Thompson's construction (1968), then subsets. Counted loops are unrolled with every optional copy nested in the
-one before, so that the subsets stay small. All work is counted, not timed, so that a pattern is accepted or
-refused alike on every machine.
+Thompson's construction (1968), then subsets. Counted loops are unrolled with every optional copy nested in
+the one before, so that the subsets stay small. All work is counted, not timed, so that a pattern is accepted
+or refused alike on every machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from sglc.automata.minimal import minimal_dfa
 from sglc.automata.regex_parse import (
     Chars,
     Either,
-    End,
     Join,
     Loop,
     Node,

@@ -1,8 +1,8 @@
 """Regular expressions to a small syntax tree; what is not regular is refused with its position.
 
 The language is the part shared by Python and ECMAScript (with the `u` flag): classes, escapes, groups,
-alternation, greedy and lazy quantifiers, anchors, `(?i)`. `\\d \\w \\s` are the ASCII sets, `.` is any character
-but a newline, `\\p{…}` takes Unicode general categories.
+alternation, greedy and lazy quantifiers, anchors, `(?i)`. `\\d \\w \\s` are the ASCII sets, `.` is any
+character but a newline, `\\p{…}` takes Unicode general categories.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class UniqueKeys:
-    """A JSON object's inside: `minimum` to `maximum` entries `key` `: ` `value` joined by `, `, keys distinct.
+    """A JSON object's inside: `minimum` to `maximum` entries `key` `: ` `value` joined by `, `, keys differ.
 
     `key` describes the key between its quotes (a json-encoded Text); the quotes belong to this term.
     """
