@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 MAX_TEMPLATE = 1 << 20
 """Characters; a longer template is refused."""
@@ -194,7 +194,7 @@ class ChatTemplate:
             parts.append(text)
 
     def _places(self, rendered: str, roles: Sequence[str]) -> list[tuple[int, int]]:
-        """Start and end of each mark in rendered text. Raises TemplateError if one is not there once, in order."""
+        """Start and end of each mark in rendered text; TemplateError unless each is there once, in order."""
         places = []
         for index, role in enumerate(roles):
             mark = _mark(index)
@@ -263,7 +263,7 @@ def _environment() -> Any:
     class GenerationBlock(Extension):
         """`{% generation %}` marks what an assistant wrote; for rendering it is only its body."""
 
-        tags = {"generation"}
+        tags: ClassVar[set[str]] = {"generation"}
 
         def parse(self, parser: Any) -> Any:
             line = next(parser.stream).lineno

@@ -179,6 +179,7 @@ class Tokenizer:
             named = {entry.get("name"): entry.get("template") for entry in template}
             template = named.get("default")
         names = ("bos_token", "eos_token", "unk_token", "pad_token")
+        variables = {name: _token_name(settings.get(name)) for name in names if settings.get(name)}
         return cls(
             definition,
             end_ids=end_ids,
@@ -200,14 +201,14 @@ class Tokenizer:
         template_variables: Mapping[str, Any] | None = None,
     ) -> Tokenizer:
         """A tokenizer whose token ids 0..255 are the bytes themselves; `special` follow from 256 on."""
-        vocabulary = {char: byte for char, byte in byte_alphabet().items()}
+        vocabulary = byte_alphabet()
         definition = {
             "version": "1.0",
             "added_tokens": [added_token(256 + rank, name) for rank, name in enumerate(special)],
             "normalizer": None,
-            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False},
+            "pre_tokenizer": byte_level(use_regex=False),
             "post_processor": None,
-            "decoder": {"type": "ByteLevel"},
+            "decoder": byte_level(),
             "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
         }
         return cls(definition, chat_template=chat_template, template_variables=template_variables)
@@ -217,6 +218,11 @@ def added_token(id: int, content: str, *, special: bool = True) -> dict[str, Any
     """An entry of a definition's `added_tokens`."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     return {"id": id, "content": content, **flags, "special": special}
+
+
+def byte_level(*, use_regex: bool = True) -> dict[str, Any]:
+    """The byte-level step of a definition, as pre-tokeniser (splitting by GPT-2's rule or not) or decoder."""
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
 
 
 def inert_definition(definition: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], set[int]]:
@@ -335,8 +341,8 @@ def _token_bytes(
     dropped: set[int],
     size: int,
 ) -> tuple[bytes | None, ...]:
-    """Bytes by id. Byte-level pieces are read through the GPT-2 alphabet, others as UTF-8 with marked spaces."""
-    byte_level = _is_byte_level(definition["pre_tokenizer"]) or _is_byte_level(definition.get("decoder"))
+    """Bytes by id: byte-level pieces through the GPT-2 alphabet, others as UTF-8 with marked spaces."""
+    by_bytes = _is_byte_level(definition["pre_tokenizer"]) or _is_byte_level(definition.get("decoder"))
     plain = {token["content"] for token in definition["added_tokens"]}
     unknown = definition["model"].get("unk_token"), definition["model"].get("unk_id")
     fallback = bool(definition["model"].get("byte_fallback"))
@@ -347,7 +353,7 @@ def _token_bytes(
             continue
         if piece in plain:
             result[id] = piece.encode()
-        elif byte_level:
+        elif by_bytes:
             try:
                 result[id] = piece.translate(table).encode("latin-1") or None
             except UnicodeEncodeError:
