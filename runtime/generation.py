@@ -1,0 +1,533 @@
+"""Filling one hole: tokens are drawn under the mask until the value is complete.
+
+Two matchers run side by side. One follows the value's own language; the other, which makes the masks,
+follows value, stop text, anything, so that a token may straddle the value's end. What is certain is never
+asked of the model: bytes that are the only continuation are appended as tokens, and a value that is complete
+and cannot go on ends without a forward pass.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from time import perf_counter_ns
+from typing import Protocol
+
+import numpy as np
+from sglc.runtime.conversation import Conversation
+from sglc.runtime.engine.engine import ContextOverflow, QueueFull
+from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
+from sglc.runtime.errors import SglError
+from sglc.runtime.mask.constraint import Constraint, compile_constraint
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
+
+GREEDY = Sampling()
+COMPILED = 512
+"""Constraints that a store keeps compiled."""
+HEALED_BYTES = 24
+"""Tokens longer than this are never withdrawn for healing."""
+WATCHED_ROOM = 4096
+"""From this many free tokens of context window on, a hole without a budget is not watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `tokens` more tokens, and what says so."""
+
+    tokens: int
+    source: str
+    fatal: bool = False
+
+
+class Steering(Protocol):
+    """Makes a scripted model prefer its answer."""
+
+    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes, mask: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HoleRequest:
+    """What is to be generated. `key` names the language among all of a program's."""
+
+    name: str
+    key: Hashable
+    language: Language
+    stops: tuple[str, ...] = ()
+    end_of_message: bool = True
+    excluded: frozenset[bytes] = frozenset()
+    budget: Budget | None = None
+    sampling: Sampling = GREEDY
+    seed: int = 0
+    answer: Steering | None = None
+    """What a scripted model answers; None leaves it to the model."""
+
+    def answered(self, answer: Steering | None) -> HoleRequest:
+        """The same request to a scripted model."""
+        return replace(self, answer=answer)
+
+
+@dataclass(slots=True)
+class HoleResult:
+    """The value's text and what it took. `tokens` is what it occupies of the conversation."""
+
+    text: str
+    tokens: int = 0
+    sampled: int = 0
+    forced: int = 0
+    logprob: float = 0.0
+    ended: str = "complete"
+
+
+@dataclass(slots=True)
+class Timing:
+    """Nanoseconds between forward passes, one entry a sampled token: mask, sampling, bookkeeping."""
+
+    outside: list[int] = field(default_factory=list)
+
+
+class Observer(Protocol):
+    """Hears of every piece of text and every token of a hole as it is generated."""
+
+    detailed: bool
+    """Whether `token` is to be called."""
+
+    def piece(self, text: str, forced: bool) -> None: ...
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None: ...
+
+
+class Silent:
+    detailed = False
+
+    def piece(self, text: str, forced: bool) -> None:
+        pass
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+        pass
+
+
+class Constraints:
+    """Compiled constraints of holes, remembered by what they were made from."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[Hashable, Constraint] = {}
+
+    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint:
+        """Of the value alone, after a literal prefix."""
+        return self._get((request.key, request.excluded, prefix, None), request, prefix, None)
+
+    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint:
+        """Of the value, a stop and anything after."""
+        if not request.stops:
+            return self.value(request, prefix)
+        key = (request.key, request.excluded, prefix, request.stops)
+        return self._get(key, request, prefix, request.stops)
+
+    def _get(
+        self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None
+    ) -> Constraint:
+        found = self._compiled.get(key)
+        if found is not None:
+            return found
+        root: Term = request.language.root
+        if request.excluded:
+            root = Except(root, request.excluded)
+        items: list[Term] = [Bytes(prefix)] if prefix else []
+        items.append(root)
+        if stops:
+            items.append(Words(frozenset(stop.encode() for stop in stops)))
+            items.append(Anything())
+        term = items[0] if len(items) == 1 else Sequence(tuple(items))
+        made = compile_constraint(language=Language(term, request.language.rules))
+        if len(self._compiled) >= COMPILED:
+            self._compiled.pop(next(iter(self._compiled)))
+        self._compiled[key] = made
+        return made
+
+
+class Tracker:
+    """Follows the value inside the bytes written so far, and finds where it ends."""
+
+    def __init__(self, value: Matcher, stops: tuple[str, ...]) -> None:
+        self.value = value
+        self.data = bytearray()
+        self.alive = True
+        self.candidates: list[int] = []
+        """Offsets where the value may have ended with the beginning of a stop after it."""
+        self._stops = tuple(stop.encode() for stop in stops)
+        self._firsts = frozenset(stop[0] for stop in self._stops if stop)
+
+    @property
+    def settled(self) -> bool:
+        """No stop has begun: all bytes belong to the value."""
+        return not self.candidates
+
+    def feed(self, data: bytes) -> int | None:
+        """Append bytes that the mask allowed; the offset where the value ended, if it did."""
+        if not self.candidates and self._firsts.isdisjoint(data):
+            if not self.value.accept_bytes(data):
+                raise AssertionError(f"the masks disagree about {bytes(self.data)!r} + {data!r}")
+            self.data += data
+            return None
+        for byte in data:
+            if self.alive:
+                if byte in self._firsts and self.value.is_accepting():
+                    self.candidates.append(len(self.data))
+                self.alive = self.value.accept_bytes(bytes((byte,)))
+            self.data.append(byte)
+        text = bytes(self.data)
+        partial = []
+        for end in self.candidates:
+            rest = text[end:]
+            for stop in self._stops:
+                if rest.startswith(stop):
+                    return end
+                if stop.startswith(rest):
+                    partial.append(end)
+                    break
+        self.candidates = partial
+        if not self.alive:
+            if not partial:
+                raise AssertionError(f"the masks disagree about {text!r}")
+            return partial[0]
+        return None
+
+    def certain(self) -> int:
+        """How many of the bytes surely belong to the value."""
+        return self.candidates[0] if self.candidates else len(self.data)
+
+    def copy(self) -> Tracker:
+        twin = object.__new__(Tracker)
+        twin.value = self.value.clone()
+        twin.data = bytearray(self.data)
+        twin.alive = self.alive
+        twin.candidates = list(self.candidates)
+        twin._stops = self._stops
+        twin._firsts = self._firsts
+        return twin
+
+
+class _Pieces:
+    """Hands the value's text on, whole characters at a time, as far as it is certain."""
+
+    def __init__(self, observer: Observer, skip: int) -> None:
+        self._observer = observer
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._sent = skip
+
+    def send(self, data: bytearray, upto: int, forced: bool) -> None:
+        if upto > self._sent:
+            text = self._decoder.decode(bytes(data[self._sent : upto]))
+            self._sent = upto
+            if text:
+                self._observer.piece(text, forced)
+
+
+class Filling:
+    """One hole being filled. Made anew for each; `run` is called once."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        vocabulary: Vocabulary,
+        constraints: Constraints,
+        request: HoleRequest,
+        observer: Observer,
+        timing: Timing,
+        context_length: int,
+        poll: Callable[[], None],
+    ) -> None:
+        self.conversation = conversation
+        self.vocabulary = vocabulary
+        self.request = request
+        self.observer = observer
+        self.timing = timing
+        self.context_length = context_length
+        self.poll = poll
+        self._constraints = constraints
+        self.result = HoleResult("")
+        self._prefix = b""
+        self._base = 0
+
+    async def run(self) -> HoleResult:
+        """Generate the value and append its text to the conversation."""
+        request = self.request
+        conversation = self.conversation
+        value = self._constraints.value(request).matcher(self.vocabulary)
+        if value.is_dead():
+            raise SglError("Unsatisfiable", f"no value of hole `{request.name}` is left to choose")
+        data = self._certain(value)
+        if data is not None:
+            return self._write_certain(data)
+        conversation.start()
+        branch = conversation.sync()
+        self._base = len(branch.tokens)
+        if self._base >= self.context_length:
+            raise SglError(
+                "Budget",
+                f"the conversation before hole `{request.name}` has {self._base} tokens, "
+                f"the model's context window {self.context_length}",
+                hint="shorten what is inserted, or use a model with a larger context window",
+            )
+        masks = self._constraints.hole(request).matcher(self.vocabulary) if request.stops else value
+        healed = self._heal()
+        if healed is not None:
+            value, masks = healed
+            branch.rollback(self._base - 1)
+            self._base -= 1
+        return await self._loop(Tracker(value, request.stops), masks, healed is not None)
+
+    # -- beginning -----------------------------------------------------------------------------------
+
+    def _certain(self, value: Matcher) -> bytes | None:
+        """The value's bytes where there is only one value."""
+        probe = value.clone()
+        data = b""
+        while not probe.is_complete():
+            run = probe.forced()
+            if not run:
+                return None
+            data += run
+            probe.accept_bytes(run)
+        return data
+
+    def _write_certain(self, data: bytes) -> HoleResult:
+        budget = self.request.budget
+        if budget is not None and not self._fits(0, data, budget):
+            raise self._truncated(budget)
+        self.result.forced = self._price(data)
+        self.observer.piece(data.decode(), True)
+        return self._finish(data, "complete")
+
+    def _heal(self) -> tuple[Matcher, Matcher] | None:
+        """Matchers that begin with the last token's bytes, if longer legal tokens begin with them too."""
+        prefix = self.conversation.healable()
+        if not prefix or len(prefix) > HEALED_BYTES or not extends(self.vocabulary, prefix):
+            return None
+        hole = self._constraints.hole(self.request, prefix).matcher(self.vocabulary)
+        token_bytes = self.vocabulary.token_bytes
+        longer = any(len(token_bytes[token] or b"") > len(prefix) for token in hole.allowed().tolist())
+        if not longer:
+            return None
+        self._prefix = prefix
+        if not self.request.stops:
+            return hole, hole
+        return self._constraints.value(self.request, prefix).matcher(self.vocabulary), hole
+
+    def _limit(self) -> Budget | None:
+        """The tightest bound on the tokens of this hole, the context window included."""
+        budget = self.request.budget
+        room = self.context_length - self._base
+        if budget is not None and budget.tokens <= room:
+            return budget
+        if budget is not None or room < WATCHED_ROOM:
+            return Budget(room, "the model's context window")
+        return None
+
+    def _price(self, data: bytes) -> int:
+        """Tokens of a piece of text on its own; of a broken character at its start one a byte."""
+        encoder = self.conversation.encoder
+        for start in range(min(4, len(data))):
+            try:
+                text = data[start:].decode()
+            except UnicodeDecodeError:
+                continue
+            return start + len(encoder.encode(text)) if encoder is not None else len(data)
+        return len(data)
+
+    def _fits(self, used: int, closing: bytes, limit: Budget) -> bool:
+        room = limit.tokens - used
+        return len(closing) <= room or (room >= 0 and self._price(closing) <= room)
+
+    def _truncated(self, limit: Budget, data: bytes = b"") -> SglError:
+        partial = data.decode("utf-8", "ignore")
+        return SglError(
+            "Truncated",
+            f"hole `{self.request.name}` cannot be completed within {limit.tokens} tokens ({limit.source})",
+            partial=partial,
+            fields={"partial": partial},
+            fatal=limit.fatal,
+        )
+
+    # -- the loop ------------------------------------------------------------------------------------
+
+    async def _loop(self, tracker: Tracker, masks: Matcher, healing: bool) -> HoleResult:
+        """Draw tokens until the value ends.
+
+        `masks` makes the masks; it is the tracker's own matcher where the hole has no stops. Where a budget
+        holds, this is kept true before every token: what was used and the shortest completion fit into it. A
+        token that would break it is not taken; the completion is written instead.
+        """
+        request, conversation, vocabulary = self.request, self.conversation, self.vocabulary
+        branch, skip, token_bytes = conversation.branch, len(self._prefix), vocabulary.token_bytes
+        same = masks is tracker.value
+        ends_freely = request.end_of_message or not request.stops
+        end_ids = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
+        pieces = _Pieces(self.observer, skip)
+        row = np.zeros((vocabulary.size + 31) // 32, dtype=np.int32)
+        words = row.view(np.uint32)
+        limit = self._limit()
+        closing = b""
+        if limit is not None:
+            closing = tracker.value.shortest_completion()
+            if not self._fits(0, closing[skip:], limit):
+                raise self._truncated(limit)
+        before: Tracker | None = None
+        position, hold_forced = 0, healing
+        clock = perf_counter_ns()
+        while True:
+            value = tracker.value
+            settled = not tracker.candidates
+            if settled and value.is_complete():
+                return self._finish(tracker.data[skip:], "complete")
+            if limit is not None:
+                before = tracker.copy()
+            if settled and not hold_forced:
+                run = value.forced()
+                if run:
+                    written, hold_forced = self._append_forced(tracker, masks, same, run)
+                    if written:
+                        if limit is not None and before is not None:
+                            rest = closing[written:]
+                            if not self._fits(len(branch.tokens) - self._base, rest, limit):
+                                return self._close_out(before, closing, pieces)
+                            closing = rest
+                        pieces.send(tracker.data, tracker.certain(), True)
+                        continue
+            hold_forced = False
+            used = len(branch.tokens) - self._base
+            if limit is not None and before is not None and used >= limit.tokens:
+                return self._close_out(before, closing, pieces)
+            masks.fill_mask(row)
+            may_end = ends_freely and settled and value.is_accepting()
+            if may_end:
+                for end in end_ids:
+                    words[end >> 5] |= np.uint32(1 << (end & 31))
+            self.poll()
+            pause = perf_counter_ns()
+            try:
+                logits = await branch.logits()
+            except (ContextOverflow, QueueFull) as fault:
+                name = "Budget" if isinstance(fault, ContextOverflow) else "Backend"
+                partial = bytes(tracker.data[skip:]).decode("utf-8", "ignore")
+                raise SglError(name, str(fault), partial=partial) from fault
+            resume = perf_counter_ns()
+            if request.answer is not None:
+                logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data), row)
+            try:
+                drawn = sample(logits, row, request.sampling, (request.seed, position))
+            except NothingAllowed:
+                partial = bytes(tracker.data[skip:]).decode("utf-8", "ignore")
+                message = f"the model gives no legal token of hole `{request.name}` any probability"
+                raise SglError("Backend", message, partial=partial) from None
+            token = drawn.token
+            position += 1
+            result = self.result
+            result.sampled += 1
+            result.logprob += drawn.logprob
+            ending = token in end_ids
+            data = b"" if ending else token_bytes[token] or b""
+            if self.observer.detailed:
+                allowed = int(np.bitwise_count(words).sum())
+                self.observer.token(token, data, drawn.logprob, allowed)
+            if ending:
+                self._note(clock, pause, resume)
+                return self._finish(tracker.data[skip:], "end")
+            end_at = tracker.feed(data)
+            if end_at is not None:
+                self._note(clock, pause, resume)
+                pieces.send(tracker.data, end_at, False)
+                return self._finish(tracker.data[skip:end_at], "stop")
+            if limit is not None and before is not None:
+                after = tracker.value.shortest_completion()
+                if not self._fits(used + 1, after, limit):
+                    return self._close_out(before, closing, pieces)
+                closing = after
+            branch.append([token])
+            if not same:
+                masks.accept_bytes(data)
+            pieces.send(tracker.data, tracker.certain(), False)
+            clock = self._note(clock, pause, resume)
+
+    def _note(self, clock: int, pause: int, resume: int) -> int:
+        """Record the time of one token outside the forward pass; the clock for the next."""
+        now = perf_counter_ns()
+        self.timing.outside.append(pause - clock + now - resume)
+        return now
+
+    def _append_forced(self, tracker: Tracker, masks: Matcher, same: bool, run: bytes) -> tuple[int, bool]:
+        """Append certain bytes as canonical tokens.
+
+        The number of bytes written, and whether the rest is held back: a blank at the end that may be the
+        beginning of a longer token is left for the model to write.
+        """
+        skip = len(self._prefix)
+        known = len(tracker.data)
+        whole = bytes(tracker.data) + run
+        if len(whole) < skip:
+            return 0, False
+        text = whole[skip:].decode("utf-8", "ignore")
+        cut = skip + len(text.encode())
+        if cut <= known:
+            return 0, False
+        run = whole[known:cut]
+        branch = self.conversation.branch
+        size = len(branch.tokens)
+        self.conversation.sync(text)
+        held = False
+        last = self.vocabulary.token_bytes[branch.tokens[-1]] or b""
+        if last.isspace() and len(last) <= len(run) and extends(self.vocabulary, last):
+            probe = masks.clone()
+            probe.accept_bytes(run[: len(run) - len(last)])
+            token_bytes = self.vocabulary.token_bytes
+            held = any(len(token_bytes[token] or b"") > len(last) for token in probe.allowed().tolist())
+            if held:
+                run = run[: len(run) - len(last)]
+                branch.rollback(len(branch.tokens) - 1)
+        self.result.forced += max(0, len(branch.tokens) - size)
+        if run:
+            tracker.value.accept_bytes(run)
+            if not same:
+                masks.accept_bytes(run)
+            tracker.data += run
+        return len(run), held
+
+    def _close_out(self, tracker: Tracker, closing: bytes, pieces: _Pieces) -> HoleResult:
+        """Complete the value along its shortest completion: the budget is nearly spent."""
+        pieces.send(tracker.data, tracker.certain(), False)
+        tracker.data += closing
+        pieces.send(tracker.data, len(tracker.data), True)
+        self.result.forced += self._price(closing)
+        return self._finish(tracker.data[len(self._prefix) :], "budget")
+
+    def _finish(self, data: bytes | bytearray, ended: str) -> HoleResult:
+        text = bytes(data).decode()
+        self.conversation.text(text)
+        result = self.result
+        result.text = text
+        result.ended = ended
+        result.tokens = result.sampled - (ended == "end") + result.forced
+        return result
+
+
+_EXTENSIONS: dict[str, frozenset[bytes]] = {}
+
+
+def extends(vocabulary: Vocabulary, prefix: bytes) -> bool:
+    """Does the vocabulary have a token that begins with these bytes and is longer?"""
+    known = _EXTENSIONS.get(vocabulary.digest)
+    if known is None:
+        known = frozenset(
+            data[:size]
+            for data in vocabulary.token_bytes
+            if data is not None
+            for size in range(1, min(len(data), HEALED_BYTES + 1))
+        )
+        if len(_EXTENSIONS) >= 8:
+            _EXTENSIONS.clear()
+        _EXTENSIONS[vocabulary.digest] = known
+    return prefix in known

@@ -1,0 +1,284 @@
+"""Running functions and tests of a program: the door to the virtual machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from sglc.diagnostics.suggest import nearest
+from sglc.runtime.conversation import Conversation, Encoder, PlainChat
+from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.generation import Constraints
+from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.vm.coerce import coerce
+from sglc.runtime.vm.frame import Allowance
+from sglc.runtime.vm.machine import Machine
+from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Run, Statistics
+from sglc.runtime.vm.trace import Event, Listener
+from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
+from sglc.types.json import from_json
+from sglc.types.member import MemberError, check_member
+
+from sglc.bytecode.code import Code, Program
+from sglc.types.type import Type
+
+if TYPE_CHECKING:
+    from sglc.runtime.engine.engine import Engine
+
+BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
+"""The vocabulary of runs without a model: every byte a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a function returned, the whole conversation as text, and what it took.
+
+    `type` is the declared type of the value, None for a function that returns nothing.
+    """
+
+    value: Any
+    type: Type | None
+    text: str
+    statistics: Statistics
+    checks: tuple[CheckRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """How a test came out. `seed` repeats it."""
+
+    __test__ = False
+
+    name: str
+    seed: int
+    expectations: int
+    missed: tuple[Missed, ...]
+    error: SglError | None
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return self.error is None and not self.missed
+
+
+class Session:
+    """A program joined to an engine. May be used for any number of runs, also at the same time.
+
+    Without an engine only tests can run.
+    """
+
+    def __init__(
+        self, program: Program, engine: Engine | None = None, *, limits: Limits | None = None
+    ) -> None:
+        self.program = program
+        self.engine = engine
+        self.limits = limits or Limits()
+        self._prepared = Prepared(program, Constraints(), {})
+        self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
+
+    # -- what there is -------------------------------------------------------------------------------
+
+    @property
+    def functions(self) -> dict[str, Code]:
+        """The main module's functions that can be run, by name."""
+        codes = self.program.codes
+        return {name: codes[i] for name, i in self.program.entry.items() if codes[i].kind in ("fn", "pure")}
+
+    @property
+    def tests(self) -> list[Code]:
+        return [code for code in self.program.codes if code.kind == "test"]
+
+    def function(self, name: str) -> Code:
+        """A function by name; raises ArgumentError if there is none."""
+        functions = self.functions
+        if name not in functions:
+            near = nearest(name, functions)
+            hint = f"did you mean `{near}`?" if near else "functions: " + (", ".join(functions) or "none")
+            raise ArgumentError("E0712", f"there is no function `{name}` to run", hint=hint)
+        return functions[name]
+
+    def bind(self, code: Code, arguments: Mapping[str, Any]) -> list[Any]:
+        """The arguments in order, defaults filled in, each a checked value of its parameter's type.
+
+        Arguments are values of the language or what JSON gives. Raises ArgumentError.
+        """
+        names = [parameter.name for parameter in code.parameters]
+        for name in arguments:
+            if name not in names:
+                near = nearest(name, names)
+                hint = f"did you mean `{near}`?" if near else "parameters: " + (", ".join(names) or "none")
+                raise ArgumentError("E0714", f"`{code.name}` has no parameter `{name}`", hint=hint)
+        bound = []
+        for parameter in code.parameters:
+            if parameter.name in arguments:
+                bound.append(self._value(code, parameter.name, parameter.type, arguments[parameter.name]))
+            elif parameter.has_default:
+                bound.append(parameter.default)
+            else:
+                raise ArgumentError(
+                    "E0713",
+                    f"`{code.name}` needs the argument `{parameter.name}`",
+                    hint=f"give it as --arg {parameter.name}=…, or {parameter.name}=… from Python",
+                )
+        return bound
+
+    def _value(self, code: Code, name: str, index: int, given: Any) -> Any:
+        type, table = self.program.types[index], self.program.table
+        value = coerce(given, type, table)
+        try:
+            check_member(value, type, table)
+            return value
+        except MemberError:
+            pass
+        try:
+            return from_json(given, type, table)
+        except MemberError as fault:
+            raise ArgumentError(
+                "E0715", f"argument `{name}` of `{code.name}` is outside of its type", reason=str(fault)
+            ) from None
+
+    # -- running -------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        seed: int = 0,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+        trace: Listener | None = None,
+        on_event: Listener | None = None,
+    ) -> RunResult:
+        """Run one function.
+
+        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` hears of
+        every event, tokens included, `on_event` of all but the tokens. Raises ArgumentError before it starts
+        and SglError when it fails; cancelling the task stops it at the next token.
+        """
+        code = self.function(name)
+        bound = self.bind(code, arguments or {})
+        listeners: list[Listener] = []
+        if trace is not None:
+            listeners.append(trace)
+        if on_event is not None:
+            listeners.append(on_event if trace is None else _without_tokens(on_event))
+        run = self._new_run(seed, tuple(listeners), trace is not None)
+        machine = Machine(run)
+        allowances = ()
+        if max_tokens is not None:
+            allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)
+        started = perf_counter()
+        machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
+        try:
+            async with asyncio.timeout(timeout):
+                value = await machine.call(code, bound, allowances)
+        except TimeoutError:
+            error = SglError("Timeout", f"the run took longer than {timeout:g} s", fatal=True)
+            raise self._failed(machine, error) from None
+        except SglError as error:
+            raise self._failed(machine, error) from None
+        finally:
+            run.statistics.steps = run.steps
+            run.statistics.seconds = perf_counter() - started
+        text = ""
+        last = machine.last
+        if last is not None:
+            if last.conversation is not None:
+                text = last.conversation.rendered(close=True)
+            last.leave()
+        statistics = run.statistics
+        machine.emit(
+            "finish",
+            {
+                "function": code.name,
+                "tokens": statistics.output_tokens,
+                "forced": statistics.forced_tokens,
+                "forwards": statistics.forwards,
+                "seconds": round(statistics.seconds, 3),
+            },
+        )
+        result = None if code.result is None else self.program.types[code.result]
+        return RunResult(_plain(value), result, text, statistics, tuple(run.checks))
+
+    async def run_test(self, name: str, *, seed: int = 0, on_event: Listener | None = None) -> TestResult:
+        """Run one test, without a model: holes are answered by its mocks or at random."""
+        code = next((code for code in self.tests if code.name == name), None)
+        if code is None:
+            raise ArgumentError("E0712", f"there is no test `{name}`")
+        listeners = () if on_event is None else (on_event,)
+        run = self._new_run(seed, listeners, False, without_model=True)
+        machine = Machine(run)
+        started = perf_counter()
+        error: SglError | None = None
+        try:
+            await machine.call(code, [])
+            if machine.last is not None:
+                machine.last.leave()
+        except SglError as raised:
+            error = raised
+        seconds = perf_counter() - started
+        return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds)
+
+    def _new_run(
+        self, seed: int, listeners: tuple[Listener, ...], detailed: bool, *, without_model: bool = False
+    ) -> Run:
+        engine = None if without_model else self.engine
+        if engine is None:
+            return Run(
+                self._prepared,
+                open_conversation=lambda: Conversation(chat=PlainChat()),
+                vocabulary=BYTES,
+                context_length=1 << 60,
+                has_model=False,
+                limits=self.limits,
+                seed=seed,
+                listeners=listeners,
+            )
+        model = engine.model
+        tokenizer = model.tokenizer
+        script = getattr(model, "script", None)
+        return Run(
+            self._prepared,
+            open_conversation=lambda: Conversation(
+                encoder=self._encoder, chat=tokenizer.chat, open_branch=engine.branch
+            ),
+            vocabulary=tokenizer.vocabulary(),
+            context_length=model.context_length,
+            has_model=True,
+            script=script() if script is not None else None,
+            limits=self.limits,
+            seed=seed,
+            listeners=listeners,
+            detailed=detailed,
+        )
+
+    def _failed(self, machine: Machine, error: SglError) -> SglError:
+        if error.partial is None:
+            error.partial = machine.run.partial or None
+        machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
+        return error
+
+
+def _without_tokens(listener: Listener) -> Listener:
+    def hear(event: Event) -> None:
+        if event.kind != "token":
+            listener(event)
+
+    return hear
+
+
+def _plain(value: Any) -> Any:
+    """What a function returned, without what lives only while it runs."""
+    if isinstance(value, Scored):
+        return value.top
+    if isinstance(value, BranchValue):
+        return _plain(value.value)
+    if isinstance(value, range):
+        return list(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, Cursor | ErrorValue) else value

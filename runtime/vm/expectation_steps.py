@@ -1,0 +1,42 @@
+"""Instructions of tests: mocks, fuzzing, expectations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sglc.runtime.vm.frame import Frame
+from sglc.runtime.vm.run import Missed
+from sglc.runtime.vm.values import Cursor
+
+if TYPE_CHECKING:
+    from sglc.runtime.vm.machine import Machine, Outcome
+
+
+def do_mock(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.mock(machine.program.names[a], frame.stack.pop(), bool(b))
+    return None
+
+
+def do_fuzz(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.fuzzing = bool(a)
+    return None
+
+
+def do_expect(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.expectations += 1
+    if not frame.stack.pop():
+        values = {
+            name: machine.show(value)
+            for name, value in zip(frame.code.slots, frame.slots, strict=True)
+            if value is not None and not isinstance(value, Cursor) and not name.startswith("%")
+        }
+        machine.run.missed.append(Missed("the expectation does not hold", machine.place(frame), values))
+    return None
+
+
+def do_expect_raises(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.expectations += 1
+    if b:
+        name = machine.program.names[a]
+        machine.run.missed.append(Missed(f"{name} was not raised", machine.place(frame), {}))
+    return None

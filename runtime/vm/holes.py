@@ -1,0 +1,414 @@
+"""How the machine fills a hole: from a mock, from a random walk, or from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from sglc.runtime.engine.engine import ContextOverflow
+from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.errors import SglError
+from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
+from sglc.runtime.vm import selection
+from sglc.runtime.vm.frame import Frame
+from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.values import Scored, display, failure
+from sglc.types.decode import DecodeError, decode
+from sglc.types.language import language
+from sglc.types.printer import print_value
+
+from sglc.automata.term import Language, Words
+from sglc.bytecode.code import HoleSpec
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    EnumType,
+    Int,
+    Named,
+    Null,
+    Optional,
+    Type,
+    TypeTable,
+)
+from sglc.types.values import EnumValue
+
+if TYPE_CHECKING:
+    from sglc.runtime.vm.machine import Machine
+
+OPTIONS_LIMIT = 100_000
+"""Most options of one choice."""
+SCORED_LIMIT = 1024
+"""Most options that `select` scores."""
+
+
+def finite_values(type: Type, table: TypeTable) -> list[Any]:
+    """All values of a finite type, in order of declaration."""
+    match type:
+        case Bool():
+            return [True, False]
+        case Null():
+            return [None]
+        case Constant(value=value):
+            return [value]
+        case Int(minimum=int(low), maximum=int(high), multiple_of=step) if high - low <= SCORED_LIMIT:
+            return [n for n in range(low, high + 1) if not step or n % step == 0]
+        case Optional(item=item):
+            return [*finite_values(item, table), None]
+        case Alternatives(arms=arms):
+            return [value for arm in arms for value in finite_values(arm, table)]
+        case Named(name=name):
+            declared = table.get(name)
+            if isinstance(declared, EnumType):
+                return [EnumValue(name, member) for member in declared.members]
+            if isinstance(declared, AliasType):
+                return finite_values(declared.type, table)
+    raise failure("the options of a `select` are finitely many")
+
+
+class _Report:
+    """Turns what a hole's filling reports into events."""
+
+    def __init__(self, machine: Machine, hole: str) -> None:
+        self._machine = machine
+        self._hole = hole
+        self.detailed = machine.run.detailed and bool(machine.run.listeners)
+
+    def piece(self, text: str, forced: bool) -> None:
+        self._machine.emit("forced" if forced else "generated", {"hole": self._hole, "text": text})
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+        self._machine.emit(
+            "token",
+            {
+                "hole": self._hole,
+                "token": token,
+                "text": data.decode("utf-8", "backslashreplace"),
+                "logprob": round(logprob, 4),
+                "mask": allowed,
+            },
+        )
+
+
+class _Options:
+    """The values of a hole's options, by name."""
+
+    def __init__(self, spec: HoleSpec, values: list[Any]) -> None:
+        self._values = dict(zip(spec.options, values, strict=True))
+
+    def candidates(self, table: TypeTable) -> list[Any] | None:
+        found = self._values.get("options")
+        if found is None:
+            return None
+        if not found:
+            raise SglError("Unsatisfiable", "there are no options to choose from")
+        if len(found) > OPTIONS_LIMIT:
+            raise failure(f"a choice has at most {OPTIONS_LIMIT} options")
+        return list(found)
+
+    def whole(self, name: str) -> int | None:
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise failure(f"option `{name}` is an integer")
+        return value
+
+    def number(self, name: str) -> float | None:
+        value = self._values.get(name)
+        return None if value is None else float(value)
+
+    def sampling(self) -> Sampling:
+        temperature = self.number("temp") or 0.0
+        if temperature < 0:
+            raise failure("option `temp` is not negative")
+        return Sampling(
+            temperature=temperature,
+            top_k=self.whole("top_k"),
+            top_p=self.number("top_p"),
+            min_p=self.number("min_p"),
+        )
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _budget(frame: Frame, most: int | None) -> Budget | None:
+    """The tightest of the hole's own bound and those that the frame runs under."""
+    tightest = None if most is None else Budget(max(0, most), f"`max {most} tok`")
+    for allowance in frame.allowances:
+        if tightest is None or allowance.left < tightest.tokens:
+            tightest = Budget(allowance.left, allowance.source, allowance.fatal)
+    return tightest
+
+
+def _retries(frame: Frame, index: int) -> tuple[frozenset[bytes], list[tuple[str, str]], int]:
+    """Texts that a hole must not repeat, turns of repair to show, and the number of the attempt."""
+    if not frame.snapshots:
+        return frozenset(), [], 0
+    excluded: set[bytes] = set()
+    repairs: list[tuple[str, str]] = []
+    attempt = 0
+    for number, snapshot in frame.snapshots.items():
+        if frame.code.retries[number].hole == index:
+            excluded |= snapshot.excluded
+            repairs += snapshot.repairs
+            attempt += snapshot.used
+    return frozenset(excluded), repairs, attempt
+
+
+def _request(
+    machine: Machine, frame: Frame, index: int, options: _Options
+) -> tuple[HoleRequest, dict[str, Any]]:
+    """What is to be generated, and for run-time choices the value of each text."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    candidates = options.candidates(machine.program.table)
+    values: dict[str, Any] = {}
+    key: Hashable
+    if spec.type is None:
+        if candidates is None:
+            raise failure(f"hole `{spec.name}` has neither a type nor options")
+        for value in candidates:
+            values.setdefault(machine.show(value), value)
+        words = frozenset(text.encode() for text in values)
+        key, described = words, Language(Words(words))
+    else:
+        key = spec.type
+        found = run.prepared.languages.get(spec.type)
+        if found is None:
+            found = language(machine.program.types[spec.type], machine.program.table, surface="hole")
+            run.prepared.languages[spec.type] = found
+        described = found
+    excluded, _, attempt = _retries(frame, index)
+    request = HoleRequest(
+        name=spec.name,
+        key=key,
+        language=described,
+        stops=spec.stops,
+        end_of_message=spec.end_of_message,
+        excluded=excluded,
+        budget=_budget(frame, options.whole("max_tokens")),
+        sampling=options.sampling(),
+        seed=machine.draw_seed(options.whole("seed"), attempt),
+    )
+    return request, values
+
+
+def _decoded(machine: Machine, spec: HoleSpec, values: dict[str, Any], text: str) -> Any:
+    if spec.type is None:
+        return values[text]
+    try:
+        return decode(text, machine.program.types[spec.type], machine.program.table)
+    except DecodeError as fault:
+        raise AssertionError(f"hole {spec.name}: {text!r} is legal but does not decode: {fault}") from fault
+
+
+async def fill(machine: Machine, frame: Frame, index: int, given: list[Any]) -> None:
+    """Fill a `gen` or `choose` hole and leave its value on the stack."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    request, values = _request(machine, frame, index, _Options(spec, given))
+    if run.listeners:
+        machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
+    mocked = run.mocked(spec.name)
+    if mocked is not None:
+        text = _mocked_text(machine, spec, mocked[0])
+        _accept_mock(machine, request, text)
+        result = _simulated(machine, frame, spec, text)
+    elif run.fuzzing:
+        matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
+        if matcher.is_dead():
+            raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
+        result = _simulated(machine, frame, spec, random_word(matcher, run.random).decode())
+    elif not run.has_model:
+        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
+    else:
+        result = await _generated(machine, frame, index, request)
+    value = _decoded(machine, spec, values, result.text)
+    _keep(machine, frame, index, value, result)
+    if run.listeners:
+        machine.emit(
+            "hole_end",
+            {
+                "hole": spec.name,
+                "text": result.text,
+                "ended": result.ended,
+                "tokens": result.tokens,
+                "forced": result.forced,
+                "logprob": round(result.logprob, 4),
+            },
+        )
+
+
+def _keep(machine: Machine, frame: Frame, index: int, value: Any, result: HoleResult) -> None:
+    statistics = machine.run.statistics
+    statistics.holes += 1
+    statistics.sampled_tokens += result.sampled
+    statistics.forwards += result.sampled
+    statistics.forced_tokens += result.forced
+    statistics.output_tokens += result.tokens
+    for allowance in frame.allowances:
+        allowance.spent += result.tokens
+    frame.holes[_short(machine.program.holes[index].name)] = value
+    frame.texts[index] = result.text
+    frame.stack.append(value)
+
+
+def _mocked_text(machine: Machine, spec: HoleSpec, value: Any) -> str:
+    if spec.type is None:
+        return machine.show(value)
+    return print_value(value, machine.program.types[spec.type], machine.program.table)
+
+
+def _accept_mock(machine: Machine, request: HoleRequest, text: str) -> None:
+    """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
+    plain = HoleRequest(request.name, request.key, request.language)
+    matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
+    if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
+        raise failure(f"the mock of `{request.name}` is not a value of the hole: {text}")
+
+
+def _simulated(machine: Machine, frame: Frame, spec: HoleSpec, text: str) -> HoleResult:
+    assert frame.conversation is not None
+    frame.conversation.text(text)
+    if machine.run.listeners and text:
+        machine.emit("generated", {"hole": spec.name, "text": text})
+    return HoleResult(text, ended="mock")
+
+
+async def _generated(machine: Machine, frame: Frame, index: int, request: HoleRequest) -> HoleResult:
+    """Let the model fill a hole; a repair is shown to it and taken out again."""
+    run = machine.run
+    conversation = frame.conversation
+    assert conversation is not None
+    if run.script is not None:
+        request = request.answered(run.script.answer(request.name, request.stops))
+    _, repairs, _ = _retries(frame, index)
+    mark = conversation.mark()
+    for rejected, reason in repairs:
+        conversation.restore(conversation.repaired(mark, rejected, reason))
+    report = _Report(machine, request.name)
+    filling = Filling(
+        conversation,
+        run.vocabulary,
+        run.prepared.constraints,
+        request,
+        report,
+        run.statistics.timing,
+        run.context_length,
+        run.check,
+    )
+    result = await filling.run()
+    if repairs:
+        conversation.restore(mark)
+        conversation.text(result.text)
+    return result
+
+
+async def select(machine: Machine, frame: Frame, index: int, given: list[Any]) -> None:
+    """Score every option of a `select` hole, write the best and leave the scores on the stack."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    table = machine.program.table
+    candidates = _Options(spec, given).candidates(table)
+    if candidates is None:
+        if spec.type is None:
+            raise failure(f"hole `{spec.name}` has neither a type nor options")
+        candidates = finite_values(machine.program.types[spec.type], table)
+    excluded, repairs, _ = _retries(frame, index)
+    options: dict[str, Any] = {}
+    for value in candidates:
+        text = display(value, table)
+        if text.encode() not in excluded:
+            options.setdefault(text, value)
+    if not options:
+        raise SglError("Unsatisfiable", f"no option of `{spec.name}` is left to choose")
+    if len(options) > SCORED_LIMIT:
+        raise failure(f"`select` scores at most {SCORED_LIMIT} options; use `choose` for more")
+    texts = list(options)
+    if run.listeners:
+        machine.emit("hole_start", {"hole": spec.name, "mode": "select"})
+    mocked = run.mocked(spec.name)
+    if mocked is not None:
+        wanted = display(mocked[0], table)
+        if wanted not in options:
+            raise failure(f"the mock of `{spec.name}` is not one of its options: {wanted}")
+        top, probabilities = texts.index(wanted), [float(text == wanted) for text in texts]
+    elif run.fuzzing:
+        weights = [run.random.random() + 1e-9 for _ in texts]
+        probabilities = [weight / sum(weights) for weight in weights]
+        top = probabilities.index(max(probabilities))
+    elif not run.has_model:
+        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
+    else:
+        top, probabilities = await _scored(machine, frame, spec, texts, repairs)
+    scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))
+    assert frame.conversation is not None
+    frame.conversation.text(texts[top])
+    _keep(machine, frame, index, scored, HoleResult(texts[top], ended="select"))
+    if run.listeners:
+        machine.emit("generated", {"hole": spec.name, "text": texts[top]})
+        shown = {text: round(p, 4) for text, p in zip(texts, probabilities, strict=True)}
+        machine.emit("hole_end", {"hole": spec.name, "text": texts[top], "ended": "select", "scores": shown})
+
+
+async def _scored(
+    machine: Machine, frame: Frame, spec: HoleSpec, texts: list[str], repairs: list[tuple[str, str]]
+) -> tuple[int, list[float]]:
+    """Index of the best option and every option's probability, by the model."""
+    run = machine.run
+    conversation = frame.conversation
+    assert conversation is not None
+    if len(texts) == 1:
+        return 0, [1.0]
+    mark = conversation.mark()
+    for rejected, reason in repairs:
+        conversation.restore(conversation.repaired(mark, rejected, reason))
+    try:
+        scores = await selection.score(conversation, texts)
+        run.statistics.forwards += len(texts)
+        sums = scores.sums()
+        if run.script is not None:
+            wish = run.script.option(spec.name, texts)
+            if wish is not None:
+                scores = scores.favouring(wish)
+                sums = scores.sums()
+        if spec.by == "greedy":
+            return selection.greedy(scores)
+        if spec.by == "mean":
+            sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
+        elif spec.by == "contrast":
+            base = await _premise(machine, frame, mark, texts)
+            sums = [total - other for total, other in zip(sums, base, strict=True)]
+    except ContextOverflow as overflow:
+        raise SglError("Budget", str(overflow)) from overflow
+    finally:
+        conversation.restore(mark)
+    probabilities = selection.softmax(sums)
+    return probabilities.index(max(probabilities)), probabilities
+
+
+async def _premise(machine: Machine, frame: Frame, mark: Any, texts: list[str]) -> list[float]:
+    """Scores of the options without the context: the message's opening and the hole's line alone."""
+    run = machine.run
+    conversation = frame.conversation
+    assert conversation is not None
+    role = mark.roles[-1] if mark.roles else ""
+    key = (role, mark.line, tuple(texts))
+    known = run.premises.get(key)
+    if known is None:
+        alone = conversation.sibling()
+        try:
+            if role:
+                alone.premise(role)
+            if mark.line:
+                alone.text(mark.line)
+            known = (await selection.score(alone, texts)).sums()
+        finally:
+            alone.close()
+        run.statistics.forwards += len(texts)
+        run.premises[key] = known
+    return known

@@ -1,0 +1,228 @@
+"""The virtual machine: one loop over the opcode table, with explicit frames.
+
+One `Machine` is one line of execution; a fork starts one more for each branch. What all of them share is the
+`Run`: limits, budgets, statistics, listeners. The verifier has proved stack depths, jumps and operands, so
+the loop checks none of them; it polls the step budget and cancellation in one place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sglc.runtime.errors import SglError
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
+from sglc.runtime.vm.frame import Allowance, Frame, Signal
+from sglc.runtime.vm.run import Run
+from sglc.runtime.vm.seed import mix
+from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.values import BranchValue, display, failure
+
+from sglc.bytecode.code import Code, Place
+from sglc.bytecode.opcodes import OPCODES
+
+BREATH = 20_000
+"""Steps after which other tasks get a turn."""
+FORK_LIMIT = 1024
+"""Most branches of one fork."""
+
+Outcome = object | Awaitable[None] | None
+Handling = Callable[["Machine", Frame, int, int], Outcome]
+
+
+class Machine:
+    """One line of execution. `path` is its place among forks, `seed` what its holes draw from."""
+
+    def __init__(self, run: Run, path: tuple[int, ...] = (), seed: int | None = None) -> None:
+        self.run = run
+        self.program = run.program
+        self.path = path
+        self.branch = ".".join(map(str, path))
+        self.seed = run.seed if seed is None else seed
+        self.holes_drawn = 0
+        self.frames: list[Frame] = []
+        self.result: Any = None
+        self.last: Frame | None = None
+        """The first frame after it has returned; whoever started the machine frees it."""
+
+    # -- running -------------------------------------------------------------------------------------
+
+    async def call(self, code: Code, arguments: list[Any], allowances: tuple[Allowance, ...] = ()) -> Any:
+        """The result of one function, with a conversation of its own."""
+        self.push(code, arguments, None, allowances)
+        return await self.execute()
+
+    async def execute(self) -> Any:
+        """Run until the first frame returns."""
+        run = self.run
+        frames = self.frames
+        handlers = HANDLERS
+        while True:
+            frame = frames[-1]
+            instructions = frame.code.instructions
+            try:
+                while True:
+                    op, a, b = instructions[frame.pc]
+                    frame.pc += 1
+                    run.steps += 1
+                    if run.steps >= run.pause_at:
+                        await self._poll()
+                    outcome = handlers[op](self, frame, a, b)
+                    if outcome is None:
+                        continue
+                    if outcome is Signal.SWITCH:
+                        break
+                    await outcome  # type: ignore[misc]
+            except SglError as error:
+                self._unwind(error)
+            except ConstraintError as error:
+                self._unwind(SglError("Unsatisfiable", str(error)))
+            except BaseException:
+                while frames:
+                    frames.pop().leave()
+                raise
+            if not frames:
+                return self.result
+
+    async def _poll(self) -> None:
+        run = self.run
+        run.check()
+        run.pause_at = min(run.steps + BREATH, run.limits.steps)
+        await asyncio.sleep(0)
+
+    def push(
+        self, code: Code, arguments: list[Any], parent: Frame | None, allowances: tuple[Allowance, ...]
+    ) -> Frame:
+        """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
+        if len(self.frames) >= self.run.limits.depth:
+            raise failure(f"more than {self.run.limits.depth} calls deep")
+        if code.within is not None:
+            allowances = (*allowances, Allowance(code.within, f"`within {code.within} tok` of {code.name}"))
+        slots = arguments + [None] * (len(code.slots) - len(arguments))
+        if code.kind == "part" and parent is not None:
+            conversation, owns = parent.conversation, False
+        elif code.kind == "pure":
+            conversation, owns = None, False
+        else:
+            conversation, owns = self.run.open_conversation(), True
+        frame = Frame(code, slots, conversation, owns, allowances)
+        self.frames.append(frame)
+        return frame
+
+    def _unwind(self, error: SglError) -> None:
+        """Continue at the newest handler, or leave the machine with the error."""
+        if error.place is None and self.frames:
+            error.place = self.place(self.frames[-1])
+            error.calls = tuple(frame.code.name for frame in self.frames)
+        while self.frames:
+            frame = self.frames[-1]
+            if frame.handlers and not error.fatal:
+                handler = frame.handlers.pop()
+                del frame.stack[handler.depth :]
+                if handler.mark is not None and frame.conversation is not None:
+                    frame.conversation.restore(handler.mark)
+                frame.handling = error
+                frame.pc = handler.target
+                self.emit("error", {"name": error.name, "message": error.message, "caught": True})
+                return
+            self.run.keep_partial(frame)
+            self.frames.pop().leave()
+        raise error
+
+    # -- for handlers --------------------------------------------------------------------------------
+
+    def place(self, frame: Frame) -> Place | None:
+        index = frame.pc - 1
+        places = frame.code.places
+        return places[index] if 0 <= index < len(places) else None
+
+    def emit(self, kind: str, data: dict[str, Any]) -> None:
+        if self.run.listeners:
+            span = ""
+            if self.frames:
+                place = self.place(self.frames[-1])
+                if place is not None and 0 <= place.file < len(self.program.files):
+                    span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
+            event = Event(kind, data, self.branch, span)
+            for listener in self.run.listeners:
+                listener(event)
+
+    def draw_seed(self, given: int | None, attempt: int) -> int:
+        """The seed of the next hole."""
+        self.holes_drawn += 1
+        if given is not None:
+            return mix("hole", given, attempt)
+        return mix("hole", self.seed, self.holes_drawn, attempt)
+
+    def show(self, value: Any) -> str:
+        return display(value, self.program.table)
+
+
+def do_fork(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    return _fork_branches(machine, frame, machine.program.codes[a], bool(b))
+
+
+async def _fork_branches(machine: Machine, frame: Frame, code: Code, skip: bool) -> None:
+    """Run the body once for each item, side by side, each in a copy of the conversation."""
+    items = frame.stack.pop()
+    if len(items) > FORK_LIMIT:
+        raise failure(f"a fork has at most {FORK_LIMIT} branches, not {len(items)}")
+    run = machine.run
+    if len(items) > 1 and frame.conversation is not None:
+        await run.warm(frame.conversation)
+    machine.emit("fork", {"branches": len(items)})
+    machines, tasks = [], []
+    for index, item in enumerate(items):
+        child = Machine(run, (*machine.path, index), mix("fork", machine.seed, machine.holes_drawn, index))
+        slots = list(frame.slots) + [None] * (len(code.slots) - len(frame.slots))
+        slots[code.fork_slot] = item
+        conversation = frame.conversation.fork() if frame.conversation is not None else None
+        child.frames.append(Frame(code, slots, conversation, True, frame.allowances))
+        machines.append(child)
+        tasks.append(asyncio.ensure_future(child.execute()))
+    machine.holes_drawn += 1
+    try:
+        if not skip and tasks:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            if any(task.exception() is not None for task in done):
+                await _cancel(tasks)
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    except asyncio.CancelledError:
+        await _cancel(tasks)
+        raise
+    group = []
+    for index, (child, outcome) in enumerate(zip(machines, outcomes, strict=True)):
+        if isinstance(outcome, BaseException):
+            if skip and isinstance(outcome, SglError) and not outcome.fatal:
+                machine.emit("error", {"name": outcome.name, "message": outcome.message, "skipped": index})
+                continue
+            if isinstance(outcome, asyncio.CancelledError):
+                continue
+            for other in group:
+                other.conversation.close()  # type: ignore[union-attr]
+            raise outcome
+        last = child.last
+        assert last is not None
+        last.drop_branches()
+        group.append(BranchValue(index, outcome, last.holes, last.conversation))
+    frame.forks.append(group)
+    frame.stack.append(list(group))
+
+
+async def _cancel(tasks: list[asyncio.Future[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_STEPS: dict[str, Handling] = {
+    name: step
+    for module in (value_steps, control_steps, text_steps, expectation_steps)
+    for name, step in vars(module).items()
+    if name.startswith("do_")
+} | {"do_fork": do_fork, "do_call_part": control_steps.do_call}
+
+HANDLERS: tuple[Handling, ...] = tuple(_STEPS["do_" + op.name.lower()] for op in OPCODES)
+"""What each opcode does, in the order of the table."""

@@ -1,0 +1,79 @@
+"""Events of a run, and their form as versioned JSON lines. `docs/trace.md` describes each event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+VERSION = 1
+FLUSHED_EVENTS = frozenset({"hole_end", "error", "finish", "check", "retry"})
+"""Events after which a trace file is flushed, so that what stands in it is whole up to there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. `branch` is the path of fork indices (`0.2`), empty outside of forks.
+
+    `span` is `file:line:column` of the instruction, empty where there is none. Keys of `data` depend on the
+    kind: `text` of `text`, `forced` and `generated` pieces; `hole` of everything about one hole.
+    """
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    branch: str = ""
+    span: str = ""
+
+    @property
+    def text(self) -> str:
+        """The piece of text that an event of kind `text`, `forced` or `generated` adds."""
+        return str(self.data.get("text", ""))
+
+    def line(self) -> str:
+        """The event as one JSON line, without the line end."""
+        row: dict[str, Any] = {"v": VERSION, "event": self.kind, **self.data}
+        if self.branch:
+            row["branch"] = self.branch
+        if self.span:
+            row["span"] = self.span
+        return json.dumps(row, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Decimal) else repr(value)
+
+
+Listener = Callable[[Event], None]
+
+
+class TraceWriter:
+    """Writes events to a file as JSON lines. An event is a whole line or nothing.
+
+    `generated` pieces are left out: the tokens that they are made of are written.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    @classmethod
+    def open(cls, path: str | Path) -> TraceWriter:
+        return cls(open(path, "w", encoding="utf-8", newline="\n"))
+
+    def __call__(self, event: Event) -> None:
+        if event.kind == "generated":
+            return
+        self._file.write(event.line() + "\n")
+        if event.kind in FLUSHED_EVENTS:
+            self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,235 @@
+"""Instructions on values: constants, variables, construction, operators, built-ins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sglc.runtime.vm.builtins import call_function, call_method
+from sglc.runtime.vm.coerce import coerce
+from sglc.runtime.vm.frame import Frame, take
+from sglc.runtime.vm.operators import BINARY, UNARY
+from sglc.runtime.vm.values import (
+    ITEMS_LIMIT,
+    TEXT_LIMIT,
+    BranchValue,
+    ErrorValue,
+    Scored,
+    failure,
+    kind,
+)
+from sglc.types.member import MemberError, check_member
+
+from sglc.types.type import Named, RecordType, UnionType
+from sglc.types.values import EnumValue, RecordValue
+
+if TYPE_CHECKING:
+    from sglc.runtime.vm.machine import Machine, Outcome
+
+
+def do_constant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.append(machine.program.constants[a])
+    return None
+
+
+def do_load(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.append(frame.slots[a])
+    return None
+
+
+def do_store(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.slots[a] = frame.stack.pop()
+    return None
+
+
+def do_duplicate(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.append(frame.stack[-1])
+    return None
+
+
+def do_pop(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.pop()
+    return None
+
+
+def do_list(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.append(take(frame, a))
+    return None
+
+
+def do_tuple(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack.append(tuple(take(frame, a)))
+    return None
+
+
+def do_map(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    items = take(frame, a)
+    frame.stack.append(dict(zip(items[::2], items[1::2], strict=True)))
+    return None
+
+
+def do_record(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    named = machine.program.types[a]
+    assert isinstance(named, Named)
+    declared = machine.program.table[named.name]
+    assert isinstance(declared, RecordType)
+    values = take(frame, b)
+    fields = {field.name: value for field, value in zip(declared.fields, values, strict=True)}
+    frame.stack.append(RecordValue(named.name, fields))
+    return None
+
+
+def do_variant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    union, _, variant = machine.program.names[a].rpartition(".")
+    declared = machine.program.table[union]
+    assert isinstance(declared, UnionType)
+    shape = next(v for v in declared.variants if v.name == variant)
+    values = take(frame, b)
+    fields = {field.name: value for field, value in zip(shape.fields, values, strict=True)}
+    frame.stack.append(RecordValue(union, fields, variant))
+    return None
+
+
+def do_string(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    text = "".join([machine.show(part) for part in take(frame, a)])
+    if len(text) > TEXT_LIMIT:
+        raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+    frame.stack.append(text)
+    return None
+
+
+def do_append(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    item = frame.stack.pop()
+    items = frame.stack[-1]
+    if len(items) >= ITEMS_LIMIT:
+        raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
+    frame.stack[-1] = [*items, item]
+    return None
+
+
+def do_unary(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    frame.stack[-1] = UNARY[machine.program.names[a]](frame.stack[-1])
+    return None
+
+
+def do_binary(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    right = frame.stack.pop()
+    operation = BINARY.get(machine.program.names[a])
+    if operation is None:
+        raise failure(f"there is no operator `{machine.program.names[a]}`")
+    frame.stack[-1] = operation(frame.stack[-1], right)
+    return None
+
+
+def do_range(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    stop = frame.stack.pop()
+    start = frame.stack[-1]
+    if not isinstance(start, int) or not isinstance(stop, int):
+        raise failure("the ends of a range are integers")
+    frame.stack[-1] = range(start, stop + (1 if a else 0))
+    return None
+
+
+def do_attribute(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    name = machine.program.names[a]
+    frame.stack[-1] = _attribute_of(frame.stack[-1], name)
+    return None
+
+
+def _attribute_of(value: Any, name: str) -> Any:
+    if isinstance(value, RecordValue):
+        if name in value.fields:
+            return value.fields[name]
+    elif isinstance(value, BranchValue):
+        if name in value.holes:
+            return value.holes[name]
+        if name == "value":
+            return value.value
+    elif isinstance(value, Scored):
+        if name == "top":
+            return value.top
+        if name == "margin":
+            return value.margin
+    elif isinstance(value, ErrorValue):
+        if name in value.fields:
+            return value.fields[name]
+        if name in ("name", "message"):
+            return getattr(value, name)
+    elif isinstance(value, EnumValue) and name == "name":
+        return value.name
+    raise failure(f"{kind(value)} has no field `{name}`")
+
+
+def _item_of(value: Any, index: Any) -> Any:
+    if isinstance(value, dict):
+        if index in value:
+            return value[index]
+        raise failure(f"the map has no entry `{index}`")
+    if isinstance(value, list | tuple | str | range) and isinstance(index, int):
+        if -len(value) <= index < len(value):
+            return value[index]
+        raise failure(f"index {index} is outside of {kind(value)} of length {len(value)}")
+    raise failure(f"{kind(value)} has no item {index}")
+
+
+def do_index(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    index = frame.stack.pop()
+    frame.stack[-1] = _item_of(frame.stack[-1], index)
+    return None
+
+
+def do_slice(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    value, start, stop = take(frame, 3)
+    if not isinstance(value, list | tuple | str | range):
+        raise failure(f"{kind(value)} has no parts")
+    part = value[start:stop]
+    frame.stack.append(list(part) if isinstance(part, range) else part)
+    return None
+
+
+def do_with_item(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    container, key, value = take(frame, 3)
+    if isinstance(container, dict):
+        if len(container) >= ITEMS_LIMIT:
+            raise failure(f"a map grew beyond {ITEMS_LIMIT} entries")
+        frame.stack.append({**container, key: value})
+    elif isinstance(container, list):
+        _item_of(container, key)
+        copy = list(container)
+        copy[key] = value
+        frame.stack.append(copy)
+    else:
+        raise failure(f"an item of {kind(container)} cannot be set")
+    return None
+
+
+def do_with_field(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    value = frame.stack.pop()
+    record = frame.stack[-1]
+    name = machine.program.names[a]
+    if not isinstance(record, RecordValue) or name not in record.fields:
+        raise failure(f"{kind(record)} has no field `{name}`")
+    frame.stack[-1] = RecordValue(record.type, {**record.fields, name: value}, record.variant)
+    return None
+
+
+def do_builtin(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    arguments = take(frame, b)
+    frame.stack.append(call_function(machine.program.names[a], arguments, machine.program.table))
+    return None
+
+
+def do_method(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    arguments = take(frame, b)
+    frame.stack.append(call_method(machine.program.names[a], arguments, machine.program.table))
+    return None
+
+
+def do_check_type(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+    program = machine.program
+    value = coerce(frame.stack[-1], program.types[a], program.table)
+    try:
+        check_member(value, program.types[a], program.table)
+    except MemberError as fault:
+        raise failure(f"a value is outside of its type: {fault}") from None
+    frame.stack[-1] = value
+    return None
