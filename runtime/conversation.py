@@ -71,7 +71,7 @@ class Encoder:
         if known is not None:
             self._cache.move_to_end(text)
             return known
-        tokens = tuple(self.tokenizer.encode(text))
+        tokens = self._encode(text)
         if len(text) <= CACHED_CHARS // 4:
             self._cache[text] = tokens
             self._chars += len(text)
@@ -79,6 +79,12 @@ class Encoder:
                 old, _ = self._cache.popitem(last=False)
                 self._chars -= len(old)
         return tokens
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        try:
+            return tuple(self.tokenizer.encode(text))
+        except ValueError as fault:
+            raise SglError("Unsupported", f"the model's tokenizer cannot write the text: {fault}") from None
 
     def extend(self, text: str, previous: Encoded | None) -> Encoded:
         """Tokens of a stretch of which `previous` is an earlier state.
@@ -104,7 +110,7 @@ class Encoder:
                 break
             window = text.encode()[start:]
             if window[0] & 0xC0 != 0x80:
-                tokens = tuple(self.tokenizer.encode(window.decode()))
+                tokens = self._encode(window.decode())
                 held = previous.tokens[index : index + RESYNC_TOKENS]
                 if tokens[: len(held)] == held:
                     return Encoded(text, previous.tokens[:index] + tokens)

@@ -17,7 +17,7 @@ from sglc.runtime.vm.coerce import coerce
 from sglc.runtime.vm.frame import Allowance
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Run, Statistics
-from sglc.runtime.vm.trace import Event, Listener
+from sglc.runtime.vm.trace import Listener
 from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
 from sglc.types.json import from_json
 from sglc.types.member import MemberError, check_member
@@ -155,18 +155,14 @@ class Session:
     ) -> RunResult:
         """Run one function.
 
-        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` hears of
-        every event, tokens included, `on_event` of all but the tokens. Raises ArgumentError before it starts
+        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` and `on_event`
+        hear of every event as it happens. Raises ArgumentError before it starts
         and SglError when it fails; cancelling the task stops it at the next token.
         """
         code = self.function(name)
         bound = self.bind(code, arguments or {})
-        listeners: list[Listener] = []
-        if trace is not None:
-            listeners.append(trace)
-        if on_event is not None:
-            listeners.append(on_event if trace is None else _without_tokens(on_event))
-        run = self._new_run(seed, tuple(listeners), trace is not None)
+        listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
+        run = self._new_run(seed, listeners, bool(listeners))
         machine = Machine(run)
         allowances = ()
         if max_tokens is not None:
@@ -261,14 +257,6 @@ class Session:
             error.partial = machine.run.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error
-
-
-def _without_tokens(listener: Listener) -> Listener:
-    def hear(event: Event) -> None:
-        if event.kind != "token":
-            listener(event)
-
-    return hear
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,495 @@
+"""SGL from Python: `m = sglc.load("crew.sgl")`, then `m.crew(theme="salvage")`.
+
+Functions of the program are attributes of the module object, and so are its types: a record is a frozen
+dataclass, an enum an `enum.Enum`, a union one dataclass for each variant with a common base. The model is
+loaded at the first call that needs it. Everything runs on one event loop in a thread of its own, so plain
+calls work anywhere, in any thread and inside a running loop too; calls of several threads share the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import inspect
+import keyword
+import queue
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sglc.bytecode.code import Code, Program
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.diagnostics.render import render
+from sglc.types.show import show_type
+from sglc.types.type import AliasType, EnumType, Named, RecordType, UnionType
+from sglc.types.values import EnumValue, RecordValue
+
+if TYPE_CHECKING:
+    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.errors import SglError
+    from sglc.runtime.session import RunResult, Session
+    from sglc.runtime.vm.trace import Event
+
+R = TypeVar("R")
+
+
+class CompileError(Exception):
+    """A program that does not compile. The message is the rendered diagnostics; they are also data."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n\n".join(render(d) for d in diagnostics))
+
+
+class RunError(Exception):
+    """A run that failed with an error of the language.
+
+    `name` is the error's name (`Truncated`, `Stuck`), `fields` the values it was raised with, `partial` the
+    text that had been generated of what could not be finished.
+    """
+
+    def __init__(self, error: SglError, diagnostic: Diagnostic, fields: Mapping[str, Any]) -> None:
+        self.name = error.name
+        self.code = error.code
+        self.reason = error.message
+        self.fields = dict(fields)
+        self.partial = error.partial
+        self.diagnostic = diagnostic
+        super().__init__(render(diagnostic))
+
+
+# -- the loop ----------------------------------------------------------------------------------------
+
+
+class _Loop:
+    """One event loop in a daemon thread, started at the first use and shared by all modules."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def submit(self, work: Coroutine[Any, Any, R]) -> asyncio.Future[R] | Any:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="sglc", daemon=True).start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+        future = self.submit(work)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+_LOOP = _Loop()
+_ENGINES: dict[tuple[str, str | None], Engine] = {}
+_ENGINE_LOCK = threading.Lock()
+
+
+def _engine(model: str, dtype: str | None) -> Engine:
+    """The engine of a model; modules that name the same model share it."""
+    with _ENGINE_LOCK:
+        engine = _ENGINES.get((model, dtype))
+        if engine is None:
+            from sglc.runtime.engine.engine import Engine
+            from sglc.runtime.model.load import load_model
+
+            engine = _ENGINES[model, dtype] = Engine(load_model(model, dtype=dtype))
+        return engine
+
+
+# -- values ------------------------------------------------------------------------------------------
+
+
+class _Types:
+    """The Python classes of a program's declared types, made when they are first needed."""
+
+    def __init__(self, program: Program, module: str) -> None:
+        self._table = program.table
+        self._module = module
+        self._classes: dict[str, Any] = {}
+
+    def names(self) -> Iterator[str]:
+        """Declared types of the main module."""
+        return (name for name, declared in self._table.items() if not isinstance(declared, AliasType))
+
+    def of(self, name: str) -> Any:
+        """The class of a declared type by its qualified name; an alias stands for what it names."""
+        made = self._classes.get(name)
+        if made is not None:
+            return made
+        declared = self._table[name]
+        match declared:
+            case RecordType():
+                made = self._dataclass(declared, declared.name.rpartition(".")[2], ())
+            case EnumType():
+                members = [(member, member) for member in declared.members]
+                made = enum.Enum(declared.name.rpartition(".")[2], members, module=self._module)  # type: ignore[misc]
+                made.__doc__ = declared.doc or made.__doc__
+            case UnionType():
+                short = declared.name.rpartition(".")[2]
+                made = type(short, (), {"__doc__": declared.doc, "__module__": self._module})
+                for variant in declared.variants:
+                    setattr(made, variant.name, self._dataclass(variant, variant.name, (made,)))
+            case AliasType(type=Named(name=other)):
+                made = self.of(other)
+            case _:
+                raise KeyError(name)
+        self._classes[name] = made
+        return made
+
+    def _dataclass(self, shape: RecordType, name: str, bases: tuple[type, ...]) -> Any:
+        fields: list[Any] = []
+        for field in shape.fields:
+            safe = _safe(field.name)
+            if field.optional and not field.has_default:
+                fields.append((safe, Any, dataclasses.field(default=None, kw_only=True)))
+            elif field.has_default:
+                default = field.default
+                fields.append(
+                    (
+                        safe,
+                        Any,
+                        dataclasses.field(default_factory=lambda d=default: self.out(d), kw_only=True),
+                    )
+                )
+            else:
+                fields.append((safe, Any))
+        made = dataclasses.make_dataclass(name, fields, bases=bases, frozen=True, module=self._module)
+        if shape.doc:
+            made.__doc__ = shape.doc
+        return made
+
+    def out(self, value: Any) -> Any:
+        """A value of the language as a Python object."""
+        match value:
+            case EnumValue(enum=name, name=member):
+                return self.of(name)[member]
+            case RecordValue(type=name, fields=fields, variant=variant):
+                made = self.of(name)
+                if variant is not None:
+                    made = getattr(made, variant)
+                return made(**{_safe(field): self.out(item) for field, item in fields.items()})
+            case list():
+                return [self.out(item) for item in value]
+            case tuple():
+                return tuple(self.out(item) for item in value)
+            case dict():
+                return {key: self.out(item) for key, item in value.items()}
+        return value
+
+    def into(self, value: Any) -> Any:
+        """A Python object as a value of the language, or as what JSON would give of it."""
+        if isinstance(value, enum.Enum):
+            for name, made in list(self._classes.items()):
+                if isinstance(made, type) and isinstance(value, made):
+                    return EnumValue(name, value.name)
+            return self.into(value.value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type | EnumValue | RecordValue):
+            return self._from_dataclass(value)
+        if isinstance(value, list):
+            return [self.into(item) for item in value]
+        if isinstance(value, tuple):
+            return tuple(self.into(item) for item in value)
+        if isinstance(value, Mapping):
+            return {str(key): self.into(item) for key, item in value.items()}
+        if isinstance(value, range | set | frozenset):
+            return [
+                self.into(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)
+            ]
+        return value
+
+    def _from_dataclass(self, value: Any) -> Any:
+        for name, made in list(self._classes.items()):
+            declared = self._table[name]
+            if isinstance(declared, RecordType) and type(value) is made:
+                return RecordValue(name, self._fields(declared, value))
+            if isinstance(declared, UnionType) and isinstance(value, made):
+                shape = next(v for v in declared.variants if v.name == type(value).__name__)
+                return RecordValue(name, self._fields(shape, value), shape.name)
+        return {field.name: self.into(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+    def _fields(self, shape: RecordType, value: Any) -> dict[str, Any]:
+        return {field.name: self.into(getattr(value, _safe(field.name))) for field in shape.fields}
+
+
+def _safe(name: str) -> str:
+    """A field's name as an attribute: keywords of Python get an underscore."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+# -- modules and functions ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that happened while a streamed call runs.
+
+    `kind` is `text` (written by the program), `forced` or `generated` (of a hole), or the name of another
+    event; `text` is what was added. `partial` is the value of the hole being filled as far as it is certain:
+    finished fields, at most one that grows.
+    """
+
+    kind: str
+    text: str
+    hole: str
+    partial: Any
+    event: Event
+
+
+class Stream:
+    """The events of one running call, to be iterated over; afterwards `value` is its result."""
+
+    def __init__(self, function: Function, arguments: dict[str, Any], options: dict[str, Any]) -> None:
+        self._function = function
+        self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._growing: dict[tuple[str, str], str] = {}
+        self._future = _LOOP.submit(self._run(arguments, options))
+        self._ended = False
+
+    async def _run(self, arguments: dict[str, Any], options: dict[str, Any]) -> RunResult:
+        try:
+            return await self._function._start(arguments, on_event=self._queue.put, **options)
+        finally:
+            self._queue.put(None)
+
+    def __iter__(self) -> Iterator[Piece]:
+        while not self._ended:
+            event = self._queue.get()
+            if event is None:
+                self._ended = True
+                self._future.result()
+                return
+            if event.kind != "token":
+                yield self._piece(event)
+
+    def _piece(self, event: Event) -> Piece:
+        hole = str(event.data.get("hole", ""))
+        key = (event.branch, hole)
+        partial = None
+        if event.kind == "hole_start":
+            self._growing[key] = ""
+        elif event.kind in ("forced", "generated") and hole:
+            text = self._growing[key] = self._growing.get(key, "") + event.text
+            partial = self._function._partial(hole, text)
+        return Piece(event.kind, event.text, hole, partial, event)
+
+    @property
+    def value(self) -> Any:
+        """The result; waits for it."""
+        return self._function._module._types.out(self._future.result().value)
+
+    @property
+    def result(self) -> RunResult:
+        """Value, text, statistics and checks of the run; waits for it."""
+        return self._future.result()
+
+    def cancel(self) -> None:
+        """Stop the run at its next token."""
+        self._future.cancel()
+
+
+class Function:
+    """A function of a program. Calling it runs it and returns its value.
+
+    Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds) and `trace_` (a
+    listener), with an underscore so that they never collide with a parameter.
+    """
+
+    def __init__(self, module: Module, code: Code) -> None:
+        self._module = module
+        self._code = code
+        self.__name__ = code.name
+        self.__doc__ = code.doc or None
+        self.signature = self._make_signature()
+        self.__signature__ = self.signature
+
+    def _make_signature(self) -> inspect.Signature:
+        program = self._module.program
+        parameters = [
+            inspect.Parameter(
+                _safe(parameter.name),
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=self._module._types.out(parameter.default)
+                if parameter.has_default
+                else inspect.Parameter.empty,
+                annotation=show_type(program.types[parameter.type]),
+            )
+            for parameter in self._code.parameters
+        ]
+        result = (
+            inspect.Signature.empty
+            if self._code.result is None
+            else show_type(program.types[self._code.result])
+        )
+        return inspect.Signature(parameters, return_annotation=result)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}{self.signature} of {self._module!r}>"
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """Run and wait for the value."""
+        arguments, options = self._split(values, named)
+        result = _LOOP.wait(self._start(arguments, **options))
+        return self._module._types.out(result.value)
+
+    async def aio(self, *values: Any, **named: Any) -> Any:
+        """Run without blocking the caller's event loop."""
+        arguments, options = self._split(values, named)
+        result = await asyncio.wrap_future(_LOOP.submit(self._start(arguments, **options)))
+        return self._module._types.out(result.value)
+
+    def stream(self, *values: Any, **named: Any) -> Stream:
+        """Start and give the events as they happen."""
+        arguments, options = self._split(values, named)
+        return Stream(self, arguments, options)
+
+    def run(self, *values: Any, **named: Any) -> RunResult:
+        """Run and wait for everything: value, conversation, statistics, checks."""
+        arguments, options = self._split(values, named)
+        return _LOOP.wait(self._start(arguments, **options))
+
+    def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        options = {}
+        for name in ("seed", "max_tokens", "timeout", "trace"):
+            if f"{name}_" in named:
+                options[name] = named.pop(f"{name}_")
+        names = [parameter.name for parameter in self._code.parameters]
+        if len(values) > len(names):
+            raise TypeError(
+                f"{self.__name__}{self.signature} takes {len(names)} arguments, not {len(values)}"
+            )
+        arguments = dict(zip(names, values, strict=False))
+        safe = {_safe(name): name for name in names}
+        for name, value in named.items():
+            name = safe.get(name, name)
+            if name in arguments:
+                raise TypeError(f"{self.__name__} got two values of `{name}`")
+            arguments[name] = value
+        return {name: self._module._types.into(value) for name, value in arguments.items()}, options
+
+    async def _start(self, arguments: dict[str, Any], **options: Any) -> RunResult:
+        from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
+
+        session = await self._module._session(self._code)
+        try:
+            return await session.run(self._code.name, arguments, **options)
+        except ArgumentError as error:
+            raise TypeError(render(error.diagnostic())) from None
+        except SglError as error:
+            fields = {name: self._module._types.out(value) for name, value in error.fields.items()}
+            raise RunError(error, diagnostic_of(error, self._module.program), fields) from None
+
+    def _partial(self, hole: str, text: str) -> Any:
+        from sglc.types.decode import DecodeError, decode_partial
+
+        program = self._module.program
+        spec = next((spec for spec in program.holes if spec.name == hole), None)
+        if spec is None or spec.type is None:
+            return None
+        try:
+            return decode_partial(text, program.types[spec.type], program.table)
+        except DecodeError:
+            return None
+
+
+class Module:
+    """A loaded program: its functions and types are attributes."""
+
+    def __init__(
+        self, program: Program, model: str, dtype: str | None = None, engine: Engine | None = None
+    ) -> None:
+        self.program = program
+        self.model = model
+        self._dtype = dtype
+        self._given_engine = engine
+        self._types = _Types(program, program.name)
+        self._lock = threading.Lock()
+        self._joined: Session | None = None
+        self.functions: dict[str, Function] = {}
+        for name, index in program.entry.items():
+            code = program.codes[index]
+            if code.kind in ("fn", "pure"):
+                self.functions[name] = Function(self, code)
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """Classes of the declared records, enums and unions, by qualified name."""
+        return {name: self._types.of(name) for name in self._types.names()}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in ("functions", "program"):
+            raise AttributeError(name)
+        if name in self.functions:
+            return self.functions[name]
+        if name in self.program.table:
+            return self._types.of(name)
+        from sglc.diagnostics.suggest import nearest
+
+        near = nearest(name, [*self.functions, *self.program.table])
+        hint = f"; did you mean `{near}`?" if near else ""
+        raise AttributeError(f"{self!r} has no function or type `{name}`{hint}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.functions, *self._types.names()})
+
+    def __repr__(self) -> str:
+        return f"<SGL module {self.program.name}>"
+
+    async def _session(self, code: Code) -> Session:
+        """The session, with the model loaded at the first call of a function that may need one."""
+        from sglc.runtime.session import Session
+
+        if self._joined is None:
+            engine = self._given_engine
+            if engine is None and code.kind != "pure":
+                engine = await asyncio.get_running_loop().run_in_executor(
+                    None, _engine, self.model, self._dtype
+                )
+            with self._lock:
+                if engine is None:
+                    return Session(self.program)
+                if self._joined is None:
+                    self._joined = Session(self.program, engine)
+        return self._joined
+
+
+def load(
+    path: str | Path,
+    model: str = "smollm2",
+    *,
+    dtype: str | None = None,
+    engine: Engine | None = None,
+) -> Module:
+    """Compile a `.sgl` file, or read a `.sglb` one.
+
+    `model` names what its functions run on; it is loaded at the first call. An `engine` may be given
+    instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
+    """
+    path = Path(path)
+    program: Program | None
+    if path.suffix == ".sglb":
+        from sglc.bytecode.serial import loads
+
+        program, diagnostics = loads(path.read_bytes())
+    else:
+        from sglc.driver import compile_file
+        from sglc.options import CompileOptions
+
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}")
+        compiled = compile_file(path, CompileOptions())
+        program, diagnostics = compiled.program, list(compiled.diagnostics)
+    if program is None or has_errors(diagnostics):
+        raise CompileError([d for d in diagnostics if d.severity == "error"] or diagnostics)
+    return Module(program, model, dtype, engine)
+
+
+__all__ = ["CompileError", "Function", "Module", "Piece", "RunError", "Stream", "load"]
