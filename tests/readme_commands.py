@@ -1,7 +1,7 @@
 """The commands of the README, read from its text: `python tests/readme_commands.py 1` prints the first.
 
-The first installs and runs the main job, the second installs the test extras and runs the tests. Needs nothing
-but Python, so that it works before anything is installed.
+The first installs and runs the main job, the second installs the test extras and runs the tests. Needs
+nothing but Python, so that it works before anything is installed.
 """
 
 from __future__ import annotations

@@ -162,4 +162,5 @@ def choose_function(program: Program, name: str | None) -> tuple[Code | None, li
             fault("E0808", f"{program.name} has no function to run", hint="write `fn name(…) -> T:` in it")
         ]
     public = [code for code in functions.values() if code.public]
-    return (public[0] if len(public) == 1 else next(iter(functions.values()))), []
+    asking = [code for code in functions.values() if code.kind == "fn"]
+    return (public if len(public) == 1 else asking or list(functions.values()))[0], []

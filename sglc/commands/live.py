@@ -47,7 +47,7 @@ class PlainText:
             self._last = text[-1]
 
     def token(self) -> None:
-        """One more token was generated."""
+        """One more piece was generated, which is a token but for characters that take several."""
 
     def finish(self) -> None:
         if self._last != "\n":
@@ -89,7 +89,7 @@ class LiveText:
         self._out.flush()
 
     def token(self) -> None:
-        """One more token was generated."""
+        """One more piece was generated, which is a token but for characters that take several."""
         if self._started is None:
             self._started = self._clock()
         self.tokens += 1

@@ -1,0 +1,177 @@
+"""From a checked call to what came of it: the model is loaded once, each run ends in an `Outcome`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sglc.bytecode.code import Code, Program
+from sglc.commands.invocation import Invocation, fail, fault
+from sglc.commands.narration import Narrator
+from sglc.commands.progress import progress_bar
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.runtime.engine.engine import Engine
+from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
+from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.load import load_model
+from sglc.runtime.session import RunResult, Session
+from sglc.runtime.vm.trace import Event, TraceWriter
+from sglc.types.json import dumps
+from sglc.types.values import Value
+
+SHOWN_PARTIAL = 2000
+"""Most characters of an unfinished answer that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is to be run, and on what."""
+
+    program: Program
+    code: Code
+    model: str = "smollm2"
+    dtype: str | None = None
+    seed: int = 0
+    max_tokens: int | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: with a value, or with an error and its diagnostic.
+
+    `text` is what the assistant said.
+    """
+
+    value: Value = None
+    error: SglError | None = None
+    diagnostic: Diagnostic | None = None
+    interrupted: bool = False
+    text: str = ""
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    checks: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person wants to know besides the value: the rate, and checks that failed."""
+        lines = [f"check failed: {check['reason']}" for check in self.checks if not check["passed"]]
+        if self.statistics:
+            numbers = self.statistics
+            lines.append(
+                f"{numbers['output_tokens']} tokens, {numbers['forced_tokens']} of them forced, "
+                f"{numbers['forwards']} forward passes, {numbers['seconds']:.1f} s"
+            )
+        return lines
+
+
+class Unseen:
+    """Takes narrated text where nobody watches."""
+
+    def write(self, text: str, generated: bool) -> None:
+        pass
+
+    def token(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+
+class Executor:
+    """Runs calls of one function on one loaded model."""
+
+    def __init__(self, call: Call, engine: Engine) -> None:
+        self._call = call
+        self._session = Session(call.program, engine)
+
+    @classmethod
+    @contextmanager
+    def open(cls, invocation: Invocation, call: Call) -> Iterator[Executor]:
+        """Load the model, with a bar if it takes a while; a model that cannot be had ends the command."""
+        invocation.stage = f"loading the model {call.model}"
+        try:
+            with progress_bar(sys.stderr, f"preparing {call.model}") as progress:
+                model = load_model(call.model, dtype=call.dtype, progress=progress)
+        except ModelError as problem:
+            raise fail(invocation, model_fault(problem)) from None
+        engine = Engine(model)
+        try:
+            yield cls(call, engine)
+        finally:
+            engine.close()
+
+    def run(
+        self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
+    ) -> Outcome:
+        """One run. Failures and Ctrl-C are outcomes; OSError means the trace cannot be written."""
+        call = self._call
+        heard = narrator or Narrator(call.program, Unseen(), call.code.name)
+        writer = TraceWriter.open(trace) if trace is not None else None
+        try:
+            result = asyncio.run(self._run(arguments, heard, writer))
+        except SglError as error:
+            return Outcome(error=error, diagnostic=diagnostic_of(error, call.program), text=heard.said)
+        except ArgumentError as problem:
+            error = SglError("Failure", problem.message)
+            return Outcome(error=error, diagnostic=problem.diagnostic(), text=heard.said)
+        except KeyboardInterrupt:
+            error = SglError("Cancelled", "interrupted", partial=heard.said[-SHOWN_PARTIAL:])
+            found = diagnostic_of(error, call.program)
+            return Outcome(error=error, diagnostic=found, interrupted=True, text=heard.said)
+        finally:
+            if writer is not None:
+                writer.close()
+        return Outcome(
+            value=result.value, text=heard.said, statistics=_numbers(result), checks=tuple(_checks(result))
+        )
+
+    async def _run(
+        self, arguments: Mapping[str, Value], heard: Callable[[Event], None], writer: TraceWriter | None
+    ) -> RunResult:
+        call = self._call
+        return await self._session.run(
+            call.code.name,
+            arguments,
+            seed=call.seed,
+            max_tokens=call.max_tokens,
+            timeout=call.timeout,
+            trace=writer,
+            on_event=heard,
+        )
+
+
+def model_fault(problem: ModelError) -> Diagnostic:
+    """A model that cannot be had, as a diagnostic."""
+    return fault("E0811", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint)
+
+
+def value_text(program: Program, code: Code, value: Value, *, indent: int | None = None) -> str:
+    """The value as JSON, decimals exact."""
+    if code.result is None:
+        return "null"
+    return dumps(value, program.types[code.result], program.table, indent=indent)
+
+
+def _numbers(result: RunResult) -> dict[str, Any]:
+    found = result.statistics
+    return {
+        "holes": found.holes,
+        "forwards": found.forwards,
+        "output_tokens": found.output_tokens,
+        "sampled_tokens": found.sampled_tokens,
+        "forced_tokens": found.forced_tokens,
+        "retries": found.retries,
+        "seconds": round(found.seconds, 3),
+        "outside_median_ms": round(found.outside_median_ms, 4),
+    }
+
+
+def _checks(result: RunResult) -> Iterator[dict[str, Any]]:
+    for check in result.checks:
+        line = check.place.line if check.place is not None else None
+        yield {"passed": check.passed, "reason": check.reason, "function": check.function, "line": line}

@@ -1,0 +1,189 @@
+"""`sglc run`: one function of a program on a model, once or for each row of a file."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sglc.commands.invocation import CommandFailed, Invocation, fail, show, summary
+
+if TYPE_CHECKING:
+    from sglc.bytecode.code import Code, Program
+    from sglc.commands.execution import Call, Outcome
+    from sglc.types.values import Value
+
+INTERRUPTED = 130
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("function", required=False)
+@click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument, read by its type.")
+@click.option(
+    "--args",
+    "arguments",
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Arguments from a JSON object.",
+)
+@click.option(
+    "--model", default="smollm2", show_default=True, help="Name, folder, GGUF file or scripted:FILE."
+)
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="Numbers of the model.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Most time to take."
+)
+@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Write what happened.")
+@click.option("--verbose", is_flag=True, help="Without a terminal: show the text as it comes, on stderr.")
+@click.option("--json", "as_json", is_flag=True, help="Print value, text and statistics as one JSON object.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="ROWS.jsonl", help="One run a line of arguments."
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="RESULTS.jsonl", help="Results of --data.")
+@click.option("--retry-errors", is_flag=True, help="With --data: run failed rows again.")
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    file: Path,
+    function: str | None,
+    pairs: tuple[str, ...],
+    arguments: Path | None,
+    model: str,
+    dtype: str | None,
+    seed: int,
+    max_tokens: int | None,
+    timeout: float | None,
+    trace: Path | None,
+    verbose: bool,
+    as_json: bool,
+    data: Path | None,
+    out: Path | None,
+    retry_errors: bool,
+) -> None:
+    """Run a function of a program on a model and print its value.
+
+    FILE is source or a compiled .sglb. FUNCTION is the only public one, else the first, if it is not named.
+    On a terminal the answer is shown as it is generated: dim where nothing else could stand, bright where the
+    model chose. When piped, stdout has the value alone.
+
+    \b
+    Examples:
+      sglc run examples/character.sgl --arg theme="a lighthouse at the end of the world"
+      sglc run examples/triage.sgl --args examples/triage.json --seed 7
+      sglc run crew.sglb crew --arg theme=salvage --trace run.jsonl
+      sglc run examples/triage.sgl --data mails.jsonl --out desks.jsonl
+    """
+    if (data is None) != (out is None):
+        raise click.UsageError("--data and --out go together: rows to read and where their results go")
+    if data is not None and (trace is not None or as_json):
+        raise click.UsageError("--trace and --json belong to a single run, not to --data")
+    if retry_errors and data is None:
+        raise click.UsageError("--retry-errors belongs to --data")
+
+    from sglc.commands.arguments import choose_function, read_file, read_pairs
+    from sglc.commands.programs import load_program
+
+    program = load_program(invocation, file)
+    invocation.stage = "reading the arguments"
+    code, problems = choose_function(program, function)
+    texts, found = read_pairs(pairs)
+    problems += found
+    values: dict[str, Any] = {}
+    if arguments is not None:
+        values, found = read_file(arguments)
+        problems += found
+    if problems or code is None:
+        raise _refused(invocation, problems, as_json)
+
+    from sglc.commands.execution import Call
+
+    call = Call(program, code, model=model, dtype=dtype, seed=seed, max_tokens=max_tokens, timeout=timeout)
+    if data is not None and out is not None:
+        from sglc.commands.batch import run_rows
+
+        run_rows(invocation, call, data, out, texts, values, retry_errors)
+        return
+    from sglc.commands.arguments import bind
+
+    bound, problems = bind(program, code, texts, values)
+    if problems:
+        raise _refused(invocation, problems, as_json)
+    _run_once(invocation, call, bound, trace, verbose, as_json)
+
+
+def _refused(invocation: Invocation, problems: list[Any], as_json: bool) -> CommandFailed:
+    failed = fail(invocation, *problems, as_json=as_json)
+    if len(problems) > 1 and not as_json:
+        click.echo(summary(problems), err=True)
+    return failed
+
+
+def _run_once(
+    invocation: Invocation,
+    call: Call,
+    bound: dict[str, Value],
+    trace: Path | None,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    from sglc.commands.execution import Executor
+    from sglc.commands.live import LiveText, PlainText
+    from sglc.commands.narration import Narrator
+
+    terminal = sys.stdout.isatty() and not as_json
+    sink: Any = None
+    if terminal:
+        sink = LiveText(sys.stdout, shutil.get_terminal_size().columns, color=invocation.color_stdout)
+    elif verbose:
+        sink = PlainText(sys.stderr)
+    narrator = Narrator(call.program, sink, call.code.name) if sink is not None else None
+    with Executor.open(invocation, call) as executor:
+        invocation.stage = f"running {call.code.name}"
+        try:
+            outcome = executor.run(bound, trace=trace, narrator=narrator)
+        finally:
+            if narrator is not None:
+                narrator.finish()
+    if as_json:
+        click.echo(_as_json(call.program, call.code, outcome))
+    elif outcome.error is None:
+        from sglc.commands.execution import value_text
+
+        click.echo(value_text(call.program, call.code, outcome.value, indent=2 if terminal else None))
+        if terminal or verbose:
+            for line in outcome.remarks:
+                click.echo(line, err=True)
+    else:
+        show(invocation, [outcome.diagnostic])
+        if outcome.text and narrator is None:
+            click.echo("What was generated until then:\n" + outcome.text, err=True)
+    if outcome.interrupted:
+        raise CommandFailed(INTERRUPTED)
+    if outcome.error is not None:
+        raise CommandFailed(1)
+
+
+def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
+    """One JSON object. The value is put in as its exact text."""
+    import json
+
+    from sglc.commands.execution import value_text
+    from sglc.diagnostics.render import to_json
+
+    head: dict[str, Any] = {"ok": outcome.error is None, "function": code.name}
+    tail: dict[str, Any] = {"text": outcome.text, "statistics": outcome.statistics, "checks": outcome.checks}
+    if outcome.error is not None:
+        tail["diagnostics"] = [to_json(outcome.diagnostic)]
+        return json.dumps({**head, **tail}, ensure_ascii=False)
+    value = value_text(program, code, outcome.value)
+    return (
+        json.dumps(head, ensure_ascii=False)[:-1]
+        + f', "value": {value}, '
+        + json.dumps(tail, ensure_ascii=False)[1:]
+    )

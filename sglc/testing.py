@@ -1,0 +1,74 @@
+"""The `test` blocks of a program, run without a model: who runs, with which seeds, and what came of it.
+
+A test is run once a round; round n has the seed `seed + n`, so that any failure can be repeated alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sglc.bytecode.code import Code, Program
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.runtime.errors import diagnostic_of, span_of
+from sglc.runtime.session import Session
+from sglc.runtime.vm.run import Missed
+
+MISSED = "E0812"
+"""Code of an expectation that does not hold."""
+SHOWN_VALUES = 8
+SHOWN_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How one test came out over all its rounds; `seed` is that of the first round that failed."""
+
+    title: str
+    passed: bool
+    seed: int
+    rounds: int
+    expectations: int
+    seconds: float
+    failures: tuple[Diagnostic, ...] = ()
+
+
+def tests_of(program: Program, words: str = "") -> list[Code]:
+    """The tests of the main module whose title contains the words, in order."""
+    return [
+        code for code in program.codes if code.kind == "test" and words.casefold() in code.name.casefold()
+    ]
+
+
+def run_tests(program: Program, words: str = "", *, seed: int = 0, rounds: int = 1) -> Iterator[Report]:
+    """Run the tests that are meant, one after the other; each report comes as soon as its test is done."""
+    session = Session(program)
+    for code in tests_of(program, words):
+        yield asyncio.run(_run(session, code, seed, rounds))
+
+
+async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:
+    expectations, seconds = 0, 0.0
+    for number in range(rounds):
+        result = await session.run_test(code.name, seed=seed + number)
+        expectations += result.expectations
+        seconds += result.seconds
+        if not result.passed:
+            failures = [_missed(session.program, missed) for missed in result.missed]
+            if result.error is not None:
+                failures.append(diagnostic_of(result.error, session.program))
+            return Report(code.name, False, seed + number, number + 1, expectations, seconds, tuple(failures))
+    return Report(code.name, True, seed, rounds, expectations, seconds)
+
+
+def _missed(program: Program, missed: Missed) -> Diagnostic:
+    """An expectation that does not hold, with the values that stood in its variables."""
+    values = [f"{name} = {_short(text)}" for name, text in list(missed.values.items())[:SHOWN_VALUES]]
+    span = span_of(program, missed.place)
+    label = "this does not hold" if missed.values else ""
+    return Diagnostic(MISSED, missed.message, span, label=label, reason="; ".join(values))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"

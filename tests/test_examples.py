@@ -1,0 +1,82 @@
+"""Every example compiles without a remark, passes its own tests, and can be started as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sglc.diagnostics.render import render
+from sglc.driver import compile_file, compile_source
+
+from sglc.cli import main
+from sglc.source import Source
+
+EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.sgl"))
+
+CONSTRUCTS = """
+    system: user: assistant: ${ ?{ schema( record enum union type error const part pure pub use matching until
+    containing choose select fork adopt yield ensure check resample repair if for while limit match case break
+    continue return raise try: except within tok temp mock fuzz expect raises ?: bool
+""".split()
+
+
+def test_there_are_examples_for_every_construct() -> None:
+    assert len(EXAMPLES) >= 10
+    text = "\n".join(path.read_text(encoding="utf-8") for path in EXAMPLES)
+    assert not [construct for construct in CONSTRUCTS if construct not in text]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_compiles_without_a_remark(path: Path) -> None:
+    found = compile_file(path).diagnostics
+    assert not found, "\n".join(render(diagnostic) for diagnostic in found)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_has_tests_and_they_pass(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["test", str(path), "--json"]) == 0, capsys.readouterr()
+    result = json.loads(capsys.readouterr().out)
+    assert result["passed"] >= 1
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_can_be_started_without_more_arguments(path: Path) -> None:
+    """All parameters have defaults or a file of arguments beside the program (but for character)."""
+    program = compile_file(path).program
+    assert program is not None
+    from sglc.commands.arguments import choose_function
+
+    code, _ = choose_function(program, None)
+    if path.stem == "shapes":
+        return  # a module for others
+    assert code is not None and code.kind == "fn"
+    beside = path.with_suffix(".json")
+    given = set(json.loads(beside.read_text(encoding="utf-8"))) if beside.exists() else set()
+    missing = {parameter.name for parameter in code.parameters if not parameter.has_default} - given
+    assert not missing or (path.stem == "character" and missing == {"theme"})
+
+
+def test_compiling_an_example_again_gives_the_same_program() -> None:
+    from sglc.bytecode.serial import dumps
+
+    for path in EXAMPLES[:4]:
+        first, second = (
+            compile_source(Source(path.name, path.read_text(encoding="utf-8"))) for _ in range(2)
+        )
+        if first.program is not None and second.program is not None:
+            assert dumps(first.program) == dumps(second.program)
+
+
+@pytest.mark.model
+def test_character_runs_on_the_small_model(smollm2: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = next(path for path in EXAMPLES if path.stem == "character")
+    theme = "theme=a lighthouse at the end of the world"
+    assert main(["run", str(path), "--arg", theme, "--model", smollm2, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    member = result["value"]
+    assert set(member) == {"name", "post", "age", "skills", "motto"}
+    assert member["post"] in ("engineer", "pilot", "medic", "biologist")
+    assert 18 <= member["age"] <= 70
+    assert 2 <= len(member["skills"]) <= 4
+    assert result["statistics"]["forwards"] <= 0.6 * result["statistics"]["output_tokens"]
