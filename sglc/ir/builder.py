@@ -1,0 +1,82 @@
+"""Builds one function block by block, keeping the numbers and names unique."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sglc.ir.module import Block, RetryPolicy
+from sglc.ir.ops import Const, Jump, Load, Op, Store, Terminator
+from sglc.source import Span
+
+
+class FunctionBuilder:
+    """The blocks of a function under construction.
+
+    Operations go into the current block. After a terminator there is none until `start` opens the next;
+    what is emitted meanwhile (code after a `return`) is dropped, for nothing can reach it.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.retries: list[RetryPolicy] = []
+        self.label: str | None = "entry"
+        self._ops: list[Op] = []
+        self._temps = 0
+        self._labels: dict[str, int] = {"entry": 1}
+        self._slots: dict[str, int] = {}
+
+    @property
+    def open(self) -> bool:
+        """Whether there is a current block, that is, whether control gets here."""
+        return self.label is not None
+
+    def temp(self) -> int:
+        """A fresh temporary."""
+        self._temps += 1
+        return self._temps - 1
+
+    def fresh_label(self, stem: str) -> str:
+        count = self._labels.get(stem, 0)
+        self._labels[stem] = count + 1
+        return f"{stem}{count}" if count else stem
+
+    def fresh_slot(self, stem: str) -> str:
+        """A fresh variable of the compiler's own; `stem` says what it holds."""
+        count = self._slots.get(stem, 0)
+        self._slots[stem] = count + 1
+        return f"%{stem}{count}" if count else f"%{stem}"
+
+    def add(self, op: Op) -> None:
+        """Append an operation without a result."""
+        if self.label is not None:
+            self._ops.append(op)
+
+    def value(self, cls: Any, *parts: Any, span: Span | None = None) -> int:
+        """Append an operation with a fresh result; the temporary."""
+        temp = self._temps
+        self._temps = temp + 1
+        if self.label is not None:
+            self._ops.append(cls(temp, *parts, span=span))
+        return temp
+
+    def const(self, value: Any, span: Span | None = None) -> int:
+        return self.value(Const, value, span=span)
+
+    def load(self, slot: str, span: Span | None = None) -> int:
+        return self.value(Load, slot, span=span)
+
+    def store(self, slot: str, value: int, span: Span | None = None) -> None:
+        self.add(Store(slot, value, span))
+
+    def end(self, terminator: Terminator) -> None:
+        """Close the current block."""
+        if self.label is not None:
+            self.blocks.append(Block(self.label, tuple(self._ops), terminator))
+            self._ops = []
+            self.label = None
+
+    def start(self, label: str) -> None:
+        """Open a block; control falls into it from the current one, if there is one."""
+        if self.label is not None:
+            self.end(Jump(label))
+        self.label = label

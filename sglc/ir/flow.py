@@ -1,0 +1,114 @@
+"""Questions about the flow of control inside one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sglc.ir.module import Block, Function
+from sglc.ir.ops import EndTry, Next, Op, Store, Terminator, Try, successors
+
+State = TypeVar("State")
+
+
+def block_map(function: Function) -> dict[str, Block]:
+    return {block.label: block for block in function.blocks}
+
+
+def reachable(function: Function) -> dict[str, Block]:
+    """Blocks that control can reach, in the order of the function."""
+    blocks = block_map(function)
+    seen = {function.blocks[0].label}
+    work = [function.blocks[0].label]
+    while work:
+        for label in successors(blocks[work.pop()].end):
+            if label not in seen:
+                seen.add(label)
+                work.append(label)
+    return {label: block for label, block in blocks.items() if label in seen}
+
+
+def predecessor_counts(function: Function) -> dict[str, int]:
+    """How many edges lead to each block; the way in counts as one for the first."""
+    counts = {block.label: 0 for block in function.blocks}
+    counts[function.blocks[0].label] = 1
+    for block in function.blocks:
+        for label in successors(block.end):
+            counts[label] += 1
+    return counts
+
+
+def forward(
+    function: Function,
+    start: State,
+    through: Callable[[State, Block], State],
+    edge: Callable[[State, Terminator, str], State],
+    meet: Callable[[State, State], State],
+) -> dict[str, State]:
+    """The state at the beginning of each reachable block: the least informed fixpoint of a forward analysis.
+
+    `through` takes a state to the end of a block, `edge` over one of its edges, `meet` joins two roads. The
+    states must form a lattice of finite height, and `meet` must only ever lose information.
+    """
+    blocks = block_map(function)
+    states: dict[str, State] = {function.blocks[0].label: start}
+    work = [function.blocks[0].label]
+    while work:
+        label = work.pop()
+        block = blocks[label]
+        out = through(states[label], block)
+        for target in successors(block.end):
+            new = edge(out, block.end, target)
+            if target in states:
+                new = meet(states[target], new)
+                if new == states[target]:
+                    continue
+            states[target] = new
+            work.append(target)
+    return states
+
+
+def written_slots(op: Op | Terminator) -> tuple[str, ...]:
+    """Variables that an operation writes by itself."""
+    match op:
+        case Store(slot=slot):
+            return (slot,)
+        case Next(item=item):
+            return (item,)
+    return ()
+
+
+def assigned_slots(function: Function, start: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Variables that surely have a value at the beginning of each reachable block.
+
+    An error may come before any store of a try's body, so its handler knows only what held at the `try`.
+    """
+
+    def through(state: frozenset[str], block: Block) -> frozenset[str]:
+        stored = [op.slot for op in block.ops if type(op) is Store]
+        return state.union(stored) if stored else state
+
+    def edge(state: frozenset[str], end: Terminator, target: str) -> frozenset[str]:
+        if isinstance(end, Next) and target == end.body:
+            return state | {end.item}
+        return state
+
+    return forward(function, start, through, edge, frozenset.intersection)
+
+
+def handler_depths(function: Function) -> dict[str, frozenset[int]]:
+    """Numbers of handlers that may be open at the beginning of each reachable block; one where it is sound.
+
+    A depth below zero or above 64 is not followed further.
+    """
+
+    def through(state: frozenset[int], block: Block) -> frozenset[int]:
+        ended = sum(1 for op in block.ops if type(op) is EndTry)
+        return frozenset(depth - ended for depth in state if depth >= ended) if ended else state
+
+    def edge(state: frozenset[int], end: Terminator, target: str) -> frozenset[int]:
+        if isinstance(end, Try) and target == end.body:
+            return frozenset(depth + 1 for depth in state if depth < 64)
+        return state
+
+    return forward(function, frozenset({0}), through, edge, frozenset.union)

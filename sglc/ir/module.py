@@ -1,0 +1,110 @@
+"""Modules, functions and blocks of the intermediate representation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sglc.ir.ops import Op, Terminator
+from sglc.source import Source, Span
+from sglc.types.type import DeclaredType, Type
+from sglc.types.values import Value
+
+FunctionKind = Literal["fn", "part", "pure", "fork", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A straight run of operations with one way in and a terminator at its end."""
+
+    label: str
+    ops: tuple[Op, ...]
+    end: Terminator
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter; its slot has the name `slot`, callers call it `name`."""
+
+    name: str
+    slot: str
+    type: Type
+    has_default: bool = False
+    default: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """`retry n resample|repair` of one ensure: hole `hole`, which fills `slot`, is drawn again."""
+
+    strategy: Literal["resample", "repair"]
+    attempts: int
+    hole: int
+    slot: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoleInfo:
+    """A hole. The fields are those of `sglc.bytecode.code.HoleSpec`, the type itself in place of its index."""
+
+    name: str
+    mode: Literal["gen", "choose", "select"] = "gen"
+    type: Type | None = None
+    options: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
+    end_of_message: bool = True
+    by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """A declared error and the names of its fields."""
+
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function, fork body or test; its first block is where it starts.
+
+    A body of kind `fork` sees the slots of its `parent`, with the values they have at the fork; its only
+    parameter is the loop variable. Names are qualified: `crew`, `std.text.trim`; forks are `crew.fork0`,
+    tests have their titles.
+    """
+
+    name: str
+    kind: FunctionKind
+    parameters: tuple[Parameter, ...]
+    blocks: tuple[Block, ...]
+    result: Type | None = None
+    retries: tuple[RetryPolicy, ...] = ()
+    within: int | None = None
+    public: bool = True
+    doc: str = ""
+    raises: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    parent: str | None = None
+    module: str = ""
+    """Name of the module it comes from; empty for the main one."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A linked program: the functions of the main module first, each before the fork bodies in it."""
+
+    name: str
+    functions: tuple[Function, ...]
+    holes: tuple[HoleInfo, ...] = ()
+    table: Mapping[str, DeclaredType] = field(default_factory=dict)
+    errors: tuple[ErrorInfo, ...] = ()
+    sources: tuple[Source, ...] = field(default=(), compare=False, repr=False)
+
+    def function(self, name: str) -> Function:
+        """The function of that name; KeyError if there is none."""
+        for function in self.functions:
+            if function.name == name:
+                return function
+        raise KeyError(name)

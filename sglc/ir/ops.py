@@ -1,0 +1,609 @@
+"""Operations of the intermediate representation.
+
+Rules: every class is final (no subclass of a concrete class), frozen and compared by what it does: the span
+is carried along but is no part of equality. Temporaries (`Temp`) are written once and used only in their own
+block; everything that outlives a block sits in a named slot. No operation contains another. The effects of
+an operation are its class: `TOTAL` ones can be dropped when nothing uses their result, `TERMINATORS` end a
+block and are the only ones that name labels.
+
+The field annotations are the text form: `print` and `read` go by them, in the order of the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from sglc.source import Span
+from sglc.types.type import Type as SglType
+from sglc.types.values import Value as SglValue
+
+Temp = int
+"""Number of a temporary, unique within its function: `%3`."""
+Slot = str
+"""Name of a variable of the function: `$age`."""
+Label = str
+"""Name of a block: `^loop`."""
+FunctionName = str
+"""Qualified name of a function: `@crew`."""
+Hole = int
+"""Index into `Module.holes`: `h0`."""
+Retry = int
+"""Index into `Function.retries`: `r0`."""
+# The annotations below are read by name: Type is a type of the language, Value a literal value.
+Type = SglType
+Value = SglValue
+
+
+def _span() -> Any:
+    return field(default=None, compare=False, repr=False)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal value. Lists and maps in it are shared: nothing changes them in place."""
+
+    result: Temp
+    value: Value
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The value of a variable."""
+
+    result: Temp
+    slot: Slot
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeList:
+    """A new list, owned by whoever holds the result."""
+
+    result: Temp
+    items: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTuple:
+    result: Temp
+    items: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMap:
+    """Keys and values in turn."""
+
+    result: Temp
+    items: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeRecord:
+    """All fields in the order of the declaration."""
+
+    result: Temp
+    type: Type
+    items: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeVariant:
+    """`name` is `Union.Variant`."""
+
+    result: Temp
+    name: str
+    items: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """The display texts of the parts, joined: a string with inserts."""
+
+    result: Temp
+    parts: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """The list with one more item. The list must be owned by this function and not be used again."""
+
+    result: Temp
+    items: Temp
+    item: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    result: Temp
+    operator: str
+    operand: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    result: Temp
+    operator: str
+    left: Temp
+    right: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeRange:
+    result: Temp
+    start: Temp
+    stop: Temp
+    inclusive: bool
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class GetField:
+    result: Temp
+    value: Temp
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class GetItem:
+    result: Temp
+    value: Temp
+    index: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class GetSlice:
+    """An absent end is null."""
+
+    result: Temp
+    value: Temp
+    start: Temp
+    stop: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class WithItem:
+    """A copy of the container with one item set."""
+
+    result: Temp
+    value: Temp
+    index: Temp
+    item: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class WithField:
+    """A copy of the record with one field set."""
+
+    result: Temp
+    value: Temp
+    item: Temp
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class CallBuiltin:
+    result: Temp
+    name: str
+    arguments: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class CallMethod:
+    """The receiver is the first argument."""
+
+    result: Temp
+    name: str
+    arguments: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckType:
+    """The value itself, widened where the type is a wider number; raises Failure if it is no member."""
+
+    result: Temp
+    value: Temp
+    type: Type
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IsVariant:
+    result: Temp
+    value: Temp
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IsType:
+    result: Temp
+    value: Temp
+    type: Type
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """An iterator over a list, range, map, text or tuple, for a slot that only `Next` reads."""
+
+    result: Temp
+    value: Temp
+    span: Span | None = _span()
+
+
+# -- variables, calls, errors ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    slot: Slot
+    value: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Calls a `fn` (with a conversation of its own) or a `pure` function."""
+
+    result: Temp
+    function: FunctionName
+    arguments: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class CallPart:
+    """Calls a `part`: it writes into the current message."""
+
+    result: Temp
+    function: FunctionName
+    arguments: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class EndTry:
+    """Drops the newest handler."""
+
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    """Whether the error being handled has that name; any error for the empty name."""
+
+    result: Temp
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class HandledError:
+    """The error being handled, as a value."""
+
+    result: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The count less one; raises Budget if it was 0."""
+
+    result: Temp
+    count: Temp
+    name: str
+    span: Span | None = _span()
+
+
+# -- conversation ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRole:
+    role: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRole:
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Starts a pipe line: a newline first, unless it is the first of its message or glued."""
+
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Glue:
+    """The next Line adds no newline."""
+
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Appends the display text of a value as inert data."""
+
+    value: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Fills a hole of mode `gen` or `choose`; the options' values in the order of the hole's `options`."""
+
+    result: Temp
+    hole: Hole
+    options: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOption:
+    """Fills a hole of mode `select`: a Scored value, the best option's text appended."""
+
+    result: Temp
+    hole: Hole
+    options: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Keeps conversation and variables; a retry resumes here."""
+
+    retry: Retry
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class TryAgain:
+    """Resumes at the snapshot while attempts are left, else goes on."""
+
+    retry: Retry
+    reason: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCheck:
+    """Notes a check; the reason is null where it passed."""
+
+    passed: bool
+    reason: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class SetSeed:
+    value: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFork:
+    """Runs the fork body `function` once for each item, on copies of this conversation and its variables."""
+
+    result: Temp
+    function: FunctionName
+    items: Temp
+    skip: bool
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptBranch:
+    branch: Temp
+    span: Span | None = _span()
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MockHole:
+    """`name` is `function.hole`."""
+
+    name: str
+    value: Temp
+    always: bool
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class SetFuzz:
+    on: bool
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectTrue:
+    value: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectError:
+    """An error of that name was due: it came, or `missing`, and that is a failure."""
+
+    name: str
+    missing: bool
+    span: Span | None = _span()
+
+
+# -- terminators -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: Label
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    condition: Temp
+    then: Label
+    otherwise: Label
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Takes the next item of the iterator in a slot, stores it and goes to `body`; to `done` at the end."""
+
+    iterator: Slot
+    item: Slot
+    body: Label
+    done: Label
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here."""
+
+    body: Label
+    handler: Label
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Temp
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseError:
+    name: str
+    arguments: tuple[Temp, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Reraise:
+    """Raises the error being handled again."""
+
+    span: Span | None = _span()
+
+
+Op = (
+    Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append | Unary | Binary
+    | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField | CallBuiltin | CallMethod | CheckType
+    | IsVariant | IsType | Iterate | Store | Call | CallPart | EndTry | Catch | HandledError | Limit | OpenRole
+    | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck
+    | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | ExpectTrue | ExpectError
+)  # fmt: skip
+Terminator = Jump | Branch | Next | Try | Return | RaiseError | Reraise
+
+OPS: tuple[type, ...] = Op.__args__
+TERMINATORS: tuple[type, ...] = Terminator.__args__
+
+TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
+"""Operations without any effect that cannot fail: unused, they can be dropped."""
+
+MNEMONICS: dict[type, str] = {
+    Const: "const", Load: "load", MakeList: "list", MakeTuple: "tuple", MakeMap: "map", MakeRecord: "record",
+    MakeVariant: "variant", Concat: "concat", Append: "append", Unary: "unary", Binary: "binary",
+    MakeRange: "range", GetField: "field", GetItem: "item", GetSlice: "slice", WithItem: "with_item",
+    WithField: "with_field", CallBuiltin: "builtin", CallMethod: "method", CheckType: "check_type",
+    IsVariant: "is_variant", IsType: "is_type", Iterate: "iterate", Store: "store", Call: "call",
+    CallPart: "call_part", EndTry: "end_try", Catch: "catch", HandledError: "error", Limit: "limit",
+    OpenRole: "role", CloseRole: "end_role", Line: "line", Glue: "glue", Text: "text", Insert: "insert",
+    Generate: "gen", SelectOption: "select", Snapshot: "snapshot", TryAgain: "retry",
+    RecordCheck: "record_check", SetSeed: "seed", RunFork: "fork", AdoptBranch: "adopt", MockHole: "mock",
+    SetFuzz: "fuzz", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump", Branch: "branch",
+    Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
+}  # fmt: skip
+BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
+
+
+# -- shape -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpShape:
+    """What the annotations of a class say: its fields as (name, kind) without result and span."""
+
+    has_result: bool
+    parts: tuple[tuple[str, str], ...]
+    uses: tuple[tuple[str, bool], ...]
+    """Fields that hold operands in order of evaluation; True for a tuple of them."""
+    labels: tuple[str, ...]
+
+
+def _shape(cls: type) -> OpShape:
+    kinds = [(f.name, str(f.type)) for f in fields(cls) if f.name != "span"]
+    parts = tuple((name, kind) for name, kind in kinds if name != "result")
+    return OpShape(
+        has_result=len(parts) != len(kinds),
+        parts=parts,
+        uses=tuple((n, k != "Temp") for n, k in parts if k in ("Temp", "tuple[Temp, ...]")),
+        labels=tuple(n for n, k in parts if k == "Label"),
+    )
+
+
+SHAPES: dict[type, OpShape] = {cls: _shape(cls) for cls in (*OPS, *TERMINATORS)}
+
+
+def _getter(shape: OpShape) -> Callable[[Any], tuple[int, ...]]:
+    match shape.uses:
+        case ():
+            return lambda op: ()
+        case ((name, True),):
+            return lambda op: getattr(op, name)
+        case ((name, False),):
+            return lambda op: (getattr(op, name),)
+        case uses:
+            names = [name for name, _ in uses]
+            return lambda op: tuple([getattr(op, name) for name in names])
+
+
+_OPERANDS = {cls: _getter(shape) for cls, shape in SHAPES.items()}
+
+
+def operands(op: Op | Terminator) -> tuple[Temp, ...]:
+    """The temporaries an operation uses, in the order they are evaluated."""
+    return _OPERANDS[type(op)](op)
+
+
+def result(op: Op | Terminator) -> Temp | None:
+    """The temporary an operation writes."""
+    return op.result if SHAPES[type(op)].has_result else None  # type: ignore[union-attr]
+
+
+def successors(op: Terminator) -> tuple[Label, ...]:
+    """Labels that control may go to from the end of a block."""
+    return tuple([getattr(op, name) for name in SHAPES[type(op)].labels])
