@@ -1,0 +1,276 @@
+"""From terms to nodes: structurally equal terms become the same node of a machine.
+
+The machine's nodes outlive a constraint, so what constraints share (a string's inside, numbers, whole types)
+is analysed, stepped and walked once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.exclusion import Exclusion
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.nodes import (
+    Alternatives,
+    AnyBytes,
+    Literal,
+    Node,
+    NothingNode,
+    Repetition,
+    RuleNode,
+    Series,
+    WordChoice,
+)
+from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_nodes import KeyedEntries, TextNode
+
+from sglc.automata import term as t
+
+_MOST_REMEMBERED = 50_000
+
+
+class Compiler:
+    """Makes and remembers the nodes of one machine."""
+
+    def __init__(self, machine: Machine, max_depth: int, max_terms: int) -> None:
+        self.machine = machine
+        self.max_depth = max_depth
+        self.max_terms = max_terms
+        self._nodes: dict[Hashable, Node] = {}
+        self._tables: dict[tuple[t.CharDfa, str], TextTable] = {}
+        self._by_identity: dict[tuple[int, int], tuple[object, object, Node]] = {}
+        self._new: list[Node] = []
+        self._made = 0
+        self._rules: Mapping[str, t.Term] = {}
+
+    def compile(self, language: t.Language) -> Node:
+        """The node of a language's root. Raises ConstraintError for undefined, left-recursive or too large."""
+        if len(self._by_identity) > _MOST_REMEMBERED:
+            self._by_identity.clear()
+        self._rules = language.rules
+        self._new = []
+        self._made = 0
+        try:
+            root = self._node(language.root, 0)
+        except BaseException:
+            self._forget()
+            raise
+        self._analyse()
+        return root
+
+    def _forget(self) -> None:
+        """Drop half-made nodes: they were never analysed."""
+        fresh = {node.index for node in self._new}
+        self._nodes = {key: node for key, node in self._nodes.items() if node.index not in fresh}
+        self._by_identity = {k: v for k, v in self._by_identity.items() if v[2].index not in fresh}
+        self._new = []
+
+    # Interning
+
+    def _node(self, term: t.Term, depth: int) -> Node:
+        scope = id(self._rules) if self._rules else 0
+        identity = (id(term), scope)
+        known = self._by_identity.get(identity)
+        if known is not None:
+            return known[2]
+        if depth > self.max_depth:
+            raise ConstraintError(f"nested more than {self.max_depth} deep")
+        self._made += 1
+        if self._made > self.max_terms:
+            raise ConstraintError(f"more than {self.max_terms} parts")
+        node = self._build(term, depth + 1)
+        # The term is kept with its node: an identity is only valid while its object lives.
+        self._by_identity[identity] = (term, self._rules, node)
+        return node
+
+    def _intern(self, key: Hashable, make: object) -> Node:
+        node = self._nodes.get(key)
+        if node is None:
+            node = make()  # type: ignore[operator]
+            self._register(key, node)
+        return node
+
+    def _register(self, key: Hashable, node: Node) -> None:
+        node.index = self.machine.next_node
+        self.machine.next_node += 1
+        self._nodes[key] = node
+        self._new.append(node)
+
+    def _build(self, term: t.Term, depth: int) -> Node:
+        match term:
+            case t.Nothing():
+                return self._intern(("nothing",), NothingNode)
+            case t.Anything():
+                return self._intern(("anything",), AnyBytes)
+            case t.Bytes(data):
+                return self._literal(data)
+            case t.Text(dfa, encoding, least, most):
+                table = self._table(dfa, encoding)
+                return self._intern(
+                    ("text", id(table), least, most), lambda: TextNode(table, least, most)
+                )  # fmt: skip
+            case t.Sequence(items):
+                return self._series([self._node(item, depth) for item in items])
+            case t.Choice(arms):
+                return self._choice(arms, depth)
+            case t.Repeat(item, minimum, maximum, separator):
+                inner = self._node(item, depth)
+                between = self._literal(separator)
+                return self._intern(
+                    ("repeat", inner.index, minimum, maximum, separator),
+                    lambda: Repetition(inner, minimum, maximum, between),
+                )
+            case t.UniqueKeys(key, value, minimum, maximum):
+                return self._entries(key, self._node(value, depth), minimum, maximum)
+            case t.Words(words):
+                return self._intern(("words", words), lambda: WordChoice(words))
+            case t.Except(item, words):
+                inner = self._node(item, depth)
+                if not words:
+                    return inner
+                return self._intern(("except", inner.index, words), lambda: Exclusion(inner, words))
+            case t.Rule(name):
+                return self._rule(name, depth)
+        raise ConstraintError(f"not a term: {type(term).__name__}")
+
+    def _literal(self, data: bytes) -> Literal:
+        node = self._intern(("bytes", data), lambda: Literal(data))
+        assert isinstance(node, Literal)
+        return node
+
+    def _table(self, dfa: t.CharDfa, encoding: t.Encoding) -> TextTable:
+        key = (dfa, encoding)
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = TextTable(dfa, encoding)
+        return table
+
+    def _series(self, items: list[Node]) -> Node:
+        flat: list[Node] = []
+        for item in items:
+            flat += item.items if isinstance(item, Series) else (item,)
+        merged: list[Node] = []
+        for item in flat:
+            if isinstance(item, Literal):
+                if not item.data:
+                    continue
+                if merged and isinstance(merged[-1], Literal):
+                    merged[-1] = self._literal(merged[-1].data + item.data)
+                    continue
+            merged.append(item)
+        if len(merged) == 1:
+            return merged[0]
+        if not merged:
+            return self._literal(b"")
+        parts = tuple(merged)
+        return self._intern(("series", *(part.index for part in parts)), lambda: Series(parts))
+
+    def _choice(self, arms: tuple[t.Term, ...], depth: int) -> Node:
+        words = {arm.data for arm in arms if isinstance(arm, t.Bytes)}
+        parts: dict[int, Node] = {}
+        if len(words) > 1:
+            frozen = frozenset(words)
+            node = self._intern(("words", frozen), lambda: WordChoice(frozen))
+            parts[node.index] = node
+        for arm in arms:
+            if len(words) > 1 and isinstance(arm, t.Bytes):
+                continue
+            node = self._node(arm, depth)
+            parts[node.index] = node
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        if not parts:
+            return self._intern(("nothing",), NothingNode)
+        nodes = tuple(parts.values())
+        return self._intern(("choice", *sorted(parts)), lambda: Alternatives(nodes))
+
+    def _entries(self, key: t.Text, value: Node, minimum: int, maximum: int | None) -> Node:
+        if key.encoding != "json":
+            raise ConstraintError("keys of a map must be JSON text")
+        table = self._table(key.dfa, key.encoding)
+        comma = self._literal(b", ")
+        colon = self._series([self._literal(b": "), value])
+        if not isinstance(colon, Series):
+            colon = Series((colon,))
+            self._register(("entry", value.index), colon)
+        return self._intern(
+            ("entries", id(table), key.min_chars, key.max_chars, value.index, minimum, maximum),
+            lambda: KeyedEntries(
+                table, key.min_chars, key.max_chars, value, minimum, maximum, comma, colon
+            ),
+        )  # fmt: skip
+
+    def _rule(self, name: str, depth: int) -> Node:
+        body = self._rules.get(name)
+        if body is None:
+            raise ConstraintError(f"no rule is called {name!r}")
+        key = ("rule", id(self._rules), name)
+        node = self._nodes.get(key)
+        if node is None:
+            node = RuleNode(name)
+            self._register(key, node)
+            node.keeps = self._rules  # type: ignore[attr-defined]
+            node.body = self._node(body, depth)
+        return node
+
+    # Analysis
+
+    def _analyse(self) -> None:
+        """Productive and nullable for all new nodes, by least fixpoint; then no left recursion."""
+        undecided = [node for node in self._new if isinstance(node, Exclusion)]
+        for exclusion in undecided:
+            if exclusion in _reachable(exclusion):
+                self._forget()
+                raise ConstraintError("an exclusion may not contain itself")
+        self._fixpoint()
+        self._refuse_left_recursion()
+        for exclusion in undecided:
+            # Made after the exclusions inside it, so those are decided.
+            exclusion.settle(self.machine)
+            self._fixpoint()
+        self._new = []
+
+    def _fixpoint(self) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for node in self._new:
+                productive, nullable = node.analyse()
+                if (productive and not node.productive) or (nullable and not node.nullable):
+                    node.productive = node.productive or productive
+                    node.nullable = node.nullable or nullable
+                    changed = True
+
+    def _refuse_left_recursion(self) -> None:
+        done: set[int] = set()
+        for start in self._new:
+            if not isinstance(start, RuleNode) or start.index in done:
+                continue
+            path: set[int] = set()
+            stack: list[tuple[Node, bool]] = [(start, False)]
+            while stack:
+                node, leaving = stack.pop()
+                if leaving:
+                    path.discard(node.index)
+                    done.add(node.index)
+                elif node.index in path:
+                    name = node.name if isinstance(node, RuleNode) else start.name
+                    self._forget()
+                    raise ConstraintError(f"rule {name!r} may call itself before it has read a byte")
+                elif node.index not in done:
+                    path.add(node.index)
+                    stack.append((node, True))
+                    stack += [(child, False) for child in node.openers()]
+
+
+def _reachable(root: Node) -> set[Node]:
+    """All nodes strictly below one."""
+    found: set[Node] = set()
+    stack = list(root.children())
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack += node.children()
+    return found

@@ -1,0 +1,25 @@
+"""What can be wrong with a constraint: it is malformed or too large, or it asks for what is not there."""
+
+from __future__ import annotations
+
+
+class ConstraintError(ValueError):
+    """A constraint that is malformed, or larger than the limits allow.
+
+    `position` says where: an offset for regexes, a path for structured constraints, None for the whole.
+    """
+
+    def __init__(self, message: str, position: int | str | None = None) -> None:
+        super().__init__(message if position is None else f"{message} (at {position})")
+        self.message = message
+        self.position = position
+
+
+class UnsupportedConstraint(ConstraintError):
+    """A well-formed constraint with a feature that the engine does not implement; it is never ignored."""
+
+    def __init__(self, keyword: str, path: str = "") -> None:
+        where = f" at {path}" if path else ""
+        super().__init__(f"'{keyword}'{where} is not supported as a constraint")
+        self.keyword = keyword
+        self.path = path

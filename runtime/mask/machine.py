@@ -1,0 +1,339 @@
+"""The lazy automaton: configurations as interned integers, their rows filled on demand.
+
+A *thread* is one place in a constraint: a leaf that is being read, with the continuation that follows it. A
+*configuration* is a set of threads (the alternatives still open), perhaps with acceptance. Continuations,
+threads and configurations are hash-consed, so equal places are equal integers: a list's loop comes back to
+the same configuration after each item, and constraints that share parts share their configurations.
+
+What leaves and frames do is the protocol of `Node` in `nodes.py`; the machine knows nothing of their kinds.
+
+Integers with a fixed meaning: configuration 0 is DEAD (no thread), configuration 1 accepts and cannot go on;
+thread 0 is acceptance; continuation 0 is the end of the constraint.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sglc.runtime.mask.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.nodes import Node
+
+DEAD = 0
+FINAL = 1
+"""The configuration that accepts and cannot go on."""
+ACCEPT = 0
+"""The thread that stands for acceptance."""
+END = 0
+"""The continuation after which the constraint is over."""
+NO_ROW = -1
+
+Work = list[tuple["Node | None", int]]
+"""What a closure still has to do: open a node before a continuation, or (None) resume a continuation."""
+
+_MOST_THREADS = 4096
+_LONGEST_FORCED = 1 << 16
+
+
+class Machine:
+    """Interned continuations, threads and configurations, and the rows of those that have been needed.
+
+    rows    int32[capacity, 256]  next configuration by byte
+    row_of  int32[configurations] index into rows, or NO_ROW
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.next_node = 0
+        self.conts: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
+        self._cont_ids: dict[tuple[int, Hashable, int], int] = {}
+        self.threads: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
+        self._thread_ids: dict[tuple[int, Hashable, int], int] = {}
+        self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
+        self._config_ids: dict[tuple[int, ...], int] = {(): DEAD, (ACCEPT,): FINAL}
+        self._alone: dict[int, int] = {ACCEPT: FINAL}
+        self._after: dict[int, int] = {END: FINAL}
+        self._begun: dict[tuple[int, int], int] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+        self.traced: list[bool] = [False, False]
+        """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
+        self.lost: list[bool] = [False, False]
+        """By configuration: whether its row cannot be made for want of bytes that were not kept."""
+        self._untraced: dict[int, int] = {}
+        self._traced_steps: dict[tuple[int, int], int] = {}
+        self.universal: int = -1
+        """The thread that accepts everything from here on, once there is one."""
+        self.rows = np.zeros((64, 256), np.int32)
+        self.row_count = 0
+        self.row_of = np.full(256, NO_ROW, np.int32)
+        self._completions: dict[int, bytes] = {}
+        self._forced: dict[int, bytes] = {}
+        self._rests: dict[int, bytes] = {END: b""}
+
+    # Interning
+
+    def cont(self, node: Node, state: Hashable, after: int) -> int:
+        """The continuation that resumes `node` in `state` and goes on with `after`."""
+        key = (node.index, state, after)
+        found = self._cont_ids.get(key)
+        if found is None:
+            found = self._cont_ids[key] = len(self.conts)
+            self.conts.append((node, state, after))
+        return found
+
+    def thread(self, node: Node, state: Hashable, cont: int) -> int:
+        """The thread in which leaf `node` is in `state`."""
+        key = (node.index, state, cont)
+        found = self._thread_ids.get(key)
+        if found is None:
+            found = self._thread_ids[key] = len(self.threads)
+            self.threads.append((node, state, cont))
+            if node.universal and cont == END:
+                self.universal = found
+        return found
+
+    def alone(self, thread: int) -> int:
+        """The configuration of one thread."""
+        found = self._alone.get(thread)
+        if found is None:
+            found = self._alone[thread] = self.config((thread,))
+        return found
+
+    def config(self, threads: Iterable[int]) -> int:
+        """The configuration of a set of threads."""
+        key = tuple(sorted(set(threads)))
+        if self.universal >= 0 and self.universal in key:
+            key = (ACCEPT, self.universal)
+        found = self._config_ids.get(key)
+        if found is None:
+            if len(key) > _MOST_THREADS:
+                raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
+            found = self._config_ids[key] = len(self.configs)
+            self.configs.append(key)
+            places = [self.threads[t] for t in key if t != ACCEPT]
+            self.traced.append(any(node.traced(self, state) for node, state, _ in places))
+            self.lost.append(any(node.lost(self, state) for node, state, _ in places))
+            if found >= len(self.row_of):
+                grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
+                grown[: len(self.row_of)] = self.row_of
+                self.row_of = grown
+        return found
+
+    def union(self, a: int, b: int) -> int:
+        """The configuration with the alternatives of both."""
+        if a == b or b == DEAD:
+            return a
+        if a == DEAD:
+            return b
+        key = (a, b) if a < b else (b, a)
+        found = self._unions.get(key)
+        if found is None:
+            found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
+        return found
+
+    # Closure
+
+    def after(self, cont: int) -> int:
+        """The configuration at a continuation."""
+        found = self._after.get(cont)
+        if found is None:
+            found = self._after[cont] = self._close([(None, cont)])
+        return found
+
+    def begin(self, node: Node, cont: int) -> int:
+        """The configuration before `node`, which is followed by `cont`."""
+        key = (node.index, cont)
+        found = self._begun.get(key)
+        if found is None:
+            found = self._begun[key] = self._close([(node, cont)])
+        return found
+
+    def _close(self, work: Work) -> int:
+        out: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        least: dict[tuple[int, int], int] = {}
+        while work:
+            node, cont = work.pop()
+            key = (-1 if node is None else node.index, cont)
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > 100_000:
+                raise ConstraintError("too many alternatives without reading a byte")
+            if node is not None:
+                node.open(self, cont, work, out)
+            elif cont == END:
+                out.add(ACCEPT)
+            else:
+                frame, state, following = self.conts[cont]
+                if frame.repeats_nothing:
+                    # Items that may be empty: only the resumption with the fewest items done matters.
+                    count = state if isinstance(state, int) else 0
+                    if least.get((frame.index, following), count + 1) <= count:
+                        continue
+                    least[frame.index, following] = count
+                frame.resume(self, state, following, work, out)
+        return self.config(out)
+
+    # Stepping
+
+    def accepts(self, config: int) -> bool:
+        threads = self.configs[config]
+        return bool(threads) and threads[0] == ACCEPT
+
+    def step(self, config: int, byte: int) -> int:
+        """The configuration after one byte."""
+        if self.traced[config]:
+            key = (config, byte)
+            found = self._traced_steps.get(key)
+            if found is None:
+                found = DEAD
+                for thread in self.configs[config]:
+                    if thread != ACCEPT:
+                        node, state, cont = self.threads[thread]
+                        if node.traced(self, state):
+                            found = self.union(found, node.traced_move(self, state, cont, byte))
+                        else:
+                            found = self.union(found, self.step(self.alone(thread), byte))
+                self._traced_steps[key] = found
+            return found
+        row = self.row_of[config]
+        if row == NO_ROW:
+            row = self.fill_row(config)
+        return int(self.rows[row, byte])
+
+    def untraced(self, config: int) -> int:
+        """The configuration with equal continuations up to the next traced step, without the bytes read.
+
+        Masks of traced configurations are walked from here, so that they are shared.
+        """
+        if not self.traced[config]:
+            return config
+        found = self._untraced.get(config)
+        if found is None:
+            threads = []
+            for thread in self.configs[config]:
+                if thread != ACCEPT:
+                    node, state, cont = self.threads[thread]
+                    if node.traced(self, state):
+                        thread = self.thread(node, node.untrace(self, state), cont)
+                threads.append(thread)
+            found = self._untraced[config] = self.config(threads)
+        return found
+
+    def fill_row(self, config: int) -> int:
+        """Make the row of a configuration; returns its index."""
+        with self.lock:
+            place = int(self.row_of[config])
+            if place != NO_ROW:
+                return place
+            assert not self.lost[config], "a lost configuration has no row"
+            row = np.zeros(256, np.int32)
+            threads = [t for t in self.configs[config] if t != ACCEPT]
+            if len(threads) == 1:
+                self._fill(row, threads[0])
+            else:
+                for thread in threads:
+                    self._merge(row, self.rows[self._row_alone(thread)])
+            return self._store(config, row)
+
+    def _row_alone(self, thread: int) -> int:
+        config = self.alone(thread)
+        place = int(self.row_of[config])
+        if place == NO_ROW:
+            row = np.zeros(256, np.int32)
+            self._fill(row, thread)
+            place = self._store(config, row)
+        return place
+
+    def _fill(self, row: np.ndarray, thread: int) -> None:
+        node, state, cont = self.threads[thread]
+        for low, high, target in node.moves(self, state, cont):
+            row[low : high + 1] = target
+
+    def _merge(self, row: np.ndarray, other: np.ndarray) -> None:
+        """Union of two rows, into the first."""
+        both = np.flatnonzero((row != DEAD) & (other != DEAD))
+        if not len(both):
+            row += other
+            return
+        mixed = [self.union(a, b) for a, b in zip(row[both].tolist(), other[both].tolist(), strict=True)]
+        np.maximum(row, other, out=row)
+        row[both] = mixed
+
+    def _store(self, config: int, row: np.ndarray) -> int:
+        if self.row_count == len(self.rows):
+            grown = np.zeros((2 * len(self.rows), 256), np.int32)
+            grown[: self.row_count] = self.rows
+            self.rows = grown
+        place = self.row_count
+        self.rows[place] = row
+        self.row_count += 1
+        self.row_of[config] = place
+        return place
+
+    # Shortest completions
+
+    def completion(self, config: int) -> bytes:
+        """A shortest byte string that leads to acceptance; the least of equally short ones by thread."""
+        found = self._completions.get(config)
+        if found is None:
+            words = []
+            for thread in self.configs[config]:
+                if thread == ACCEPT:
+                    words = [b""]
+                    break
+                node, state, cont = self.threads[thread]
+                words.append(node.shortest_from(self, state) + self.rest(cont))
+            if not words:
+                raise ConstraintError("a dead configuration has no completion")
+            found = min(words, key=lambda word: (len(word), word))
+            if len(self._completions) > 20_000:
+                self._completions.clear()
+            self._completions[config] = found
+        return found
+
+    def rest(self, cont: int) -> bytes:
+        """A shortest byte string from a continuation to acceptance."""
+        pending = []
+        while cont not in self._rests:
+            pending.append(cont)
+            cont = self.conts[cont][2]
+        for cont in reversed(pending):
+            node, state, following = self.conts[cont]
+            self._rests[cont] = node.shortest_rest(self, state) + self._rests[following]
+        return self._rests[pending[0] if pending else cont]
+
+    # Forced bytes
+
+    def forced(self, config: int) -> bytes:
+        """The only way on from a configuration, as far as there is only one and the text may not end."""
+        found = self._forced.get(config)
+        if found is None:
+            with self.lock:
+                out = bytearray()
+                here = config
+                while not self.accepts(here) and here != DEAD and len(out) < _LONGEST_FORCED:
+                    threads = self.configs[here]
+                    if len(threads) == 1:
+                        node, state, cont = self.threads[threads[0]]
+                        run = node.forced_run(state)
+                        if run:
+                            out += run
+                            here = self.after(cont)
+                            continue
+                    row = self.rows[self.fill_row(self.untraced(here))]
+                    legal = np.flatnonzero(row)
+                    if len(legal) != 1:
+                        break
+                    out.append(int(legal[0]))
+                    here = self.step(here, out[-1])
+                found = bytes(out)
+                if len(self._forced) > 100_000:
+                    self._forced.clear()
+                self._forced[config] = found
+        return found

@@ -1,0 +1,154 @@
+"""One text under a constraint: masks, steps, rollback. All its state is one integer and a linked history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sglc.runtime.mask.machine import DEAD, FINAL
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.constraint import Constraint
+    from sglc.runtime.mask.store import MaskStore
+
+_History = tuple[int, bytes, "_History | None"]
+"""(configuration before the step, bytes of the step, the steps before)."""
+
+
+class Matcher:
+    """The bytes so far, as a configuration of the constraint's machine.
+
+    A mask allows a token if and only if the text with it can still be completed. End tokens are the caller's
+    business: masks never contain tokens without bytes.
+    """
+
+    __slots__ = ("_config", "_history", "_length", "_store", "constraint")
+
+    def __init__(self, constraint: Constraint, store: MaskStore) -> None:
+        self.constraint = constraint
+        self._store = store
+        self._config = constraint.start
+        self._history: _History | None = None
+        self._length = 0
+
+    # Questions
+
+    @property
+    def config(self) -> int:
+        """The configuration: equal numbers of one constraint have equal futures."""
+        return self._config
+
+    @property
+    def steps(self) -> int:
+        """Number of steps taken (tokens and byte strings) that `rollback` can take back."""
+        return self._length
+
+    def is_accepting(self) -> bool:
+        """Whether the text so far is legal as it stands."""
+        return self.constraint.machine.accepts(self._config)
+
+    def is_complete(self) -> bool:
+        """Whether the text is legal and nothing can follow."""
+        return self._config == FINAL
+
+    def is_dead(self) -> bool:
+        """Whether no continuation is legal. Only a constraint without any legal text gets here."""
+        return self._config == DEAD
+
+    def fill_mask(self, row: np.ndarray) -> None:
+        """Write the mask of the next token into `row` (int32[ceil(V/32)])."""
+        found = self._store.masks.get(self._config)
+        if found is None:
+            found = self._store.mask(self._config, self.constraint.check)
+        row[:] = found.row
+
+    def mask(self) -> np.ndarray:
+        """The same as a shared row that must not be written to."""
+        return self._store.mask(self._config, self.constraint.check).row
+
+    def mask_size(self) -> int:
+        """How many tokens may come next."""
+        return self._store.mask(self._config, self.constraint.check).count
+
+    def allowed(self) -> np.ndarray:
+        """The ids of the tokens that may come next, ascending."""
+        return self._store.vocabulary.unpack(self.mask())
+
+    def allows(self, token: int) -> bool:
+        """Whether a token may come next, without computing the whole mask."""
+        return self._store.next(self._config, token, self.constraint.check) != DEAD
+
+    def forced(self) -> bytes:
+        """The bytes that must come next; empty where there is a choice or the text may end."""
+        return self.constraint.machine.forced(self._config)
+
+    def shortest_completion(self) -> bytes:
+        """A shortest byte string that makes the text legal. Raises ConstraintError on a dead matcher."""
+        return self.constraint.machine.completion(self._config)
+
+    def text(self) -> bytes:
+        """All bytes accepted so far."""
+        parts = []
+        history = self._history
+        while history is not None:
+            parts.append(history[1])
+            history = history[2]
+        return b"".join(reversed(parts))
+
+    # Steps
+
+    def accept(self, token: int) -> bool:
+        """Take a token; False, and nothing happens, if it is not legal."""
+        store = self._store
+        following = store.transitions.get(self._config * store.vocabulary.size + token)
+        if following is None:
+            following = store.next(self._config, token, self.constraint.check)
+        if following == DEAD:
+            return False
+        data = store.vocabulary.token_bytes[token]
+        assert data is not None
+        self._history = (self._config, data, self._history)
+        self._config = following
+        self._length += 1
+        return True
+
+    def accept_bytes(self, data: bytes) -> bool:
+        """Take bytes as one step; False, and nothing happens, if they are not legal."""
+        machine = self.constraint.machine
+        config = self._config
+        with machine.lock:
+            for byte in data:
+                config = machine.step(config, byte)
+                if config == DEAD:
+                    return False
+            self.constraint.check()
+        self._history = (self._config, bytes(data), self._history)
+        self._config = config
+        self._length += 1
+        return True
+
+    def rollback(self, steps: int) -> None:
+        """Take back the last `steps` successful calls of `accept` and `accept_bytes`."""
+        if not 0 <= steps <= self._length:
+            raise ValueError(f"cannot take back {steps} of {self._length} steps")
+        for _ in range(steps):
+            assert self._history is not None
+            self._config, _, self._history = self._history
+        self._length -= steps
+
+    def clone(self) -> Matcher:
+        """An independent matcher at the same place."""
+        twin = Matcher.__new__(Matcher)
+        twin.constraint = self.constraint
+        twin._store = self._store
+        twin._config = self._config
+        twin._history = self._history
+        twin._length = self._length
+        return twin
+
+
+def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray) -> None:
+    """The masks of several matchers, one row each of `rows` (int32[len(matchers), ceil(V/32)])."""
+    for matcher, row in zip(matchers, rows, strict=True):
+        matcher.fill_mask(row)

@@ -1,0 +1,464 @@
+"""What a constraint is made of at run time: leaves that read bytes and frames that wait for their parts.
+
+`Node` is the whole protocol between constraints and the machine. A new kind of constraint (an object of a
+JSON Schema with its set of keys, a rule of a grammar) is a new subclass and nothing else. States are any
+hashable values; they are interned together with their node and continuation, so they should be small and
+canonical: places with the same future should be the same value.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.machine import Machine, Work
+    from sglc.runtime.mask.text import TextTable
+
+    Loop = tuple["TextTable", int, int | None]
+    """A character automaton, its state, and how many looping characters are certain to be legal (None: all)."""
+
+
+class Node:
+    """One interned part of a constraint.
+
+    As a *leaf*, in some state, it has byte moves; as a *frame*, it is resumed when the part before has ended.
+    Every leaf state must be alive: some completion of the leaf exists, and it reads at least one more byte.
+    """
+
+    index: int = -1
+    """Its number in the machine."""
+    productive: bool = False
+    """Whether it has any word; found by fixpoint before the node is opened."""
+    nullable: bool = False
+    """Whether the empty word is one of its words."""
+    universal: bool = False
+    """Whether, as a leaf, it accepts every byte string."""
+    repeats_nothing: bool = False
+    """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
+    size: int | None = None
+    """Bytes of its shortest word, None until measured."""
+
+    def children(self) -> Sequence[Node]:
+        """The nodes that `analyse` and `measure` look at."""
+        return ()
+
+    def openers(self) -> Sequence[Node]:
+        """The children that may be opened before a byte has been read."""
+        return self.children()
+
+    def analyse(self) -> tuple[bool, bool]:
+        """(productive, nullable) as far as known from the children."""
+        raise TypeError(f"{type(self).__name__} has no analysis")
+
+    def measure(self) -> int | None:
+        """Bytes of the shortest word as far as known from the children."""
+        raise TypeError(f"{type(self).__name__} has no measure")
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        """Add the threads at the beginning of this node, which is followed by `cont`."""
+        raise TypeError(f"{type(self).__name__} cannot be opened")
+
+    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+        """Add the threads after the part that this frame waited for."""
+        raise TypeError(f"{type(self).__name__} is not a frame")
+
+    def moves(self, machine: Machine, state: Any, cont: int) -> Iterable[tuple[int, int, int]]:
+        """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
+        raise TypeError(f"{type(self).__name__} is not a leaf")
+
+    def traced(self, machine: Machine, state: Any) -> bool:
+        """Whether this leaf state keeps the bytes read, so that it is stepped one byte at a time."""
+        return False
+
+    def traced_move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
+        """The configuration after one byte of a traced state."""
+        raise TypeError(f"{type(self).__name__} keeps no bytes")
+
+    def untrace(self, machine: Machine, state: Any) -> Hashable:
+        """The state without the bytes read: the same moves until those bytes would matter (`lost`)."""
+        return state
+
+    def lost(self, machine: Machine, state: Any) -> bool:
+        """Whether the moves depend on bytes that `untrace` dropped."""
+        return False
+
+    def loop(self, machine: Machine, state: Any) -> Loop | None:
+        """Characters that keep a leaf state in place, if it has such."""
+        return None
+
+    def forced_run(self, state: Any) -> bytes:
+        """All remaining bytes of a leaf state that has no choice at all."""
+        return b""
+
+    def shortest(self, machine: Machine) -> bytes:
+        """A shortest word of the whole node."""
+        raise TypeError(f"{type(self).__name__} has no words")
+
+    def shortest_from(self, machine: Machine, state: Any) -> bytes:
+        """A shortest ending of a leaf state."""
+        raise TypeError(f"{type(self).__name__} is not a leaf")
+
+    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+        """A shortest rest of this node when its frame is resumed."""
+        raise TypeError(f"{type(self).__name__} is not a frame")
+
+
+def measure(root: Node) -> None:
+    """Find `size` for a node and all below it: Knuth's generalisation of shortest paths, by iteration."""
+    order: list[Node] = []
+    seen = {root.index}
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for child in node.children():
+            if child.index not in seen and child.size is None and child.productive:
+                seen.add(child.index)
+                stack.append(child)
+    order.reverse()
+    changed = True
+    while changed:
+        changed = False
+        for node in order:
+            size = node.measure()
+            if size is not None and (node.size is None or size < node.size):
+                node.size = size
+                changed = True
+
+
+class NothingNode(Node):
+    """The empty language: not productive, so never opened."""
+
+    def analyse(self) -> tuple[bool, bool]:
+        return False, False
+
+    def measure(self) -> int | None:
+        return None
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        return
+
+
+class Literal(Node):
+    """Exactly these bytes. Leaf state: how many have been read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, not self.data
+
+    def measure(self) -> int | None:
+        return len(self.data)
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if self.data:
+            out.add(machine.thread(self, 0, cont))
+        else:
+            work.append((None, cont))
+
+    def moves(self, machine: Machine, state: int, cont: int) -> Iterable[tuple[int, int, int]]:
+        byte = self.data[state]
+        state += 1
+        if state == len(self.data):
+            return ((byte, byte, machine.after(cont)),)
+        return ((byte, byte, machine.alone(machine.thread(self, state, cont))),)
+
+    def forced_run(self, state: int) -> bytes:
+        return self.data[state:]
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.data
+
+    def shortest_from(self, machine: Machine, state: int) -> bytes:
+        return self.data[state:]
+
+
+class AnyBytes(Node):
+    """Every byte string."""
+
+    universal = True
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, True
+
+    def measure(self) -> int | None:
+        return 0
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        out.add(machine.thread(self, 0, cont))
+        work.append((None, cont))
+
+    def moves(self, machine: Machine, state: int, cont: int) -> Iterable[tuple[int, int, int]]:
+        here = machine.alone(machine.thread(self, 0, cont))
+        return ((0, 255, machine.union(here, machine.after(cont))),)
+
+    def shortest(self, machine: Machine) -> bytes:
+        return b""
+
+    def shortest_from(self, machine: Machine, state: int) -> bytes:
+        # The leaf itself may end at once; that alternative is another thread, and just as short.
+        return b""
+
+
+class Series(Node):
+    """One node after another. Frame state: how many have ended."""
+
+    def __init__(self, items: tuple[Node, ...]) -> None:
+        self.items = items
+
+    def children(self) -> Sequence[Node]:
+        return self.items
+
+    def openers(self) -> Sequence[Node]:
+        found = []
+        for item in self.items:
+            found.append(item)
+            if not item.nullable:
+                break
+        return found
+
+    def analyse(self) -> tuple[bool, bool]:
+        return all(i.productive for i in self.items), all(i.nullable for i in self.items)
+
+    def measure(self) -> int | None:
+        total = 0
+        for item in self.items:
+            if item.size is None:
+                return None
+            total += item.size
+        return total
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if self.productive:
+            self.resume(machine, 0, cont, work, out)
+
+    def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+        if state == len(self.items):
+            work.append((None, cont))
+        elif state == len(self.items) - 1:
+            # The last item is followed by what follows the whole: chains on the right do not grow.
+            work.append((self.items[state], cont))
+        else:
+            work.append((self.items[state], machine.cont(self, state + 1, cont)))
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.shortest_rest(machine, 0)
+
+    def shortest_rest(self, machine: Machine, state: int) -> bytes:
+        return b"".join(item.shortest(machine) for item in self.items[state:])
+
+
+class Alternatives(Node):
+    """Any one of several nodes."""
+
+    def __init__(self, arms: tuple[Node, ...]) -> None:
+        self.arms = arms
+        self.best: Node | None = None
+
+    def children(self) -> Sequence[Node]:
+        return self.arms
+
+    def analyse(self) -> tuple[bool, bool]:
+        return any(a.productive for a in self.arms), any(a.nullable for a in self.arms)
+
+    def measure(self) -> int | None:
+        for arm in self.arms:
+            # `best` changes only for a strictly shorter arm, so following it always ends.
+            if arm.size is not None and (self.best is None or arm.size < self._best_size):
+                self.best = arm
+                self._best_size = arm.size
+        return None if self.best is None else self._best_size
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        for arm in self.arms:
+            if arm.productive:
+                work.append((arm, cont))
+
+    def shortest(self, machine: Machine) -> bytes:
+        if self.size is None:
+            measure(self)
+        assert self.best is not None
+        return self.best.shortest(machine)
+
+
+class RuleNode(Node):
+    """A named rule; `body` is set when it has been compiled."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.body: Node | None = None
+
+    def children(self) -> Sequence[Node]:
+        return () if self.body is None else (self.body,)
+
+    def analyse(self) -> tuple[bool, bool]:
+        return (False, False) if self.body is None else (self.body.productive, self.body.nullable)
+
+    def measure(self) -> int | None:
+        return None if self.body is None else self.body.size
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if self.productive and self.body is not None:
+            work.append((self.body, cont))
+
+    def shortest(self, machine: Machine) -> bytes:
+        assert self.body is not None
+        return self.body.shortest(machine)
+
+
+class Repetition(Node):
+    """`minimum` to `maximum` items with a separator between them.
+
+    Frame state n >= 0: n items are done (never more than `minimum` where there is no maximum, since no
+    more need be known). Frame state -n - 1: n items are done and the separator after them too.
+    """
+
+    def __init__(self, item: Node, minimum: int, maximum: int | None, separator: Literal) -> None:
+        self.item = item
+        self.minimum = minimum
+        self.maximum = maximum
+        self.separator = separator
+        self.repeats_nothing = False
+
+    def children(self) -> Sequence[Node]:
+        return (self.item,)
+
+    def analyse(self) -> tuple[bool, bool]:
+        none = self.minimum == 0
+        fits = self.maximum is None or self.minimum <= self.maximum
+        productive = fits and (none or self.item.productive)
+        nullable = fits and (
+            none or (self.item.nullable and (not self.separator.data or self.minimum == 1))
+        )  # fmt: skip
+        self.repeats_nothing = self.item.nullable and not self.separator.data
+        return productive, nullable
+
+    @property
+    def needed(self) -> int:
+        """Items that must be there; none if they may be empty and leave no trace."""
+        return 0 if self.repeats_nothing else self.minimum
+
+    def measure(self) -> int | None:
+        if self.needed == 0:
+            return 0
+        if self.item.size is None:
+            return None
+        return self.needed * self.item.size + (self.needed - 1) * len(self.separator.data)
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if self.productive:
+            self.resume(machine, 0, cont, work, out)
+
+    def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+        if state < 0:
+            self._open_item(machine, -state - 1, cont, work)
+            return
+        if state >= self.needed:
+            work.append((None, cont))
+        if (self.maximum is None or state < self.maximum) and self.item.productive:
+            if state and self.separator.data:
+                work.append((self.separator, machine.cont(self, -state - 1, cont)))
+            else:
+                self._open_item(machine, state, cont, work)
+
+    def _open_item(self, machine: Machine, done: int, cont: int, work: Work) -> None:
+        # One at least, so that "some items" and "none" differ where a separator is due.
+        done = done + 1 if self.maximum is not None else min(done + 1, max(self.minimum, 1))
+        work.append((self.item, machine.cont(self, done, cont)))
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.shortest_rest(machine, 0)
+
+    def shortest_rest(self, machine: Machine, state: int) -> bytes:
+        begun = state < 0
+        done = -state - 1 if begun else state
+        missing = max(self.needed - done, 1 if begun else 0)
+        if not missing:
+            return b""
+        word = self.separator.data.join([self.item.shortest(machine)] * missing)
+        return word if begun or not done else self.separator.data + word
+
+
+class WordSet:
+    """A finite set of byte strings as a trie over its sorted list: nodes are (first, last + 1, depth)."""
+
+    def __init__(self, words: Iterable[bytes]) -> None:
+        self.words = sorted(words)
+        self.root = (0, len(self.words), 0)
+        self._children: dict[tuple[int, int, int], dict[int, tuple[int, int, int]]] = {}
+
+    def ends(self, node: tuple[int, int, int]) -> bool:
+        """Whether the node is a word."""
+        first, last, depth = node
+        return first < last and len(self.words[first]) == depth
+
+    def children(self, node: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
+        """The nodes below, by byte, in byte order."""
+        found = self._children.get(node)
+        if found is None:
+            first, last, depth = node
+            if self.ends(node):
+                first += 1
+            found = {}
+            while first < last:
+                byte = self.words[first][depth]
+                until = bisect.bisect_right(self.words, byte, first, last, key=lambda word: word[depth])
+                found[byte] = (first, until, depth + 1)
+                first = until
+            self._children[node] = found
+        return found
+
+    def least(self, node: tuple[int, int, int]) -> bytes:
+        """The shortest, then smallest ending of a word from a node."""
+        first, last, depth = node
+        word = min(self.words[first:last], key=lambda w: (len(w), w))
+        return word[depth:]
+
+    def least_longer(self, node: tuple[int, int, int]) -> bytes:
+        """The same among endings of at least one byte."""
+        first, last, depth = node
+        if self.ends(node):
+            first += 1
+        return self.least((first, last, depth))
+
+
+class WordChoice(Node):
+    """One of a finite set of words. Leaf state: a node of their trie that has more below it."""
+
+    def __init__(self, words: frozenset[bytes]) -> None:
+        self.set = WordSet(words)
+
+    def analyse(self) -> tuple[bool, bool]:
+        return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
+
+    def measure(self) -> int | None:
+        return min(map(len, self.set.words), default=None)
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        root = self.set.root
+        if self.set.ends(root):
+            work.append((None, cont))
+        if self.set.children(root):
+            out.add(machine.thread(self, root, cont))
+
+    def moves(
+        self, machine: Machine, state: tuple[int, int, int], cont: int
+    ) -> Iterable[tuple[int, int, int]]:
+        for byte, child in self.set.children(state).items():
+            first, last, depth = child
+            target = 0
+            if self.set.ends(child):
+                target = machine.after(cont)
+                first += 1
+            if first < last:
+                target = machine.union(target, machine.alone(machine.thread(self, child, cont)))
+            yield byte, byte, target
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.set.least(self.set.root)
+
+    def shortest_from(self, machine: Machine, state: tuple[int, int, int]) -> bytes:
+        return self.set.least_longer(state)

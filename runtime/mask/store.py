@@ -1,0 +1,161 @@
+"""Masks and transitions of one machine under one vocabulary: computed once, then looked up by integer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sglc.kernels.contract import NO_ROW
+from sglc.kernels.reference import count_bits
+from sglc.kernels.select import TrieWalk
+from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
+from sglc.runtime.mask.slices import SliceStore, slice_store
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+_MOST_TRANSITIONS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mask:
+    """A mask row (int32[words], not to be written to) and the number of its tokens."""
+
+    row: np.ndarray
+    count: int
+
+
+class MaskStore:
+    """configuration to mask, (configuration, token) to configuration; bounded, the oldest masks dropped first.
+
+    `check` is called while new states are made, and may raise to stop a constraint that makes too many.
+    """
+
+    def __init__(self, machine: Machine, vocabulary: Vocabulary, max_bytes: int) -> None:
+        self.machine = machine
+        self.vocabulary = vocabulary
+        self.slices: SliceStore = slice_store(vocabulary)
+        self.masks: dict[int, Mask] = {}
+        self.transitions: dict[int, int] = {}
+        self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
+
+    def mask(self, config: int, check: Callable[[], None]) -> Mask:
+        """The mask of a configuration."""
+        found = self.masks.get(config)
+        if found is None:
+            with self.machine.lock:
+                shared = self.machine.untraced(config)
+                lost = False
+                if shared != config and shared in self.masks:
+                    return self.masks[shared]
+                row, lost = self._compute(config, shared, check)
+                found = Mask(row, count_bits(row))
+                row.flags.writeable = False
+                while len(self.masks) >= self._most_masks:
+                    del self.masks[next(iter(self.masks))]
+                self.masks[config if lost else shared] = found
+        return found
+
+    def next(self, config: int, token: int, check: Callable[[], None]) -> int:
+        """The configuration after a token (DEAD if it is not legal)."""
+        key = config * self.vocabulary.size + token
+        found = self.transitions.get(key)
+        if found is None:
+            data = self.vocabulary.token_bytes[token] if 0 <= token < self.vocabulary.size else None
+            found = DEAD
+            if data:
+                with self.machine.lock:
+                    found = config
+                    for byte in data:
+                        found = self.machine.step(found, byte)
+                        if found == DEAD:
+                            break
+                    check()
+            if len(self.transitions) >= _MOST_TRANSITIONS:
+                self.transitions.clear()
+            self.transitions[key] = found
+        return found
+
+    def _compute(self, config: int, shared: int, check: Callable[[], None]) -> tuple[np.ndarray, bool]:
+        """(mask row, whether it holds only for the bytes read so far)."""
+        machine, vocabulary = self.machine, self.vocabulary
+        if machine.universal >= 0 and machine.configs[shared] == (ACCEPT, machine.universal):
+            return vocabulary.writable.copy(), False
+        walk: TrieWalk = self.slices.whole
+        row: np.ndarray | None = None
+        for thread in machine.configs[shared]:
+            if thread != ACCEPT:
+                node, state, _ = machine.threads[thread]
+                loop = node.loop(machine, state)
+                if loop is not None:
+                    table, local, certain = loop
+                    part = self.slices.find(table.loop(local), certain)
+                    if part is not None:
+                        row, walk = part.certain.copy(), part.rest
+                        break
+        if row is None:
+            row = np.zeros(vocabulary.words, np.int32)
+        return row, self._walk(walk, config, shared, row, check)
+
+    def _walk(
+        self, walk: TrieWalk, config: int, shared: int, row: np.ndarray, check: Callable[[], None]
+    ) -> bool:
+        """Walk a trie, making rows as they are needed; True if some node needed the bytes read so far."""
+        machine, trie = self.machine, walk.trie
+        stack = np.zeros(trie.deepest + 1, np.int32)
+        stack[0] = shared
+        size = len(trie.byte)
+        node = 0
+        lost = False
+        while True:
+            node = walk.run(machine.rows, machine.row_of, stack, node, row)
+            if node >= size:
+                return lost
+            missing = int(stack[trie.depth[node] - 1])
+            if machine.lost[missing]:
+                lost = True
+                self._walk_traced(node, walk, config, row)
+                node = int(trie.end[node])
+            elif machine.row_of[missing] == NO_ROW:
+                machine.fill_row(missing)
+                check()
+
+    def _walk_traced(self, top: int, walk: TrieWalk, config: int, row: np.ndarray) -> None:
+        """The subtree of one node, stepped byte by byte from the configuration that knows its bytes."""
+        trie, machine = walk.trie, self.machine
+        bits = row.view(np.uint32)
+        level = int(trie.depth[top])
+        path = self._path(trie.byte, trie.depth, top)
+        stack = [config]
+        for byte in path[:-1]:
+            stack.append(machine.step(stack[-1], byte))
+        node = top
+        while node < trie.end[top]:
+            depth = int(trie.depth[node])
+            del stack[depth:]
+            following = machine.step(stack[depth - 1], int(trie.byte[node]))
+            stack.append(following)
+            if following == DEAD:
+                node = int(trie.end[node])
+                continue
+            index = int(trie.token[node])
+            ids = [index] if index >= 0 else []
+            if index < -1:
+                place = -2 - index
+                while trie.duplicates[place] >= 0:
+                    ids.append(int(trie.duplicates[place]))
+                    place += 1
+            for index in ids:
+                bits[index >> 5] |= np.uint32(1 << (index & 31))
+            node += 1
+        assert level == len(path)
+
+    @staticmethod
+    def _path(byte: np.ndarray, depth: np.ndarray, node: int) -> bytes:
+        out = bytearray()
+        want = int(depth[node])
+        while want:
+            if int(depth[node]) == want:
+                out.append(int(byte[node]))
+                want -= 1
+            node -= 1
+        return bytes(reversed(out))

@@ -1,0 +1,485 @@
+"""Character automata as byte automata, made state by state, with the lengths and costs of their words.
+
+A `TextTable` serves every `Text` term over the same `CharDfa` and encoding. Its local states are the
+automaton's own states (character boundaries), then states inside a character's encoding, shared by structure:
+all the lead bytes after which the same continuations lead to the same state are one local state. Character
+counts are not part of the table; terms carry them beside the local state.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from sglc.runtime.mask.errors import ConstraintError
+
+from sglc.automata.term import CharDfa, Encoding
+
+ByteRange = tuple[int, int]
+Move = tuple[int, int, int]
+"""(lowest byte, highest byte, local state reached)."""
+
+_SHORT_ESCAPES = {8: b"\\b", 9: b"\\t", 10: b"\\n", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
+_ESCAPED = tuple([*range(0x20), 34, 92])
+_NICE = tuple(ord(c) for c in "a0A .-_")
+"""Characters preferred in shortest words, best first."""
+_MAX_LENGTH_WORK = 20_000_000
+_MAX_PATH_WORK = 5_000_000
+
+
+def escape(character: int) -> bytes:
+    """The canonical spelling of one code point inside a JSON string."""
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    return b"\\u%04x" % character if character < 0x20 else chr(character).encode()
+
+
+def utf8_sequences(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
+    """Sequences of byte ranges that together spell exactly the code points low..high (no surrogates inside).
+
+    Whenever a range of lead bytes is wider than one, all its continuations are full; ranges of disjoint code
+    points are therefore equal or disjoint in their lead bytes. (The known splitting of UTF-8 ranges, as in
+    Cox, "Regular Expression Matching in the Wild", 2010.)
+    """
+    for top in (0x7F, 0x7FF, 0xFFFF):
+        if low <= top < high:
+            yield from utf8_sequences(low, top)
+            yield from utf8_sequences(top + 1, high)
+            return
+    for shift in (6, 12, 18):
+        if high < 0x80:
+            break
+        block = (1 << shift) - 1
+        if low >> shift != high >> shift:
+            if low & block:
+                yield from utf8_sequences(low, low | block)
+                yield from utf8_sequences((low | block) + 1, high)
+                return
+            if high & block != block:
+                yield from utf8_sequences(low, (high & ~block) - 1)
+                yield from utf8_sequences(high & ~block, high)
+                return
+    yield tuple(zip(chr(low).encode(), chr(high).encode(), strict=True))
+
+
+class TextTable:
+    """Bytes of one character automaton in one encoding.
+
+    Local states below `boundary` are the automaton's states; the others are inside a character.
+    """
+
+    __slots__ = (
+        "_advanced",
+        "_best",
+        "_inside",
+        "_longest",
+        "_moves",
+        "_period",
+        "_reach",
+        "_seen_reach",
+        "_shortest",
+        "_targets",
+        "_word_steps",
+        "boundary",
+        "dfa",
+        "encoding",
+    )
+
+    def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
+        self.dfa = dfa
+        self.encoding = encoding
+        self.boundary = len(dfa.edges)
+        self._moves: list[tuple[Move, ...] | None] = [None] * self.boundary
+        self._inside: dict[tuple[Move, ...], int] = {}
+        self._targets: list[tuple[int, ...]] = [
+            tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges
+        ]
+        self._shortest: list[int | None] | None = None
+        self._longest: list[int | None] | None = None
+        self._reach: list[int] = [sum(1 << s for s in dfa.accepting)]
+        self._seen_reach: dict[int, int] = {self._reach[0]: 0}
+        self._period: tuple[int, int] | None = None
+        self._best: list[list[int | None]] = []
+        self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
+        self._advanced: dict[tuple[int, int, int | None], tuple[int, int, int | None] | None] = {}
+
+    def moves(self, local: int) -> tuple[Move, ...]:
+        """The byte moves of a local state, sorted and disjoint."""
+        found = self._moves[local]
+        if found is None:
+            paths = [
+                (path, target)
+                for low, high, target in self.dfa.edges[local]
+                for path in self._spellings(low, high)
+            ]
+            found = self._moves[local] = self._group(paths)
+        return found
+
+    def targets(self, local: int) -> tuple[int, ...]:
+        """The boundary states that can be reached by the end of the current (or next) character."""
+        return self._targets[local]
+
+    def loop(self, state: int) -> tuple[tuple[int, int], ...]:
+        """The code points, as ranges, that are written as they are and keep a boundary state where it is."""
+        ranges: list[tuple[int, int]] = []
+        for low, high, target in self.dfa.edges[state]:
+            if target != state:
+                continue
+            if self.encoding == "json":
+                for escaped in _ESCAPED:
+                    if low <= escaped <= high:
+                        if low < escaped:
+                            ranges.append((low, escaped - 1))
+                        low = escaped + 1
+            if low <= high:
+                ranges.append((low, high))
+        return tuple(ranges)
+
+    # Words with a number of characters to come
+
+    def start(self, least: int, most: int | None) -> tuple[int, int, int | None] | None:
+        """The place (local state, least and most characters to come) before the first character."""
+        if not self.boundary or not self.alive(0, least, most):
+            return None
+        return (0, *self._settle(0, least, most))
+
+    def advance(self, local: int, least: int, most: int | None) -> tuple[int, int, int | None] | None:
+        """The place after a byte that led to `local`, None if no word goes on from there.
+
+        The counts are those before the character that the byte belongs to, and become one less at its end.
+        """
+        key = (local, least, most)
+        if key in self._advanced:
+            return self._advanced[key]
+        fewer, more = max(least - 1, 0), None if most is None else most - 1
+        found: tuple[int, int, int | None] | None = None
+        if local < self.boundary:
+            if self.alive(local, fewer, more):
+                found = (local, *self._settle(local, fewer, more))
+        elif any(self.alive(target, fewer, more) for target in self._targets[local]):
+            found = key
+        if len(self._advanced) > 100_000:
+            self._advanced.clear()
+        self._advanced[key] = found
+        return found
+
+    def can_end(self, local: int, least: int) -> bool:
+        """Whether a word may end at this place."""
+        return least <= 0 and local in self.dfa.accepting
+
+    def can_go_on(self, local: int, least: int, most: int | None) -> bool:
+        """Whether a word may have more bytes at this place."""
+        if local >= self.boundary:
+            return True
+        fewer, more = max(least - 1, 0), None if most is None else most - 1
+        return any(self.alive(target, fewer, more) for target in self._targets[local])
+
+    def count_words(self, least: int, most: int | None, limit: int) -> int:
+        """The number of words with `least` to `most` characters, at most `limit`."""
+        place = self.start(least, most)
+        if place is None:
+            return 0
+        longest = self.longest(0)
+        if most is None or (longest is not None and longest < most):
+            most = longest
+        if most is None:
+            return limit
+        ways = {0: 1}
+        total = 0
+        for length in range(most + 1):
+            if length >= least:
+                total += sum(number for state, number in ways.items() if state in self.dfa.accepting)
+            if total >= limit or not ways:
+                return min(total, limit)
+            following: dict[int, int] = {}
+            for state, number in ways.items():
+                for low, high, target in self.dfa.edges[state]:
+                    if self.alive(target, max(least - length - 1, 0), most - length - 1):
+                        following[target] = min(following.get(target, 0) + number * (high - low + 1), limit)
+            # All that is alive will be a word: once there are enough beginnings there are enough words.
+            if sum(following.values()) >= limit:
+                return limit
+            ways = following
+        return min(total, limit)
+
+    def _settle(self, state: int, least: int, most: int | None) -> tuple[int, int | None]:
+        """Drop counts that no longer decide anything, so that equal places are equal."""
+        if least > 0 and self.shortest(state) >= least:
+            least = 0
+        if most is not None:
+            longest = self.longest(state)
+            if longest is not None and longest <= most:
+                most = None
+        return max(least, 0), most
+
+    # Lengths in characters
+
+    def alive(self, state: int, least: int, most: int | None) -> bool:
+        """Whether some word of `least` to `most` characters leads from `state` to acceptance."""
+        if most is None:
+            if least <= 0:
+                return True
+            longest = self.longest(state)
+            return longest is None or longest >= least
+        if most < least:
+            return False
+        first = self.next_length(state, max(least, 0))
+        return first is not None and first <= most
+
+    def shortest(self, state: int) -> int:
+        """Fewest characters from `state` to acceptance."""
+        if self._shortest is None:
+            self._shortest = self._count_shortest()
+        found = self._shortest[state]
+        assert found is not None, "the automaton is trimmed"
+        return found
+
+    def longest(self, state: int) -> int | None:
+        """Most characters from `state` to acceptance, None without limit."""
+        if self._longest is None:
+            self._longest = self._count_longest()
+        return self._longest[state]
+
+    def next_length(self, state: int, least: int) -> int | None:
+        """The smallest number of characters, at least `least`, of a word from `state`."""
+        shortest = self.shortest(state)
+        if least <= shortest:
+            return shortest
+        if state in self._targets[state]:
+            return least
+        longest = self.longest(state)
+        if longest is not None and longest < least:
+            return None
+        bit = 1 << state
+        length = least
+        while True:
+            reach = self._states_at(length)
+            if reach & bit:
+                return length
+            if self._period and length >= max(least, self._period[0]) + self._period[1]:
+                return None
+            length += 1
+
+    def _states_at(self, length: int) -> int:
+        """Bit set of the states with an accepted word of exactly `length` characters."""
+        while length >= len(self._reach):
+            if self._period:
+                first, period = self._period
+                return self._reach[first + (length - first) % period]
+            if len(self._reach) * max(self.boundary, 1) > _MAX_LENGTH_WORK:
+                raise ConstraintError("the length bounds of a text are too large for its pattern")
+            last = self._reach[-1]
+            following = 0
+            for state, targets in enumerate(self._targets[: self.boundary]):
+                for target in targets:
+                    if last >> target & 1:
+                        following |= 1 << state
+                        break
+            if following in self._seen_reach:
+                first = self._seen_reach[following]
+                self._period = (first, len(self._reach) - first)
+            else:
+                self._seen_reach[following] = len(self._reach)
+                self._reach.append(following)
+        return self._reach[length]
+
+    def _count_shortest(self) -> list[int | None]:
+        before: list[list[int]] = [[] for _ in range(self.boundary)]
+        for state in range(self.boundary):
+            for target in self._targets[state]:
+                before[target].append(state)
+        found: list[int | None] = [None] * self.boundary
+        level = sorted(self.dfa.accepting)
+        count = 0
+        for state in level:
+            found[state] = 0
+        while level:
+            count += 1
+            following = []
+            for target in level:
+                for state in before[target]:
+                    if found[state] is None:
+                        found[state] = count
+                        following.append(state)
+            level = following
+        return found
+
+    def _count_longest(self) -> list[int | None]:
+        """Longest paths by peeling states without successors; what remains lies before or on a cycle."""
+        before: list[list[int]] = [[] for _ in range(self.boundary)]
+        left = [len(self._targets[state]) for state in range(self.boundary)]
+        for state in range(self.boundary):
+            for target in self._targets[state]:
+                before[target].append(state)
+        found: list[int | None] = [None] * self.boundary
+        ready = [state for state in range(self.boundary) if not left[state]]
+        while ready:
+            target = ready.pop()
+            found[target] = max((found[t] + 1 for t in self._targets[target]), default=0)  # type: ignore[operator]
+            for state in before[target]:
+                left[state] -= 1
+                if not left[state]:
+                    ready.append(state)
+        return found
+
+    # Shortest words in bytes
+
+    def shortest_word(self, local: int, least: int, most: int | None) -> bytes:
+        """A shortest spelling from a local state with `least` to `most` characters to come.
+
+        Inside a character, that character counts as to come. Deterministic; the state must be alive.
+        """
+        if local < self.boundary:
+            return self._word_from_boundary(local, max(least, 0), most)
+        best: bytes | None = None
+        heap: list[tuple[int, bytes, int]] = [(0, b"", local)]
+        while heap:
+            _, data, here = heapq.heappop(heap)
+            if best is not None and len(data) >= len(best):
+                break
+            if here < self.boundary:
+                if not self.alive(here, least - 1, None if most is None else most - 1):
+                    continue
+                word = data + self._word_from_boundary(
+                    here, max(least - 1, 0), None if most is None else most - 1
+                )
+                if best is None or (len(word), word) < (len(best), best):
+                    best = word
+                continue
+            for low, _, target in self.moves(here):
+                heapq.heappush(heap, (len(data) + 1, data + bytes([low]), target))
+        assert best is not None, "no shortest word from a dead state"
+        return best
+
+    def shortest_size(self, local: int, least: int, most: int | None) -> int:
+        """Length in bytes of `shortest_word`."""
+        return len(self.shortest_word(local, least, most))
+
+    def _word_from_boundary(self, state: int, least: int, most: int | None) -> bytes:
+        length = self.next_length(state, least)
+        assert length is not None
+        best: tuple[int, int] | None = None
+        while (most is None or length <= most) and (best is None or length < best[0]):
+            cost = self._cost(state, length)
+            if cost is not None and (best is None or cost < best[0]):
+                best = (cost, length)
+            if most is None and cost == length:
+                break
+            following = self.next_length(state, length + 1)
+            if following is None:
+                break
+            length = following
+        assert best is not None
+        out = bytearray()
+        for remaining in range(best[1], 0, -1):
+            data, state = self._step_of_word(state, remaining)
+            out += data
+        return bytes(out)
+
+    def _cost(self, state: int, length: int) -> int | None:
+        """Fewest bytes of a word of exactly `length` characters from `state`."""
+        while len(self._best) <= length:
+            if len(self._best) * max(self.boundary, 1) > _MAX_PATH_WORK:
+                raise ConstraintError("the length bounds of a text are too large for its pattern")
+            if not self._best:
+                self._best.append([0 if s in self.dfa.accepting else None for s in range(self.boundary)])
+                continue
+            last = self._best[-1]
+            level: list[int | None] = []
+            for edges in self.dfa.edges:
+                least: int | None = None
+                for low, high, target in edges:
+                    rest = last[target]
+                    if rest is not None:
+                        cost = rest + len(self._cheapest(low, high))
+                        if least is None or cost < least:
+                            least = cost
+                level.append(least)
+            self._best.append(level)
+        return self._best[length][state]
+
+    def _step_of_word(self, state: int, remaining: int) -> tuple[bytes, int]:
+        """The first character, spelled, of a cheapest word of `remaining` characters, and its target."""
+        found = self._word_steps.get((state, remaining))
+        if found is None:
+            total = self._cost(state, remaining)
+            assert total is not None
+            options = []
+            for low, high, target in self.dfa.edges[state]:
+                rest = self._best[remaining - 1][target]
+                if rest is not None:
+                    data = self._cheapest(low, high)
+                    if rest + len(data) == total:
+                        options.append((_niceness(data), data, target))
+            _, data, target = min(options)
+            found = self._word_steps[state, remaining] = (data, target)
+        return found
+
+    def _cheapest(self, low: int, high: int) -> bytes:
+        """The shortest, then nicest spelling of a character in low..high."""
+        for character in _NICE:
+            if low <= character <= high:
+                return bytes([character])
+        if self.encoding == "json":
+            for character in range(max(low, 0x20), min(high, 0x7F) + 1):
+                if character not in _SHORT_ESCAPES:
+                    return bytes([character])
+            return min(
+                (escape(c) for c in {low, high, *_clip(low, high, (8, 10, 34, 92))}), key=_length_first
+            )
+        return chr(low).encode()
+
+    # Building
+
+    def _spellings(self, low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
+        if self.encoding == "json":
+            for escaped in _ESCAPED:
+                if low <= escaped <= high:
+                    if low < escaped:
+                        yield from utf8_sequences(low, escaped - 1)
+                    yield tuple((byte, byte) for byte in escape(escaped))
+                    low = escaped + 1
+        if low <= high:
+            yield from utf8_sequences(low, high)
+
+    def _group(self, paths: list[tuple[tuple[ByteRange, ...], int]]) -> tuple[Move, ...]:
+        """Moves for a set of paths whose first ranges are equal or disjoint."""
+        by_first: dict[ByteRange, list[tuple[tuple[ByteRange, ...], int]]] = {}
+        ends: dict[ByteRange, int] = {}
+        for path, target in paths:
+            if len(path) == 1:
+                ends[path[0]] = target
+            else:
+                by_first.setdefault(path[0], []).append((path[1:], target))
+        moves = [(low, high, target) for (low, high), target in ends.items()]
+        moves += [(low, high, self._intern(self._group(rest))) for (low, high), rest in by_first.items()]
+        merged: list[Move] = []
+        for low, high, target in sorted(moves):
+            if merged and merged[-1][2] == target and merged[-1][1] + 1 == low:
+                merged[-1] = (merged[-1][0], high, target)
+            else:
+                merged.append((low, high, target))
+        return tuple(merged)
+
+    def _intern(self, moves: tuple[Move, ...]) -> int:
+        local = self._inside.get(moves)
+        if local is None:
+            local = self._inside[moves] = len(self._moves)
+            self._moves.append(moves)
+            reached: set[int] = set()
+            for _, _, target in moves:
+                reached.update((target,) if target < self.boundary else self._targets[target])
+            self._targets.append(tuple(sorted(reached)))
+        return local
+
+
+def _clip(low: int, high: int, candidates: tuple[int, ...]) -> list[int]:
+    return [c for c in candidates if low <= c <= high]
+
+
+def _length_first(data: bytes) -> tuple[int, bytes]:
+    return len(data), data
+
+
+def _niceness(data: bytes) -> int:
+    return _NICE.index(data[0]) if data[0] in _NICE else len(_NICE)

@@ -1,0 +1,135 @@
+"""The token trie as flat preorder arrays, the form that the walk kernel reads.
+
+Node `i` stands for a byte string: the bytes on the path to it. Its descendants are the nodes
+`i + 1 .. end[i] - 1`, so that a subtree is skipped by one assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NO_TOKEN = -1
+"""Value of `token` for nodes that are only prefixes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trie:
+    """Preorder arrays over `n` nodes, children in byte order. There is no node for the empty string.
+
+    byte  uint8[n]   last byte of the node's string
+    depth int32[n]   length of the node's string (1 for the first byte)
+    end   int32[n]   first node after the subtree
+    token int32[n]   id of the token with these bytes; -1 none; -2 - k: the ids at `duplicates[k:]` up to -1
+    duplicates int32[m]  runs of ids that share their bytes, each closed by -1
+    deepest          largest depth
+    """
+
+    byte: np.ndarray
+    depth: np.ndarray
+    end: np.ndarray
+    token: np.ndarray
+    duplicates: np.ndarray
+    deepest: int
+
+    @property
+    def size(self) -> int:
+        return len(self.byte)
+
+    def ids(self, node: int) -> list[int]:
+        """All token ids at a node."""
+        token = int(self.token[node])
+        if token >= 0:
+            return [token]
+        if token == NO_TOKEN:
+            return []
+        found: list[int] = []
+        place = -2 - token
+        while self.duplicates[place] >= 0:
+            found.append(int(self.duplicates[place]))
+            place += 1
+        return found
+
+    def path(self, node: int) -> bytes:
+        """The bytes of a node, read back through its ancestors."""
+        out = bytearray()
+        want = int(self.depth[node])
+        while want:
+            if int(self.depth[node]) == want:
+                out.append(int(self.byte[node]))
+                want -= 1
+            node -= 1
+        return bytes(reversed(out))
+
+
+def build_trie(token_bytes: Sequence[bytes | None]) -> Trie:
+    """The trie over all tokens that have bytes; tokens without (None or empty) are left out."""
+    ids: dict[bytes, list[int]] = {}
+    for index, data in enumerate(token_bytes):
+        if data:
+            ids.setdefault(data, []).append(index)
+    byte = bytearray()
+    depth: list[int] = []
+    end: list[int] = []
+    token: list[int] = []
+    duplicates: list[int] = []
+    path: list[int] = []
+    previous = b""
+    for data in sorted(ids):
+        shared = 0
+        limit = min(len(previous), len(data))
+        while shared < limit and previous[shared] == data[shared]:
+            shared += 1
+        for node in path[shared:]:
+            end[node] = len(depth)
+        del path[shared:]
+        for position in range(shared, len(data)):
+            path.append(len(depth))
+            byte.append(data[position])
+            depth.append(position + 1)
+            end.append(0)
+            token.append(NO_TOKEN)
+        same = ids[data]
+        if len(same) == 1:
+            token[-1] = same[0]
+        else:
+            token[-1] = -2 - len(duplicates)
+            duplicates += [*same, -1]
+        previous = data
+    for node in path:
+        end[node] = len(depth)
+    return Trie(
+        np.frombuffer(bytes(byte), np.uint8).copy(),
+        np.array(depth, np.int32),
+        np.array(end, np.int32),
+        np.array(token, np.int32),
+        np.array(duplicates or [-1], np.int32),
+        max(depth, default=0),
+    )
+
+
+def restrict(trie: Trie, keep: np.ndarray) -> Trie:
+    """The trie over the tokens for which `keep` (bool[V]) holds, with the nodes that lead to them.
+
+    A node with duplicate ids is kept whole if any of its ids is kept.
+    """
+    wanted = np.zeros(trie.size, bool)
+    single = trie.token >= 0
+    wanted[single] = keep[trie.token[single]]
+    for node in np.flatnonzero(trie.token < NO_TOKEN):
+        wanted[node] = any(keep[i] for i in trie.ids(int(node)))
+    before = np.concatenate([[0], np.cumsum(wanted)])
+    stays = before[trie.end] > before[:-1]
+    number = np.concatenate([[0], np.cumsum(stays)]).astype(np.int32)
+    token = np.where(wanted, trie.token, NO_TOKEN)[stays]
+    depth = trie.depth[stays]
+    return Trie(
+        np.ascontiguousarray(trie.byte[stays]),
+        np.ascontiguousarray(depth),
+        np.ascontiguousarray(number[trie.end[stays]]),
+        np.ascontiguousarray(token.astype(np.int32)),
+        trie.duplicates,
+        int(depth.max(initial=0)),
+    )

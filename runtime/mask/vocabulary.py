@@ -1,0 +1,104 @@
+"""The vocabulary of a tokenizer as bytes: what every token writes, as a trie that masks are walked over."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sglc.runtime.mask import vocabulary_cache
+from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
+from sglc.runtime.mask.trie import Trie, build_trie
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.slices import SliceStore
+
+_CACHED_FROM = 8192
+"""Vocabularies of at least this size keep their trie on disk."""
+
+
+class Vocabulary:
+    """Tokens by id with their bytes; None for special and unused ids, which no mask ever allows.
+
+    `end_ids` are the ids that end a turn; masks never contain them, the caller adds them where it wishes.
+    """
+
+    def __init__(self, token_bytes: Sequence[bytes | None], end_ids: frozenset[int] = frozenset()) -> None:
+        self.token_bytes: tuple[bytes | None, ...] = tuple(token_bytes)
+        self.end_ids = frozenset(end_ids)
+        self.size = len(self.token_bytes)
+        if any(not 0 <= i < self.size for i in self.end_ids):
+            raise ValueError("an end token is outside of the vocabulary")
+        self.words = (self.size + 31) // 32
+        """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
+        self._slices: SliceStore | None = None
+
+    @classmethod
+    def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a `tokenizer.json` (byte-level BPE, or SentencePiece style with byte fallback)."""
+        return cls(*token_bytes_of_json(Path(path)))
+
+    @classmethod
+    def from_pretrained(cls, tokenizer: Any) -> Vocabulary:
+        """From a transformers tokenizer object."""
+        return cls(*token_bytes_of_pretrained(tokenizer))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all token bytes and end ids."""
+        state = hashlib.sha256(b"sglc vocabulary 1\0")
+        lengths = np.array([-1 if b is None else len(b) for b in self.token_bytes], np.int32)
+        state.update(lengths.astype("<i4").tobytes())
+        state.update(b"".join(b for b in self.token_bytes if b))
+        state.update(np.array(sorted(self.end_ids), "<i4").tobytes())
+        return state.hexdigest()
+
+    @cached_property
+    def trie(self) -> Trie:
+        if self.size < _CACHED_FROM:
+            return build_trie(self.token_bytes)
+        found = vocabulary_cache.load(self.digest, self.size)
+        if found is None:
+            found = build_trie(self.token_bytes)
+            vocabulary_cache.save(self.digest, found)
+        return found
+
+    @property
+    def longest_token(self) -> int:
+        """Bytes of the longest token."""
+        return self.trie.deepest
+
+    @cached_property
+    def writable(self) -> np.ndarray:
+        """The mask of all tokens that have bytes, int32[words]."""
+        return self.pack(np.array([bool(b) for b in self.token_bytes], bool))
+
+    @cached_property
+    def producible(self) -> frozenset[int]:
+        """The byte values that occur in tokens of a single byte: with all 256 any text can be written."""
+        return frozenset(b[0] for b in self.token_bytes if b and len(b) == 1)
+
+    def missing_bytes(self) -> frozenset[int]:
+        """Byte values that no token contains: a constraint that needs one of them cannot be met."""
+        seen: set[int] = set()
+        for data in self.token_bytes:
+            if data:
+                seen.update(data)
+                if len(seen) == 256:
+                    break
+        return frozenset(range(256)) - seen
+
+    def pack(self, flags: np.ndarray) -> np.ndarray:
+        """bool[V] as a mask row."""
+        padded = np.zeros(self.words * 32, np.uint8)
+        padded[: self.size] = flags
+        return np.packbits(padded, bitorder="little").view("<i4").astype(np.int32, copy=False)
+
+    def unpack(self, row: np.ndarray) -> np.ndarray:
+        """The ids set in a mask row, ascending."""
+        bits = np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little")
+        return np.flatnonzero(bits)

@@ -1,0 +1,78 @@
+"""Tries on disk, by vocabulary digest: plain npz arrays with a checksum, rebuilt when anything is off."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+from sglc.runtime.mask.trie import Trie
+
+_FORMAT = "1"
+_ARRAYS = {"byte": np.uint8, "depth": np.int32, "end": np.int32, "token": np.int32, "duplicates": np.int32}
+
+
+def cache_directory() -> Path:
+    """Where caches live: SGLC_CACHE_DIR, else the platform's user cache directory."""
+    return Path(os.environ.get("SGLC_CACHE_DIR") or platformdirs.user_cache_dir("sglc"))
+
+
+def _path(digest: str) -> Path:
+    return cache_directory() / "tries" / f"{digest[:32]}-{_FORMAT}.npz"
+
+
+def load(digest: str, size: int) -> Trie | None:
+    """The stored trie, or None if there is none or it is damaged."""
+    try:
+        data = _path(digest).read_bytes()
+        checksum, payload = data[:32], data[32:]
+        if hashlib.sha256(payload).digest() != checksum:
+            return None
+        with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
+            arrays = {name: np.ascontiguousarray(archive[name], kind) for name, kind in _ARRAYS.items()}
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+    trie = Trie(**arrays, deepest=int(arrays["depth"].max(initial=0)))
+    return trie if _sound(trie, size) else None
+
+
+def save(digest: str, trie: Trie) -> None:
+    """Store a trie; a cache that cannot be written is no error."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: getattr(trie, name) for name in _ARRAYS})
+    payload = buffer.getvalue()
+    write_atomically(_path(digest), hashlib.sha256(payload).digest() + payload)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that readers see all of it or nothing; failures are ignored."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(name, path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _sound(trie: Trie, size: int) -> bool:
+    """Whether the arrays are a preorder trie over ids below `size`: what the kernel relies on."""
+    n = trie.size
+    if any(len(array) != n for array in (trie.depth, trie.end, trie.token)) or not n:
+        return False
+    here = np.arange(n, dtype=np.int32)
+    if trie.depth[0] != 1 or (np.diff(trie.depth) > 1).any() or (trie.depth < 1).any():
+        return False
+    if (trie.end <= here).any() or (trie.end > n).any():
+        return False
+    if trie.token.max() >= size or trie.duplicates.max(initial=-1) >= size or trie.duplicates[-1] != -1:
+        return False
+    return bool((-2 - trie.token[trie.token < -1] < len(trie.duplicates)).all())
