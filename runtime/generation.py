@@ -299,9 +299,9 @@ class Filling:
         budget = self.request.budget
         if budget is not None and not self._fits(0, data, budget):
             raise self._truncated(budget)
-        self.result.forced = self._price(data)
+        tokens = self.result.forced = self._price(data)
         self.observer.piece(data.decode(), True)
-        return self._finish(data, "complete")
+        return self._finish(data, "complete", tokens)
 
     def _heal(self) -> tuple[Matcher, Matcher] | None:
         """Matchers that begin with the last token's bytes, if longer legal tokens begin with them too."""
@@ -383,25 +383,26 @@ class Filling:
             value = tracker.value
             settled = not tracker.candidates
             if settled and value.is_complete():
-                return self._finish(tracker.data[skip:], "complete")
+                return self._finish(tracker.data[skip:], "complete", len(branch.tokens) - self._base)
             if limit is not None:
                 before = tracker.copy()
+            used = len(branch.tokens) - self._base
             if settled and not hold_forced:
                 run = value.forced()
                 if run:
-                    written, hold_forced = self._append_forced(tracker, masks, same, run)
-                    if written:
+                    appended, hold_forced = self._append_forced(tracker, masks, same, run)
+                    if appended:
                         if limit is not None and before is not None:
-                            rest = closing[written:]
+                            rest = closing[appended:]
                             if not self._fits(len(branch.tokens) - self._base, rest, limit):
-                                return self._close_out(before, closing, pieces)
+                                return self._close_out(before, closing, pieces, used)
                             closing = rest
                         pieces.send(tracker.data, tracker.certain(), True)
                         continue
             hold_forced = False
             used = len(branch.tokens) - self._base
             if limit is not None and before is not None and used >= limit.tokens:
-                return self._close_out(before, closing, pieces)
+                return self._close_out(before, closing, pieces, used)
             masks.fill_mask(row)
             may_end = ends_freely and settled and value.is_accepting()
             if may_end:
@@ -432,20 +433,21 @@ class Filling:
             ending = token in end_ids
             data = b"" if ending else token_bytes[token] or b""
             if self.observer.detailed:
-                allowed = int(np.bitwise_count(words).sum())
+                allowed = masks.mask_size() + (len(end_ids) if may_end else 0)
                 self.observer.token(token, data, drawn.logprob, allowed)
             if ending:
                 self._note(clock, pause, resume)
-                return self._finish(tracker.data[skip:], "end")
+                return self._finish(tracker.data[skip:], "end", used)
+            written = len(tracker.data)
             end_at = tracker.feed(data)
             if end_at is not None:
                 self._note(clock, pause, resume)
                 pieces.send(tracker.data, end_at, False)
-                return self._finish(tracker.data[skip:end_at], "stop")
+                return self._finish(tracker.data[skip:end_at], "stop", used + (end_at > written))
             if limit is not None and before is not None:
                 after = tracker.value.shortest_completion()
                 if not self._fits(used + 1, after, limit):
-                    return self._close_out(before, closing, pieces)
+                    return self._close_out(before, closing, pieces, used)
                 closing = after
             branch.append([token])
             if not same:
@@ -496,21 +498,22 @@ class Filling:
             tracker.data += run
         return len(run), held
 
-    def _close_out(self, tracker: Tracker, closing: bytes, pieces: _Pieces) -> HoleResult:
+    def _close_out(self, tracker: Tracker, closing: bytes, pieces: _Pieces, used: int) -> HoleResult:
         """Complete the value along its shortest completion: the budget is nearly spent."""
         pieces.send(tracker.data, tracker.certain(), False)
         tracker.data += closing
         pieces.send(tracker.data, len(tracker.data), True)
-        self.result.forced += self._price(closing)
-        return self._finish(tracker.data[len(self._prefix) :], "budget")
+        price = self._price(closing)
+        self.result.forced += price
+        return self._finish(tracker.data[len(self._prefix) :], "budget", used + price)
 
-    def _finish(self, data: bytes | bytearray, ended: str) -> HoleResult:
+    def _finish(self, data: bytes | bytearray, ended: str, tokens: int) -> HoleResult:
         text = bytes(data).decode()
         self.conversation.text(text)
         result = self.result
         result.text = text
         result.ended = ended
-        result.tokens = result.sampled - (ended == "end") + result.forced
+        result.tokens = max(0, tokens)
         return result
 
 

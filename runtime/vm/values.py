@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.runtime.errors import SglError
 
+from sglc.types.number_text import number_text
 from sglc.types.type import TAG, RecordType, TypeTable, UnionType
 from sglc.types.values import EnumValue, RecordValue
 
@@ -81,26 +82,12 @@ def failure(message: str) -> SglError:
     return SglError("Failure", message)
 
 
-def number_text(value: int | float | Decimal) -> str:
-    """A number in the language's own spelling: never an exponent for decimals, never negative zero."""
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise failure(f"{value} is not a number that can be written")
-        text = format(value, "f")
-        if "." in text:
-            text = text.rstrip("0").rstrip(".")
-        return "0" if text in ("-0", "") else text
-    if not math.isfinite(value):
-        raise failure(f"{value} is not a number that can be written")
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    text = repr(value)
-    mantissa, mark, exponent = text.partition("e")
-    if mark:
-        return f"{mantissa}e{int(exponent)}"
-    return mantissa
+def spelled(value: int | float | Decimal) -> str:
+    """A number in the language's own spelling."""
+    try:
+        return number_text(value)
+    except ValueError:
+        raise failure(f"{value} is not a number that can be written") from None
 
 
 def display(value: Any, table: TypeTable) -> str:
@@ -125,7 +112,7 @@ def json_text(value: Any, table: TypeTable) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float | Decimal):
-        return number_text(value)
+        return spelled(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, EnumValue):
