@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import EndTry, Next, Op, Store, Terminator, Try, successors
+from sglc.ir.ops import EndTry, Next, Op, Store, Terminator, Try
+from sglc.ir.shape import successors
 
 State = TypeVar("State")
 

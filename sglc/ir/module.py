@@ -46,7 +46,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class HoleInfo:
-    """A hole. The fields are those of `sglc.bytecode.code.HoleSpec`, the type itself in place of its index."""
+    """A hole. The fields are those of `sglc.bytecode.code.HoleSpec`, with the type itself."""
 
     name: str
     mode: Literal["gen", "choose", "select"] = "gen"

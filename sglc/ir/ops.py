@@ -11,9 +11,7 @@ The field annotations are the text form: `print` and `read` go by them, in the o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from sglc.source import Span
 from sglc.types.type import Type as SglType
@@ -36,10 +34,6 @@ Type = SglType
 Value = SglValue
 
 
-def _span() -> Any:
-    return field(default=None, compare=False, repr=False)
-
-
 # -- values ----------------------------------------------------------------------------------------
 
 
@@ -49,7 +43,7 @@ class Const:
 
     result: Temp
     value: Value
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ class Load:
 
     result: Temp
     slot: Slot
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +61,14 @@ class MakeList:
 
     result: Temp
     items: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class MakeTuple:
     result: Temp
     items: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ class MakeMap:
 
     result: Temp
     items: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +87,7 @@ class MakeRecord:
     result: Temp
     type: Type
     items: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +97,7 @@ class MakeVariant:
     result: Temp
     name: str
     items: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,7 @@ class Concat:
 
     result: Temp
     parts: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,7 @@ class Append:
     result: Temp
     items: Temp
     item: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +124,7 @@ class Unary:
     result: Temp
     operator: str
     operand: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +133,7 @@ class Binary:
     operator: str
     left: Temp
     right: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +142,7 @@ class MakeRange:
     start: Temp
     stop: Temp
     inclusive: bool
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +150,7 @@ class GetField:
     result: Temp
     value: Temp
     name: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +158,7 @@ class GetItem:
     result: Temp
     value: Temp
     index: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +169,7 @@ class GetSlice:
     value: Temp
     start: Temp
     stop: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +180,7 @@ class WithItem:
     value: Temp
     index: Temp
     item: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +191,7 @@ class WithField:
     value: Temp
     item: Temp
     name: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +199,7 @@ class CallBuiltin:
     result: Temp
     name: str
     arguments: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +209,7 @@ class CallMethod:
     result: Temp
     name: str
     arguments: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +219,7 @@ class CheckType:
     result: Temp
     value: Temp
     type: Type
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +227,7 @@ class IsVariant:
     result: Temp
     value: Temp
     name: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +235,7 @@ class IsType:
     result: Temp
     value: Temp
     type: Type
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +244,7 @@ class Iterate:
 
     result: Temp
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 # -- variables, calls, errors ----------------------------------------------------------------------
@@ -260,7 +254,7 @@ class Iterate:
 class Store:
     slot: Slot
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +264,7 @@ class Call:
     result: Temp
     function: FunctionName
     arguments: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +274,14 @@ class CallPart:
     result: Temp
     function: FunctionName
     arguments: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class EndTry:
     """Drops the newest handler."""
 
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +290,7 @@ class Catch:
 
     result: Temp
     name: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +298,7 @@ class HandledError:
     """The error being handled, as a value."""
 
     result: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +308,7 @@ class Limit:
     result: Temp
     count: Temp
     name: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 # -- conversation ----------------------------------------------------------------------------------
@@ -323,32 +317,32 @@ class Limit:
 @dataclass(frozen=True, slots=True)
 class OpenRole:
     role: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CloseRole:
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """Starts a pipe line: a newline first, unless it is the first of its message or glued."""
 
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Glue:
     """The next Line adds no newline."""
 
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +350,7 @@ class Insert:
     """Appends the display text of a value as inert data."""
 
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +360,7 @@ class Generate:
     result: Temp
     hole: Hole
     options: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +370,7 @@ class SelectOption:
     result: Temp
     hole: Hole
     options: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +378,7 @@ class Snapshot:
     """Keeps conversation and variables; a retry resumes here."""
 
     retry: Retry
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +387,7 @@ class TryAgain:
 
     retry: Retry
     reason: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,13 +396,13 @@ class RecordCheck:
 
     passed: bool
     reason: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SetSeed:
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,13 +413,13 @@ class RunFork:
     function: FunctionName
     items: Temp
     skip: bool
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class AdoptBranch:
     branch: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 # -- tests -----------------------------------------------------------------------------------------
@@ -438,19 +432,19 @@ class MockHole:
     name: str
     value: Temp
     always: bool
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SetFuzz:
     on: bool
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectTrue:
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +453,7 @@ class ExpectError:
 
     name: str
     missing: bool
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 # -- terminators -----------------------------------------------------------------------------------
@@ -468,7 +462,7 @@ class ExpectError:
 @dataclass(frozen=True, slots=True)
 class Jump:
     target: Label
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +470,7 @@ class Branch:
     condition: Temp
     then: Label
     otherwise: Label
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +481,7 @@ class Next:
     item: Slot
     body: Label
     done: Label
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,35 +490,36 @@ class Try:
 
     body: Label
     handler: Label
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
     value: Temp
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RaiseError:
     name: str
     arguments: tuple[Temp, ...]
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Reraise:
     """Raises the error being handled again."""
 
-    span: Span | None = _span()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Op = (
-    Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append | Unary | Binary
-    | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField | CallBuiltin | CallMethod | CheckType
-    | IsVariant | IsType | Iterate | Store | Call | CallPart | EndTry | Catch | HandledError | Limit | OpenRole
-    | CloseRole | Line | Glue | Text | Insert | Generate | SelectOption | Snapshot | TryAgain | RecordCheck
-    | SetSeed | RunFork | AdoptBranch | MockHole | SetFuzz | ExpectTrue | ExpectError
+    Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
+    | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
+    | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | CallPart
+    | EndTry | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text | Insert
+    | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
+    | MockHole | SetFuzz | ExpectTrue | ExpectError
 )  # fmt: skip
 Terminator = Jump | Branch | Next | Try | Return | RaiseError | Reraise
 
@@ -533,77 +528,3 @@ TERMINATORS: tuple[type, ...] = Terminator.__args__
 
 TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
 """Operations without any effect that cannot fail: unused, they can be dropped."""
-
-MNEMONICS: dict[type, str] = {
-    Const: "const", Load: "load", MakeList: "list", MakeTuple: "tuple", MakeMap: "map", MakeRecord: "record",
-    MakeVariant: "variant", Concat: "concat", Append: "append", Unary: "unary", Binary: "binary",
-    MakeRange: "range", GetField: "field", GetItem: "item", GetSlice: "slice", WithItem: "with_item",
-    WithField: "with_field", CallBuiltin: "builtin", CallMethod: "method", CheckType: "check_type",
-    IsVariant: "is_variant", IsType: "is_type", Iterate: "iterate", Store: "store", Call: "call",
-    CallPart: "call_part", EndTry: "end_try", Catch: "catch", HandledError: "error", Limit: "limit",
-    OpenRole: "role", CloseRole: "end_role", Line: "line", Glue: "glue", Text: "text", Insert: "insert",
-    Generate: "gen", SelectOption: "select", Snapshot: "snapshot", TryAgain: "retry",
-    RecordCheck: "record_check", SetSeed: "seed", RunFork: "fork", AdoptBranch: "adopt", MockHole: "mock",
-    SetFuzz: "fuzz", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump", Branch: "branch",
-    Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
-}  # fmt: skip
-BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
-
-
-# -- shape -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class OpShape:
-    """What the annotations of a class say: its fields as (name, kind) without result and span."""
-
-    has_result: bool
-    parts: tuple[tuple[str, str], ...]
-    uses: tuple[tuple[str, bool], ...]
-    """Fields that hold operands in order of evaluation; True for a tuple of them."""
-    labels: tuple[str, ...]
-
-
-def _shape(cls: type) -> OpShape:
-    kinds = [(f.name, str(f.type)) for f in fields(cls) if f.name != "span"]
-    parts = tuple((name, kind) for name, kind in kinds if name != "result")
-    return OpShape(
-        has_result=len(parts) != len(kinds),
-        parts=parts,
-        uses=tuple((n, k != "Temp") for n, k in parts if k in ("Temp", "tuple[Temp, ...]")),
-        labels=tuple(n for n, k in parts if k == "Label"),
-    )
-
-
-SHAPES: dict[type, OpShape] = {cls: _shape(cls) for cls in (*OPS, *TERMINATORS)}
-
-
-def _getter(shape: OpShape) -> Callable[[Any], tuple[int, ...]]:
-    match shape.uses:
-        case ():
-            return lambda op: ()
-        case ((name, True),):
-            return lambda op: getattr(op, name)
-        case ((name, False),):
-            return lambda op: (getattr(op, name),)
-        case uses:
-            names = [name for name, _ in uses]
-            return lambda op: tuple([getattr(op, name) for name in names])
-
-
-_OPERANDS = {cls: _getter(shape) for cls, shape in SHAPES.items()}
-
-
-def operands(op: Op | Terminator) -> tuple[Temp, ...]:
-    """The temporaries an operation uses, in the order they are evaluated."""
-    return _OPERANDS[type(op)](op)
-
-
-def result(op: Op | Terminator) -> Temp | None:
-    """The temporary an operation writes."""
-    return op.result if SHAPES[type(op)].has_result else None  # type: ignore[union-attr]
-
-
-def successors(op: Terminator) -> tuple[Label, ...]:
-    """Labels that control may go to from the end of a block."""
-    return tuple([getattr(op, name) for name in SHAPES[type(op)].labels])

@@ -9,7 +9,8 @@ from typing import Any, get_args
 
 from sglc.ir.literal import Cursor, IrSyntaxError
 from sglc.ir.module import Block, ErrorInfo, Function, FunctionKind, HoleInfo, Module, Parameter, RetryPolicy
-from sglc.ir.ops import BY_MNEMONIC, SHAPES, TERMINATORS, Op, Terminator
+from sglc.ir.ops import TERMINATORS, Op, Terminator
+from sglc.ir.shape import BY_MNEMONIC, SHAPES
 
 __all__ = ["IrSyntaxError", "read"]
 

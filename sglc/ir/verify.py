@@ -31,11 +31,9 @@ from sglc.ir.ops import (
     Terminator,
     TryAgain,
     Unary,
-    operands,
-    result,
-    successors,
 )
 from sglc.ir.print import print_op
+from sglc.ir.shape import operands, result, successors
 from sglc.types.type import Named, RecordType, UnionType
 
 UNARY_OPERATORS = frozenset({"-", "not"})

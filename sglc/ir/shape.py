@@ -1,0 +1,145 @@
+"""What the classes of operations look like: names, fields, operands, derived from their annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sglc.ir.ops import (
+    OPS,
+    TERMINATORS,
+    AdoptBranch,
+    Append,
+    Binary,
+    Branch,
+    Call,
+    CallBuiltin,
+    CallMethod,
+    CallPart,
+    Catch,
+    CheckType,
+    CloseRole,
+    Concat,
+    Const,
+    EndTry,
+    ExpectError,
+    ExpectTrue,
+    Generate,
+    GetField,
+    GetItem,
+    GetSlice,
+    Glue,
+    HandledError,
+    Insert,
+    IsType,
+    IsVariant,
+    Iterate,
+    Jump,
+    Label,
+    Limit,
+    Line,
+    Load,
+    MakeList,
+    MakeMap,
+    MakeRange,
+    MakeRecord,
+    MakeTuple,
+    MakeVariant,
+    MockHole,
+    Next,
+    Op,
+    OpenRole,
+    RaiseError,
+    RecordCheck,
+    Reraise,
+    Return,
+    RunFork,
+    SelectOption,
+    SetFuzz,
+    SetSeed,
+    Snapshot,
+    Store,
+    Temp,
+    Terminator,
+    Text,
+    Try,
+    TryAgain,
+    Unary,
+    WithField,
+    WithItem,
+)
+
+MNEMONICS: dict[type, str] = {
+    Const: "const", Load: "load", MakeList: "list", MakeTuple: "tuple", MakeMap: "map", MakeRecord: "record",
+    MakeVariant: "variant", Concat: "concat", Append: "append", Unary: "unary", Binary: "binary",
+    MakeRange: "range", GetField: "field", GetItem: "item", GetSlice: "slice", WithItem: "with_item",
+    WithField: "with_field", CallBuiltin: "builtin", CallMethod: "method", CheckType: "check_type",
+    IsVariant: "is_variant", IsType: "is_type", Iterate: "iterate", Store: "store", Call: "call",
+    CallPart: "call_part", EndTry: "end_try", Catch: "catch", HandledError: "error", Limit: "limit",
+    OpenRole: "role", CloseRole: "end_role", Line: "line", Glue: "glue", Text: "text", Insert: "insert",
+    Generate: "gen", SelectOption: "select", Snapshot: "snapshot", TryAgain: "retry",
+    RecordCheck: "record_check", SetSeed: "seed", RunFork: "fork", AdoptBranch: "adopt", MockHole: "mock",
+    SetFuzz: "fuzz", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump", Branch: "branch",
+    Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
+}  # fmt: skip
+BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
+
+
+# -- shape -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpShape:
+    """What the annotations of a class say: its fields as (name, kind) without result and span."""
+
+    has_result: bool
+    parts: tuple[tuple[str, str], ...]
+    uses: tuple[tuple[str, bool], ...]
+    """Fields that hold operands in order of evaluation; True for a tuple of them."""
+    labels: tuple[str, ...]
+
+
+def _shape(cls: type) -> OpShape:
+    kinds = [(f.name, str(f.type)) for f in fields(cls) if f.name != "span"]
+    parts = tuple((name, kind) for name, kind in kinds if name != "result")
+    return OpShape(
+        has_result=len(parts) != len(kinds),
+        parts=parts,
+        uses=tuple((n, k != "Temp") for n, k in parts if k in ("Temp", "tuple[Temp, ...]")),
+        labels=tuple(n for n, k in parts if k == "Label"),
+    )
+
+
+SHAPES: dict[type, OpShape] = {cls: _shape(cls) for cls in (*OPS, *TERMINATORS)}
+
+
+def _getter(shape: OpShape) -> Callable[[Any], tuple[int, ...]]:
+    match shape.uses:
+        case ():
+            return lambda op: ()
+        case ((name, True),):
+            return lambda op: getattr(op, name)
+        case ((name, False),):
+            return lambda op: (getattr(op, name),)
+        case uses:
+            names = [name for name, _ in uses]
+            return lambda op: tuple([getattr(op, name) for name in names])
+
+
+_OPERANDS = {cls: _getter(shape) for cls, shape in SHAPES.items()}
+
+
+def operands(op: Op | Terminator) -> tuple[Temp, ...]:
+    """The temporaries an operation uses, in the order they are evaluated."""
+    return _OPERANDS[type(op)](op)
+
+
+def result(op: Op | Terminator) -> Temp | None:
+    """The temporary an operation writes."""
+    return op.result if SHAPES[type(op)].has_result else None  # type: ignore[union-attr]
+
+
+def successors(op: Terminator) -> tuple[Label, ...]:
+    """Labels that control may go to from the end of a block."""
+    return tuple([getattr(op, name) for name in SHAPES[type(op)].labels])
