@@ -292,7 +292,8 @@ def nice_char(edges: Iterable[tuple[int, int]]) -> int:
     return parts[0][0]
 
 
-def _niceness(point: int) -> tuple[int, int]:
+def char_rank(point: int) -> tuple[int, int]:
+    """Sorts characters by how readable a witness they make."""
     for rank, (low, high) in enumerate(
         ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x20, 0x20), (0xA1, LAST))
     ):
@@ -345,7 +346,7 @@ def shortest_word(dfa: CharDfa, min_chars: int = 0, max_chars: int | None = None
     out, state = [], 0
     for count in range(length):
         choices = [
-            (_niceness(nice_char([(low, high)])), target)
+            (char_rank(nice_char([(low, high)])), target)
             for low, high, target in dfa.edges[state]
             if target in alive[count + 1]
         ]

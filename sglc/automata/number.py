@@ -1,8 +1,9 @@
 """Automata of numbers written in their canonical spelling and lying in a range.
 
-Integers are `-?(0|[1-9][0-9]*)` without `-0`. Decimals may add a point and 1 to 10 digits; floats without
-bounds may add an exponent `e[+-]?` of one or two digits as well. Bounds are compared digit by digit: the state
-is how many digits were read, how they compare with the first digits of each bound, and a remainder; so the
+Integers are `-?(0|[1-9][0-9]*)` without `-0`. Decimals may add a point and 1 to 10 digits, floats 1 to 20
+(so that the shortest exact spelling of a float fits); floats without bounds may add an exponent `e[+-]?` of
+one or two digits as well. Minus zero is never spelled. Bounds are compared digit by digit: the state is how
+many digits were read, how they compare with the first digits of each bound, and a remainder; so the
 automaton of 1..10**18 is built as fast as that of 1..9.
 """
 
@@ -21,7 +22,7 @@ INTEGER_DIGITS = 18
 """Digits before the point where no bound asks for more."""
 DECIMAL_PLACES = 10
 FLOAT_PLACES = 20
-"""Places of a float with bounds, which is written without exponent."""
+"""Python's repr of a float needs up to 20 where it uses no exponent."""
 MAX_DIVISOR = 10_000
 """Largest numerator of a multiple_of in lowest decimal terms (`0.05` counts as 5)."""
 
@@ -40,7 +41,7 @@ class NumberError(ValueError):
 def integer_range(
     minimum: int | None = None, maximum: int | None = None, multiple_of: int | None = None
 ) -> CharDfa:
-    """Integers from `minimum` to `maximum`, both included; a missing bound is the widest number of 18 digits."""
+    """Integers in the bounds, both included; a missing bound is the widest number of 18 digits."""
     low = None if minimum is None else Decimal(minimum)
     high = None if maximum is None else Decimal(maximum)
     step = None if multiple_of is None else Decimal(multiple_of)
@@ -185,7 +186,7 @@ class _Digits:
         )
 
     def expand(self, state: tuple[int, ...]) -> None:
-        kind, size, with_low, with_high, remainder = state
+        kind, _, with_low, with_high, remainder = state
         number = self.numbers[state]
         row = self.rows[number]
         if kind == 1:
@@ -230,12 +231,12 @@ class _Digits:
 
 
 def _free_float() -> CharDfa:
-    """`-?(0|[1-9][0-9]{0,17})(.[0-9]{1,10})?(e[+-]?[0-9]{1,2})?` without the spellings of minus zero."""
+    """`-?(0|[1-9][0-9]{0,17})(.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?` without the spellings of minus zero."""
     tail = r"(e[+-]?[0-9]{1,2})?"
-    rest = f"{INTEGER_DIGITS - 1}"
-    positive = compile_regex(rf"-?[1-9][0-9]{{0,{rest}}}(\.[0-9]{{1,{DECIMAL_PLACES}}})?" + tail)
-    zero = compile_regex(rf"0(\.[0-9]{{1,{DECIMAL_PLACES}}})?" + tail)
+    fraction = rf"(\.[0-9]{{1,{FLOAT_PLACES}}})?"
+    positive = compile_regex(rf"-?[1-9][0-9]{{0,{INTEGER_DIGITS - 1}}}{fraction}{tail}")
+    zero = compile_regex(rf"0{fraction}{tail}")
     arms = "|".join(
-        rf"0{{{zeros}}}[1-9][0-9]{{0,{DECIMAL_PLACES - zeros - 1}}}" for zeros in range(DECIMAL_PLACES)
+        rf"0{{{zeros}}}[1-9][0-9]{{0,{FLOAT_PLACES - zeros - 1}}}" for zeros in range(FLOAT_PLACES)
     )
     return union(union(positive, zero), compile_regex(rf"-0\.({arms})" + tail))

@@ -1,0 +1,255 @@
+"""Whether a language has words, which is the shortest, and whether there are finitely many.
+
+All answers come from one table: the n shortest words of every term, found as a least fixed point over the
+rules (Knuth 1977, for n = 1). Counts, distinct keys and excluded words are all taken into account: to know
+that something remains when k words are excluded, it is enough to know k + 1 words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice, permutations, product
+
+from sglc.automata import dfa
+from sglc.automata.ambiguity import junction_conflict, overlap
+from sglc.automata.dfa import char_rank
+from sglc.automata.encoding import encoded
+from sglc.automata.term import (
+    Anything,
+    Bytes,
+    Choice,
+    Except,
+    Language,
+    Nothing,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+
+__all__ = [
+    "empty_rules", "is_empty", "is_finite", "junction_conflict", "overlap", "shortest", "shortest_words",
+]  # fmt: skip
+
+Known = Mapping[str, tuple[bytes, ...]]
+
+
+def is_empty(language: Language) -> bool:
+    return shortest(language) is None
+
+
+def shortest(language: Language) -> bytes | None:
+    """A word with the fewest bytes (readable characters first), or None if there is no word."""
+    found = shortest_words(language, 1)
+    return found[0] if found else None
+
+
+def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
+    """The `count` shortest words, fewer only if the language has fewer.
+
+    Among words of a UniqueKeys term the order is not always by length; how many there are is exact.
+    """
+    return _best(language.root, _rule_words(language.rules, count), count)
+
+
+def empty_rules(rules: Mapping[str, Term]) -> list[str]:
+    """Rules without any word."""
+    if not rules:
+        return []
+    known = _rule_words(rules, 1)
+    return [name for name in rules if not known[name]]
+
+
+def _rule_words(rules: Mapping[str, Term], count: int) -> Known:
+    known: dict[str, tuple[bytes, ...]] = {name: () for name in rules}
+    changed = True
+    while changed:
+        changed = False
+        for name, term in rules.items():
+            words = _best(term, known, count)
+            if words != known[name]:
+                known[name] = words
+                changed = True
+    return known
+
+
+def _take(words: Iterable[bytes], count: int) -> tuple[bytes, ...]:
+    """The `count` shortest of the words without repeats; the first come first among equals."""
+    distinct = dict.fromkeys(words)
+    return tuple(sorted(distinct, key=len)[:count])
+
+
+def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
+    match term:
+        case Nothing():
+            return ()
+        case Anything():
+            return tuple(b"a" * size for size in range(count))
+        case Bytes(data):
+            return (data,)
+        case Text():
+            return _text_words(term, count)
+        case Words(words):
+            return _take(sorted(words), count)
+        case Rule(name):
+            return known.get(name, ())
+        case Choice(arms):
+            return _take((word for arm in arms for word in _best(arm, known, count)), count)
+        case Sequence(items):
+            out: tuple[bytes, ...] = (b"",)
+            for item in items:
+                if not out:
+                    return ()
+                out = _pairs(out, _best(item, known, count), count)
+            return out
+        case Except(item, excluded):
+            words = _best(item, known, count + len(excluded))
+            return tuple(word for word in words if word not in excluded)[:count]
+        case Repeat():
+            return _repeat_words(term, known, count)
+        case UniqueKeys():
+            return _keyed_words(term, known, count)
+
+
+def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
+    if len(left) == 1 and len(right) == 1:
+        return (left[0] + right[0],)
+    return _take((a + b for a in left for b in right), count)
+
+
+def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
+    if term.maximum is not None and term.maximum < term.minimum:
+        return ()
+    item = _best(term.item, known, count)
+    if not item:
+        return (b"",) if term.minimum == 0 else ()
+    if count == 1:
+        return (term.separator.join([item[0]] * term.minimum),)
+    found: tuple[bytes, ...] = ()
+    power: tuple[bytes, ...] = (b"",)
+    times = 0
+    while True:
+        if times >= term.minimum:
+            merged = _take((*found, *power), count)
+            if merged == found or times == term.maximum:
+                return merged
+            found = merged
+        separated = tuple(term.separator + word for word in item) if times else item
+        power = _pairs(power, separated, count)
+        times += 1
+
+
+def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
+    values = _best(term.value, known, count)
+    keys = _text_words(term.key, term.minimum + count)
+    most = len(keys) if values else 0
+    if term.maximum is not None:
+        most = min(most, term.maximum)
+
+    def objects(size: int) -> Iterator[bytes]:
+        for chosen in permutations(keys, size):
+            for these in product(values, repeat=size):
+                yield b", ".join(
+                    b'"' + key + b'": ' + value for key, value in zip(chosen, these, strict=True)
+                )
+
+    found: dict[bytes, None] = {}
+    for size in range(term.minimum, most + 1):
+        found.update(dict.fromkeys(islice(objects(size), count)))
+        if len(found) >= count:
+            break
+    return _take(found, count)
+
+
+@lru_cache(maxsize=4096)
+def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
+    """Layer by layer over the number of characters, with the best words that reach each state."""
+    edges = term.dfa.edges
+    if not edges or (term.max_chars is not None and term.max_chars < term.min_chars):
+        return ()
+    # In a trimmed automaton a word is never further away than there are states; count of them, than that
+    # many times the states.
+    limit = term.min_chars + len(edges) * count
+    if term.max_chars is not None:
+        limit = min(limit, term.max_chars)
+    found: tuple[bytes, ...] = ()
+    layer: dict[int, tuple[bytes, ...]] = {0: (b"",)}
+    for size in range(limit + 1):
+        if size >= term.min_chars:
+            ends = [word for state in layer if state in term.dfa.accepting for word in layer[state]]
+            found = _take((*found, *ends), count)
+            if len(found) == count and all(
+                len(words[0]) >= len(found[-1]) for words in layer.values() if words
+            ):
+                break
+        following: dict[int, list[bytes]] = {}
+        for state, words in layer.items():
+            for low, high, target in edges[state]:
+                for spelling in _cheapest(low, high, term.encoding == "json", count):
+                    following.setdefault(target, []).extend(word + spelling for word in words)
+        layer = {state: _take(words, count) for state, words in following.items()}
+        if not layer:
+            break
+    return found
+
+
+_REGIONS = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x21), (0x23, 0x2F), (0x3A, 0x40), (0x5B, 0x5B),
+            (0x5D, 0x60), (0x7B, 0x7E), (0x20, 0x20), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F), (0, 0x1F),
+            (0xA1, 0x7FF), (0x80, 0xA0), (0x800, 0xFFFF), (0x10000, 0x10FFFF))  # fmt: skip
+"""Code points that are spelled with equally many bytes, most readable first."""
+
+
+@lru_cache(maxsize=4096)
+def _cheapest(low: int, high: int, json: bool, count: int) -> tuple[bytes, ...]:
+    """Spellings of `count` characters of a range, shortest first."""
+    points: list[int] = []
+    for first, last in _REGIONS:
+        start, end = max(low, first), min(high, last)
+        points += range(start, min(end, start + count - 1) + 1)
+    return _take((encoded(point, json) for point in sorted(points, key=char_rank)), count)
+
+
+def is_finite(language: Language) -> bool:
+    """Whether there are finitely many words; an empty language is finite."""
+    if is_empty(language):
+        return True
+    known = _rule_words(language.rules, 2)
+    return _finite(language.root, language, known, frozenset())
+
+
+def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[str]) -> bool:
+    """For terms that have a word. A rule that reaches itself adds bytes each time round, so is infinite."""
+
+    def has_words(part: Term) -> bool:
+        return bool(_best(part, known, 1))
+
+    match term:
+        case Nothing() | Bytes() | Words():
+            return True
+        case Anything():
+            return False
+        case Text():
+            return term.max_chars is not None or dfa.is_finite(term.dfa)
+        case Rule(name):
+            return name not in open_rules and _finite(
+                language.rules[name], language, known, open_rules | {name}
+            )
+        case Choice(arms):
+            return all(_finite(arm, language, known, open_rules) for arm in arms if has_words(arm))
+        case Sequence(items):
+            return all(_finite(item, language, known, open_rules) for item in items)
+        case Except(item, _):
+            return _finite(item, language, known, open_rules)
+        case Repeat(item, _, maximum, separator):
+            if maximum == 0 or not has_words(item):
+                return True
+            only_empty = _best(item, known, 2) == (b"",) and not separator
+            return (maximum is not None or only_empty) and _finite(item, language, known, open_rules)
+        case UniqueKeys(key, value, _, maximum):
+            if maximum == 0 or not has_words(value) or not has_words(key):
+                return True
+            return _finite(value, language, known, open_rules) and _finite(key, language, known, open_rules)

@@ -1,0 +1,433 @@
+"""The first artefact of a type: the language of its texts.
+
+At the top of a hole (surface `hole`) text, enum members, numbers, booleans and null stand raw; records,
+lists, maps, tuples and tagged unions are JSON in the one spelling of `json.dumps(value, ensure_ascii=False)`.
+Inside JSON (surface `json`) text and enum members are quoted. One spelling per value leaves the skeleton of
+an object nothing to choose, so that it costs no forward pass.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal, assert_never
+
+from sglc.automata.charset import PRINTABLE
+from sglc.automata.dfa import accepts, all_words, char_lengths, intersect, is_finite, without, words
+from sglc.automata.emptiness import empty_rules
+from sglc.automata.number import decimal_range, float_range, integer_range
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import (
+    Bytes,
+    CharDfa,
+    Choice,
+    Encoding,
+    Except,
+    Language,
+    Nothing,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+from sglc.types.number_text import number_text
+from sglc.types.type import (
+    TAG,
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    DeclaredType,
+    EnumType,
+    FieldType,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+
+Surface = Literal["hole", "json"]
+
+EMPTY = Bytes(b"")
+
+
+class LanguageError(ValueError):
+    """A type that has no language: an unknown name, or an alias that is defined by itself alone."""
+
+
+def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Language:
+    """The texts of a type. Raises LanguageError, RegexError (a pattern) or NumberError (a range).
+
+    Declared types that are recursive or used more than once become rules. Whether the language has any text
+    is for `sglc.automata.emptiness` to say.
+    """
+    uses: dict[str, int] = {}
+    _count_uses(type, table, uses)
+    declared = tuple((name, table[name]) for name in uses)
+    shared = frozenset(name for name, count in uses.items() if count > 1)
+    try:
+        return _cached_language(type, declared, shared, surface)
+    except TypeError:  # a default that cannot be hashed
+        return _build(type, declared, shared, surface)
+
+
+def text_language(pattern: str) -> Language:
+    """Raw texts that match a regular expression as a whole, control characters included if it allows them."""
+    return Language(Text(compile_regex(pattern)))
+
+
+def declared_type(name: str, table: TypeTable) -> DeclaredType:
+    if name not in table:
+        raise LanguageError(f"the type {name} is not declared")
+    return table[name]
+
+
+def _count_uses(type: Type, table: TypeTable, uses: dict[str, int]) -> None:
+    """How often each declared type is mentioned in what `type` reaches, in order of discovery."""
+    stack: list[Type] = [type]
+    while stack:
+        here = stack.pop()
+        match here:
+            case ListOf() | Optional():
+                stack.append(here.item)
+            case MapOf():
+                stack += (here.value, here.key)
+            case TupleOf():
+                stack += here.items
+            case Alternatives():
+                stack += here.arms
+            case Named(name):
+                uses[name] = uses.get(name, 0) + 1
+                if uses[name] == 1:
+                    match declared_type(name, table):
+                        case RecordType() as record:
+                            stack += (field.type for field in record.fields)
+                        case UnionType() as union:
+                            stack += (field.type for variant in union.variants for field in variant.fields)
+                        case AliasType() as alias:
+                            stack.append(alias.type)
+                        case EnumType():
+                            pass
+
+
+@lru_cache(maxsize=1024)
+def _cached_language(
+    type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
+) -> Language:
+    return _build(type, declared, shared, surface)
+
+
+def _build(
+    type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
+) -> Language:
+    builder = _Builder(dict(declared), shared)
+    builder.check_aliases()
+    root = builder.raw(type) if surface == "hole" else builder.json(type)
+    for name in empty_rules(builder.rules):
+        builder.rules[name] = Nothing()
+    return Language(root, builder.rules)
+
+
+@lru_cache(maxsize=1024)
+def str_dfa(type: Str) -> CharDfa:
+    """The texts of a `str` but for its bounds on length."""
+    # A text with a control character can occur in no str, so excluding it changes nothing.
+    stops = [stop for stop in type.until if _is_printable(stop)]
+    texts = [text for text in type.excludes if _is_printable(text)]
+    dfa = without(texts, stops, PRINTABLE) if stops or texts else all_words(PRINTABLE)
+    for pattern in type.patterns:
+        dfa = intersect(dfa, compile_regex(pattern))
+    return dfa
+
+
+def _is_printable(text: str) -> bool:
+    return accepts(all_words(PRINTABLE), text)
+
+
+@lru_cache(maxsize=1024)
+def str_term(type: Str, encoding: Encoding = "raw") -> Term:
+    """The texts of a `str`, without quotes. Bounds that the patterns already keep are left out."""
+    dfa = str_dfa(type)
+    if not dfa.edges:
+        return Nothing()
+    low, high = type.min_chars, type.max_chars
+    if type.patterns and is_finite(dfa):
+        lengths = [length for length, some in enumerate(char_lengths(dfa, len(dfa.edges))) if some]
+        low = 0 if lengths[0] >= low else low
+        high = None if high is not None and lengths[-1] <= high else high
+    return Text(dfa, encoding, low, high)
+
+
+def number_dfa(type: Int | Dec | Float) -> CharDfa:
+    match type:
+        case Int():
+            return integer_range(type.minimum, type.maximum, type.multiple_of)
+        case Dec():
+            return decimal_range(type.minimum, type.maximum, type.multiple_of)
+        case Float():
+            return float_range(type.minimum, type.maximum)
+
+
+def _number_term(type: Int | Dec | Float) -> Term:
+    dfa = number_dfa(type)
+    return Text(dfa) if dfa.edges else Nothing()
+
+
+def json_text(text: str) -> str:
+    """A JSON string in its one spelling."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
+    if isinstance(value, str):
+        return value if surface == "hole" else json_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number_text(value)
+
+
+# --- term constructors that keep terms small --------------------------------------------------------------
+
+
+def sequence(*items: Term) -> Term:
+    """Items one after the other; neighbouring bytes joined, nested sequences flattened."""
+    out: list[Term] = []
+    for item in items:
+        for part in item.items if isinstance(item, Sequence) else (item,):
+            if isinstance(part, Nothing):
+                return part
+            if part == EMPTY:
+                continue
+            if out and isinstance(part, Bytes) and isinstance(out[-1], Bytes):
+                out[-1] = Bytes(out[-1].data + part.data)
+            else:
+                out.append(part)
+    if not out:
+        return EMPTY
+    return out[0] if len(out) == 1 else Sequence(tuple(out))
+
+
+def choice(*arms: Term) -> Term:
+    """Any of the arms; finite sets are joined."""
+    finite: set[bytes] = set()
+    out: list[Term] = []
+    for arm in arms:
+        for part in arm.arms if isinstance(arm, Choice) else (arm,):
+            if isinstance(part, Bytes):
+                finite.add(part.data)
+            elif isinstance(part, Words):
+                finite |= part.words
+            elif not isinstance(part, Nothing) and part not in out:
+                out.append(part)
+    if len(finite) == 1:
+        out.append(Bytes(next(iter(finite))))
+    elif finite:
+        out.append(Words(frozenset(finite)))
+    if not out:
+        return Nothing()
+    return out[0] if len(out) == 1 else Choice(tuple(out))
+
+
+def _finite(texts: list[str]) -> Term:
+    return choice(*(Bytes(text.encode()) for text in texts))
+
+
+# --- the builder --------------------------------------------------------------------------------------------
+
+
+class _Builder:
+    def __init__(self, table: TypeTable, shared: frozenset[str]) -> None:
+        self.table = table
+        self.shared = shared
+        self.rules: dict[str, Term] = {}
+        self.open: set[str] = set()
+
+    def check_aliases(self) -> None:
+        """Refuses an alias that leads to itself without passing a byte: such a rule would never move."""
+        for start, declared in self.table.items():
+            if not isinstance(declared, AliasType):
+                continue
+            seen: set[str] = set()
+            stack: list[Type] = [declared.type]
+            while stack:
+                here = stack.pop()
+                match here:
+                    case Optional():
+                        stack.append(here.item)
+                    case Alternatives():
+                        stack += here.arms
+                    case Named(name) if name == start:
+                        raise LanguageError(f"the type {start} is defined by itself alone")
+                    case Named(name) if name not in seen:
+                        seen.add(name)
+                        alias = self.table[name]
+                        if isinstance(alias, AliasType):
+                            stack.append(alias.type)
+
+    def raw(self, type: Type, *, beside_null: bool = False) -> Term:
+        """`beside_null`: the text `null` means the null beside this type, so the type must leave it out."""
+        match type:
+            case Str():
+                term = str_term(type)
+                if beside_null and isinstance(term, Text) and accepts(term.dfa, "null"):
+                    return Except(term, frozenset({b"null"}))
+                return term
+            case Int() | Dec() | Float():
+                return _number_term(type)
+            case Bool():
+                return _finite(["true", "false"])
+            case Null():
+                return Bytes(b"null")
+            case Constant(value):
+                text = constant_text(value, "hole")
+                return Nothing() if beside_null and text == "null" else Bytes(text.encode())
+            case Optional():
+                return choice(self.raw(type.item, beside_null=True), Bytes(b"null"))
+            case Alternatives():
+                beside_null = beside_null or self.has_null(type)
+                return choice(*(self.raw(arm, beside_null=beside_null) for arm in type.arms))
+            case Named(name):
+                declared = declared_type(name, self.table)
+                if isinstance(declared, AliasType):
+                    return self.raw(declared.type, beside_null=beside_null)
+                if isinstance(declared, EnumType):
+                    return _finite([m for m in declared.members if not (beside_null and m == "null")])
+                return self.json(type)
+            case ListOf() | MapOf() | TupleOf():
+                return self.json(type)
+            case _:
+                assert_never(type)
+
+    def has_null(self, type: Type) -> bool:
+        match type:
+            case Null() | Optional():
+                return True
+            case Alternatives():
+                return any(self.has_null(arm) for arm in type.arms)
+            case Named(name):
+                declared = declared_type(name, self.table)
+                return isinstance(declared, AliasType) and self.has_null(declared.type)
+            case _:
+                return False
+
+    def json(self, type: Type) -> Term:
+        match type:
+            case Str():
+                return sequence(Bytes(b'"'), str_term(type, "json"), Bytes(b'"'))
+            case Int() | Dec() | Float():
+                return _number_term(type)
+            case Bool():
+                return _finite(["true", "false"])
+            case Null():
+                return Bytes(b"null")
+            case Constant(value):
+                return Bytes(constant_text(value, "json").encode())
+            case Optional():
+                return choice(self.json(type.item), Bytes(b"null"))
+            case Alternatives():
+                return choice(*(self.json(arm) for arm in type.arms))
+            case TupleOf():
+                return self.fields(b"[", [(self.json(item), False) for item in type.items], b"]")
+            case ListOf():
+                return self.many(b"[", self.json(type.item), type, b"]")
+            case MapOf():
+                return self.map(type)
+            case Named(name):
+                return self.named(name)
+            case _:
+                assert_never(type)
+
+    def many(self, left: bytes, item: Term, type: ListOf, right: bytes) -> Term:
+        if type.maximum is not None and type.maximum < type.minimum:
+            return Nothing()
+        if type.maximum == 0 or (isinstance(item, Nothing) and type.minimum == 0):
+            return Bytes(left + right)
+        if isinstance(item, Nothing):
+            return item
+        return sequence(Bytes(left), Repeat(item, type.minimum, type.maximum, b", "), Bytes(right))
+
+    def map(self, type: MapOf) -> Term:
+        key, value = self.key(type.key), self.json(type.value)
+        if type.maximum is not None and type.maximum < type.minimum:
+            return Nothing()
+        if type.maximum == 0 or not isinstance(key, Text) or isinstance(value, Nothing):
+            return Bytes(b"{}") if type.minimum == 0 else Nothing()
+        return sequence(Bytes(b"{"), UniqueKeys(key, value, type.minimum, type.maximum), Bytes(b"}"))
+
+    def key(self, type: Type) -> Term:
+        if isinstance(type, Str):
+            return str_term(type, "json")
+        if isinstance(type, Named):
+            declared = declared_type(type.name, self.table)
+            if isinstance(declared, AliasType):
+                return self.key(declared.type)
+            if isinstance(declared, EnumType):
+                return Text(words(declared.members), "json")
+        raise LanguageError("the keys of a map must be text or an enum")
+
+    def named(self, name: str) -> Term:
+        declared = declared_type(name, self.table)
+        match declared:
+            case EnumType():
+                return _finite([json_text(member) for member in declared.members])
+            case AliasType():
+                composite = isinstance(declared.type, ListOf | MapOf | TupleOf | Optional | Alternatives)
+                if name not in self.shared or not composite:
+                    return self.json(declared.type)
+            case RecordType() | UnionType():
+                if name not in self.shared:
+                    return self.body(declared)
+        if name not in self.rules and name not in self.open:
+            self.open.add(name)
+            self.rules[name] = self.body(declared)
+        return Rule(name)
+
+    def body(self, declared: DeclaredType) -> Term:
+        match declared:
+            case RecordType():
+                return self.fields(b"{", [self.field(field) for field in declared.fields], b"}")
+            case UnionType():
+                return choice(*(self.variant(variant) for variant in declared.variants))
+            case AliasType():
+                return self.json(declared.type)
+            case _:
+                raise LanguageError(f"{declared.name} has no body")
+
+    def field(self, field: FieldType) -> tuple[Term, bool]:
+        key = Bytes(f"{json_text(field.name)}: ".encode())
+        return sequence(key, self.json(field.type)), field.optional or field.has_default
+
+    def variant(self, variant: RecordType) -> Term:
+        tag = Bytes(f"{json_text(TAG)}: {json_text(variant.name)}".encode())
+        return self.fields(b"{", [(tag, False), *(self.field(field) for field in variant.fields)], b"}")
+
+    def fields(self, left: bytes, items: list[tuple[Term, bool]], right: bytes) -> Term:
+        """Items with `, ` between those that are there; the flag says which may be left out."""
+        behind: list[Term] = [Bytes(right)]
+        for term, optional in reversed(items):
+            entry = sequence(Bytes(b", "), term)
+            behind.append(sequence(choice(EMPTY, entry) if optional else entry, behind[-1]))
+        behind.reverse()
+        # Before the first item that is there no comma is due: one arm per item that may be the first.
+        firsts: list[Term] = []
+        for index, (term, optional) in enumerate(items):
+            firsts.append(sequence(term, behind[index + 1]))
+            if not optional:
+                break
+        else:
+            firsts.append(Bytes(right))
+        return sequence(Bytes(left), choice(*firsts))

@@ -1,0 +1,459 @@
+"""What the terms of `sglc.automata.term` mean, in the plainest code: the oracle of mask and automata tests.
+
+Two functions define everything: `_ends`, where a word that begins at a place may end, and `_completions`,
+some words that begin with the rest of the data. It is slow and shares nothing with the code under test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from sglc.automata.term import (
+    Anything,
+    Bytes,
+    Choice,
+    Except,
+    Language,
+    Nothing,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+
+
+def accepts(language: Language, data: bytes) -> bool:
+    """Whether `data` is a word of the language."""
+    return len(data) in _Matcher(language, data).ends(language.root, 0)
+
+
+def viable(language: Language, prefix: bytes) -> bool:
+    """Whether some word of the language begins with `prefix`."""
+    return bool(_Matcher(language, prefix).completions(language.root, 0, 1))
+
+
+def some_words(language: Language, count: int) -> list[bytes]:
+    """Up to `count` different words; fewer only if the language has fewer."""
+    return _Matcher(language, b"").completions(language.root, 0, count)
+
+
+class _Matcher:
+    def __init__(self, language: Language, data: bytes) -> None:
+        self.rules = language.rules
+        self.data = data
+        self.known_ends: dict[tuple[int, int], frozenset[int]] = {}
+        self.rule_words: dict[int, dict[str, list[bytes]]] = {}
+        self.kept: list[Term] = []  # so that no id in known_ends is used twice
+
+    # Where words end.
+
+    def ends(self, term: Term, start: int) -> frozenset[int]:
+        """All places where a word of the term that begins at `start` may end."""
+        key = (id(term), start)
+        if key not in self.known_ends:
+            self.kept.append(term)
+            self.known_ends[key] = frozenset(self._ends(term, start))
+        return self.known_ends[key]
+
+    def _ends(self, term: Term, start: int) -> Iterator[int]:
+        data = self.data
+        match term:
+            case Nothing():
+                return
+            case Anything():
+                yield from range(start, len(data) + 1)
+            case Bytes(expected):
+                if data.startswith(expected, start):
+                    yield start + len(expected)
+            case Words(words):
+                for word in words:
+                    if data.startswith(word, start):
+                        yield start + len(word)
+            case Text():
+                for at, state, count in self._walk(term, start):
+                    if state in term.dfa.accepting and _count_fits(term, count):
+                        yield at
+            case Sequence(items):
+                yield from self._sequence_ends(items, start)
+            case Choice(arms):
+                for arm in arms:
+                    yield from self.ends(arm, start)
+            case Repeat():
+                yield from self._repeat_ends(term, start)
+            case UniqueKeys():
+                for at, keys in self._entries(term, start):
+                    if len(keys) >= term.minimum:
+                        yield at
+            case Except(item, words):
+                for at in self.ends(item, start):
+                    if data[start:at] not in words:
+                        yield at
+            case Rule(name):
+                yield from self.ends(self.rules[name], start)
+
+    def _sequence_ends(self, items: tuple[Term, ...], start: int) -> set[int]:
+        places = {start}
+        for item in items:
+            places = {end for place in places for end in self.ends(item, place)}
+        return places
+
+    def _repeat_places(self, term: Repeat, start: int) -> Iterator[tuple[int, int]]:
+        """(place, number of items read) after every number of items."""
+        seen = set()
+        stack = [(start, 0)]
+        while stack:
+            place, count = stack.pop()
+            # More than the minimum is as good as the minimum where there is no maximum.
+            key = (place, count if term.maximum is not None else min(count, term.minimum))
+            if key in seen:
+                continue
+            seen.add(key)
+            yield place, count
+            if term.maximum is None or count < term.maximum:
+                for begin in self._after_separator(term, place, count):
+                    stack += [(end, count + 1) for end in self.ends(term.item, begin)]
+
+    def _after_separator(self, term: Repeat, place: int, count: int) -> list[int]:
+        if count == 0:
+            return [place]
+        fits = self.data.startswith(term.separator, place)
+        return [place + len(term.separator)] if fits else []
+
+    def _repeat_ends(self, term: Repeat, start: int) -> Iterator[int]:
+        for place, count in self._repeat_places(term, start):
+            if count >= term.minimum and (term.maximum is None or count <= term.maximum):
+                yield place
+
+    def _entries(self, term: UniqueKeys, start: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
+        """(place, keys so far) after every number of complete entries."""
+        stack: list[tuple[int, tuple[bytes, ...]]] = [(start, ())]
+        while stack:
+            place, keys = stack.pop()
+            yield place, keys
+            if term.maximum is not None and len(keys) >= term.maximum:
+                continue
+            for begin in self._past(b", " if keys else b"", place):
+                for opened in self._past(b'"', begin):
+                    for end in self.ends(term.key, opened):
+                        key = self.data[opened:end]
+                        if key in keys:
+                            continue
+                        for value in self._past(b'": ', end):
+                            stack += [(after, (*keys, key)) for after in self.ends(term.value, value)]
+
+    def _past(self, expected: bytes, place: int) -> list[int]:
+        return [place + len(expected)] if self.data.startswith(expected, place) else []
+
+    def _walk(self, term: Text, start: int) -> Iterator[tuple[int, int, int]]:
+        """(place, state, characters read) after every character, as far as the automaton goes."""
+        if not term.dfa.edges:
+            return
+        at, state, count = start, 0, 0
+        while True:
+            yield at, state, count
+            char, size = _read_char(self.data, at, term.encoding)
+            if char is None:
+                return
+            target = _target(term, state, ord(char))
+            if target is None:
+                return
+            at, state, count = at + size, target, count + 1
+
+    # Words that begin with the rest of the data.
+
+    def completions(self, term: Term, start: int, count: int) -> list[bytes]:
+        """Up to `count` different words that begin with data[start:]; fewer only if there are fewer."""
+        out: dict[bytes, None] = {}
+        for word in self._completions(term, start, count):
+            out[word] = None
+            if len(out) == count:
+                break
+        return list(out)
+
+    def _completions(self, term: Term, start: int, count: int) -> Iterator[bytes]:
+        rest = self.data[start:]
+        match term:
+            case Nothing():
+                return
+            case Anything():
+                for size in range(count):
+                    yield rest + b"a" * size
+            case Bytes(expected):
+                if expected.startswith(rest):
+                    yield expected
+            case Words(words):
+                yield from (word for word in sorted(words) if word.startswith(rest))
+            case Text():
+                yield from self._text_completions(term, start, count)
+            case Sequence(items):
+                yield from self._sequence_completions(items, start, count)
+            case Choice(arms):
+                for arm in arms:
+                    yield from self.completions(arm, start, count)
+            case Repeat():
+                yield from self._repeat_completions(term, start, count)
+            case UniqueKeys():
+                yield from self._entry_completions(term, start, count)
+            case Except(item, words):
+                for word in self.completions(item, start, count + len(words)):
+                    if word not in words:
+                        yield word
+            case Rule(name):
+                if rest:
+                    yield from self.completions(self.rules[name], start, count)
+                else:
+                    yield from self._words_of_rules(count)[name]
+
+    def words(self, term: Term, count: int) -> list[bytes]:
+        """Up to `count` different words of the term."""
+        return self.completions(term, len(self.data), count)
+
+    def _words_of_rules(self, count: int) -> dict[str, list[bytes]]:
+        """Least fixed point: what the rules give when every mention gives what was found before."""
+        if count not in self.rule_words:
+            found: dict[str, list[bytes]] = {name: [] for name in self.rules}
+            self.rule_words[count] = found
+            changed = True
+            while changed:
+                changed = False
+                for name, term in self.rules.items():
+                    if len(found[name]) < count:
+                        words = self.words(term, count)
+                        changed |= len(words) > len(found[name])
+                        found[name] = words
+        return self.rule_words[count]
+
+    def _sequence_completions(self, items: tuple[Term, ...], start: int, count: int) -> Iterator[bytes]:
+        places = {start}
+        for index, item in enumerate(items):
+            for place in sorted(places):
+                # The data runs out inside this item (or just before it).
+                for word in self.completions(item, place, count):
+                    for tail in self._products(items[index + 1 :], count):
+                        yield self.data[start:place] + word + tail
+            places = {end for place in places for end in self.ends(item, place) if end < len(self.data)}
+        if not items and start == len(self.data):
+            yield b""
+
+    def _products(self, items: tuple[Term, ...], count: int) -> list[bytes]:
+        """Up to `count` words of the sequence of the items."""
+        out = [b""]
+        for item in items:
+            words = self.words(item, count)
+            out = list(dict.fromkeys(left + right for left in out for right in words))[:count]
+        return out
+
+    def _repeat_completions(self, term: Repeat, start: int, count: int) -> Iterator[bytes]:
+        if term.maximum is not None and term.maximum < term.minimum:
+            return
+        data = self.data
+        for place, read in self._repeat_places(term, start):
+            head = data[start:place]
+            if place == len(data) and read >= term.minimum:
+                yield head
+            if term.maximum is not None and read >= term.maximum:
+                continue
+            if read and term.separator.startswith(data[place:]):
+                firsts = [term.separator + word for word in self.words(term.item, count)]
+            else:
+                firsts = [
+                    data[place:begin] + word
+                    for begin in self._after_separator(term, place, read)
+                    for word in self.completions(term.item, begin, count)
+                ]
+            for first in firsts:
+                for more in self._more_items(term, read + 1, count):
+                    yield head + first + more
+
+    def _more_items(self, term: Repeat, read: int, count: int) -> list[bytes]:
+        """Up to `count` ways to go on after `read` items, each item behind its separator."""
+        words = [term.separator + word for word in self.words(term.item, count)]
+        out = [b""]
+        for _ in range(term.minimum - read):
+            out = list(dict.fromkeys(left + right for left in out for right in words))[:count]
+        read = max(read, term.minimum)
+        power = out
+        while len(out) < count and power and (term.maximum is None or read < term.maximum):
+            power = list(dict.fromkeys(left + right for left in power for right in words))[:count]
+            longer = list(dict.fromkeys([*out, *power]))
+            if longer == out:
+                break
+            out, read = longer[:count], read + 1
+        return out
+
+    def _entry_completions(self, term: UniqueKeys, start: int, count: int) -> Iterator[bytes]:
+        data = self.data
+        values = self.words(term.value, count)
+        for place, keys in self._entries(term, start):
+            head = data[start:place]
+            if place == len(data):
+                for more in self._more_entries(term, keys, values, count):
+                    yield head + more
+                continue
+            if term.maximum is not None and len(keys) >= term.maximum:
+                continue
+            # The data runs out inside the next entry: in its separator, its key, or its value.
+            left = b', "' if keys else b'"'
+            rest = data[place:]
+            if left.startswith(rest):
+                if values:
+                    for more in self._more_entries(term, keys, values, count, at_least=len(keys) + 1):
+                        yield head + more
+                continue
+            if not rest.startswith(left):
+                continue
+            opened = place + len(left)
+            for key in self.completions(term.key, opened, count + len(keys)):
+                if key not in keys:
+                    for value in values:
+                        for more in self._more_entries(term, (*keys, key), values, count):
+                            yield head + left + key + b'": ' + value + more
+            for end in self.ends(term.key, opened):
+                key = data[opened:end]
+                if key in keys:
+                    continue
+                if b'": '.startswith(data[end:]):
+                    firsts = [b'": ' + value for value in values]
+                else:
+                    firsts = [
+                        b'": ' + value
+                        for begin in self._past(b'": ', end)
+                        for value in self.completions(term.value, begin, count)
+                    ]
+                for first in firsts:
+                    for more in self._more_entries(term, (*keys, key), values, count):
+                        yield head + left + key + first + more
+
+    def _more_entries(
+        self, term: UniqueKeys, keys: tuple[bytes, ...], values: list[bytes], count: int, at_least: int = 0
+    ) -> Iterator[bytes]:
+        """Up to `count` ways to add entries with new keys until there are enough."""
+        if len(keys) >= max(term.minimum, at_least):
+            yield b""
+            count -= 1
+        if count <= 0 or not values or (term.maximum is not None and len(keys) >= term.maximum):
+            return
+        for key in self.words(term.key, count + len(keys)):
+            if key in keys:
+                continue
+            for value in values:
+                for more in self._more_entries(term, (*keys, key), values, count, at_least):
+                    yield (b', "' if keys else b'"') + key + b'": ' + value + more
+                    count -= 1
+                    if count <= 0:
+                        return
+
+    def _text_completions(self, term: Text, start: int, count: int) -> Iterator[bytes]:
+        data = self.data
+        for at, state, read in self._walk(term, start):
+            rest = data[at:]
+            if not rest:
+                yield from (data[start:] + tail for tail in _text_words(term, state, read, count))
+            elif len(rest) < 6 and read != term.max_chars:
+                # Perhaps the data stops inside a character.
+                for char, target in _chars(term, state, rest, count):
+                    for tail in _text_words(term, target, read + 1, count):
+                        yield data[start:at] + _spell(char, term.encoding) + tail
+
+
+def _count_fits(term: Text, count: int) -> bool:
+    return count >= term.min_chars and (term.max_chars is None or count <= term.max_chars)
+
+
+def _target(term: Text, state: int, point: int) -> int | None:
+    for low, high, target in term.dfa.edges[state]:
+        if low <= point <= high:
+            return target
+    return None
+
+
+def _spell(char: str, encoding: str) -> bytes:
+    return (json.dumps(char, ensure_ascii=False)[1:-1] if encoding == "json" else char).encode()
+
+
+def _read_char(data: bytes, at: int, encoding: str) -> tuple[str | None, int]:
+    """The character spelled at a place and how many bytes it takes; (None, 0) if none is complete there."""
+    for size in range(1, 7):
+        piece = data[at : at + size]
+        if len(piece) < size:
+            break
+        try:
+            char = json.loads(b'"' + piece + b'"', strict=True) if encoding == "json" else piece.decode()
+        except ValueError:
+            continue
+        # Only the canonical spelling counts: `\\u0061` is no `a`.
+        if len(char) == 1 and not "\ud800" <= char <= "\udfff" and _spell(char, encoding) == piece:
+            return char, size
+    return None, 0
+
+
+def _chars(term: Text, state: int, partial: bytes, count: int) -> Iterator[tuple[str, int]]:
+    """Up to `count` characters of each edge whose spelling is longer than `partial` and begins with it."""
+    for low, high, target in term.dfa.edges[state]:
+        if term.encoding == "json":
+            for char in [chr(point) for point in (*range(0x20), 0x22, 0x5C) if low <= point <= high]:
+                spelling = _spell(char, "json")
+                if spelling.startswith(partial) and spelling != partial:
+                    yield char, target
+        if partial[0] < 0xC2:
+            continue
+        # The code points whose UTF-8 begins like that are one range; find its ends by the bytes.
+        for size in (2, 3, 4):
+            missing = size - len(partial)
+            if missing <= 0:
+                continue
+            first, last = _decode_points(partial, missing)
+            if first is not None and last is not None:
+                begin = max(first, low)
+                for point in range(begin, min(last, high, begin + count - 1) + 1):
+                    yield chr(point), target
+
+
+def _decode_points(partial: bytes, missing: int) -> tuple[int | None, int | None]:
+    """Lowest and highest code point whose UTF-8 is `partial` and that many bytes more."""
+    lead = partial[0]
+    size = len(partial) + missing
+    if size != (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4) or lead > 0xF4:
+        return None, None
+    if any(not 0x80 <= byte <= 0xBF for byte in partial[1:]):
+        return None, None
+    bits = lead & (0xFF >> (size + 1))
+    for byte in partial[1:]:
+        bits = bits << 6 | byte & 0x3F
+    first, last = bits << 6 * missing, (bits + 1 << 6 * missing) - 1
+    first = max(first, {2: 0x80, 3: 0x800, 4: 0x10000}[size])
+    last = min(last, 0x10FFFF)
+    if size == 3 and first <= 0xDFFF and last >= 0xD800:
+        if first >= 0xD800:
+            first = 0xE000
+        elif last <= 0xDFFF:
+            last = 0xD7FF
+    return (first, last) if first <= last else (None, None)
+
+
+def _text_words(term: Text, state: int, read: int, count: int) -> list[bytes]:
+    """Up to `count` endings of a word from a state after `read` characters, shortest first."""
+    found: dict[bytes, None] = {}
+    layer: dict[int, list[bytes]] = {state: [b""]}
+    most = term.min_chars + len(term.dfa.edges) * (count + 1)
+    while layer and read <= most and (term.max_chars is None or read <= term.max_chars):
+        if read >= term.min_chars:
+            for here, words in layer.items():
+                if here in term.dfa.accepting:
+                    found.update(dict.fromkeys(words))
+            if len(found) >= count:
+                break
+        following: dict[int, dict[bytes, None]] = {}
+        for here, words in layer.items():
+            for low, high, target in term.dfa.edges[here]:
+                for point in range(low, min(high, low + count - 1) + 1):
+                    spelling = _spell(chr(point), term.encoding)
+                    grown = following.setdefault(target, {})
+                    grown.update(dict.fromkeys(word + spelling for word in words))
+        layer = {here: list(words)[:count] for here, words in following.items()}
+        read += 1
+    return list(found)[:count]
