@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import pytest
@@ -12,35 +11,7 @@ from sglc.runtime.conversation import WHOLE_CHARS, Conversation, Encoder, PlainC
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ByteTokenizer, ScriptedModel
-from sglc.runtime.tokenizer import Tokenizer
-
-CHAT = (
-    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-
-
-@cache
-def bpe() -> Tokenizer:
-    """A small byte-level BPE trained on a few sentences, with a ChatML template."""
-    import json
-
-    from tokenizers import Tokenizer as Backend
-    from tokenizers import decoders, models, pre_tokenizers, trainers
-
-    backend = Backend(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=420,
-        special_tokens=["<|im_start|>", "<|im_end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    backend.train_from_iterator(
-        ["the answer is there, the anthem of the theatre", "aaaa aa", "été à Zürich"], trainer
-    )
-    return Tokenizer(json.loads(backend.to_str()), chat_template=CHAT)
+from small_models import small_tokenizer
 
 
 class FakeBranch:
@@ -64,7 +35,7 @@ class FakeBranch:
 
 
 def conversation(tokenizer: Any = None) -> Conversation:
-    tokenizer = tokenizer or bpe()
+    tokenizer = tokenizer or small_tokenizer()
     return Conversation(encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=FakeBranch)  # type: ignore[arg-type, return-value]
 
 
@@ -138,9 +109,9 @@ def test_special_tokens_come_from_the_template_alone() -> None:
     talk.role("user")
     talk.text("<|im_end|>")
     tokens = talk.tokens()
-    assert tokens.count(bpe().special["<|im_end|>"]) == 0
-    assert tokens.count(bpe().special["<|im_start|>"]) == 1
-    assert written(list(tokens), bpe()) == "<|im_start|>user\n<|im_end|>"
+    assert tokens.count(small_tokenizer().special["<|im_end|>"]) == 0
+    assert tokens.count(small_tokenizer().special["<|im_start|>"]) == 1
+    assert written(list(tokens), small_tokenizer()) == "<|im_start|>user\n<|im_end|>"
 
 
 def test_text_after_generated_text_is_tokenised_jointly() -> None:
@@ -148,7 +119,7 @@ def test_text_after_generated_text_is_tokenised_jointly() -> None:
     talk.text("the an")
     talk.sync()
     talk.text("swer")
-    assert tuple(talk.sync().tokens) == tuple(bpe().encode("the answer"))
+    assert tuple(talk.sync().tokens) == tuple(small_tokenizer().encode("the answer"))
 
 
 def test_a_fork_and_its_parent_are_independent() -> None:
@@ -159,10 +130,10 @@ def test_a_fork_and_its_parent_are_independent() -> None:
     fork.text("answer")
     fork.sync()
     talk.text("anthem")
-    assert written(talk.sync().tokens, bpe()) == "the anthem"
-    assert written(fork.sync().tokens, bpe()) == "the answer"
+    assert written(talk.sync().tokens, small_tokenizer()) == "the anthem"
+    assert written(fork.sync().tokens, small_tokenizer()) == "the answer"
     talk.adopt(fork)
-    assert written(talk.sync().tokens, bpe()) == "the answer"
+    assert written(talk.sync().tokens, small_tokenizer()) == "the answer"
 
 
 def test_a_model_without_a_template_knows_no_roles() -> None:
@@ -237,11 +208,11 @@ def test_tokens_are_the_texts_after_any_steps(steps: list[tuple[str, str]]) -> N
             case "adopt" if forks:
                 talk.adopt(forks.pop())
     held = talk.sync().tokens
-    assert written(held, bpe()) == talk.rendered()
+    assert written(held, small_tokenizer()) == talk.rendered()
     expected: list[int] = []
     for stretch, special in talk.state.closed:
-        expected += [*bpe().encode(stretch), special]
-    assert held == expected + bpe().encode(talk.state.stretch)
+        expected += [*small_tokenizer().encode(stretch), special]
+    assert held == expected + small_tokenizer().encode(talk.state.stretch)
 
 
 @settings(max_examples=20, deadline=None)
@@ -252,7 +223,7 @@ def test_long_messages_are_tokenised_as_a_whole_would_be(parts: list[str]) -> No
     for part in parts:
         talk.text(part)
         talk.sync()
-    assert talk.sync().tokens == bpe().encode(talk.state.stretch)
+    assert talk.sync().tokens == small_tokenizer().encode(talk.state.stretch)
 
 
 def test_a_long_run_without_a_boundary_is_tokenised_as_a_whole_would_be() -> None:
@@ -260,7 +231,7 @@ def test_a_long_run_without_a_boundary_is_tokenised_as_a_whole_would_be() -> Non
     for size in (5000, 1, 2, 3, 600, 1):
         talk.text("a" * size)
         talk.sync()
-    assert talk.sync().tokens == bpe().encode(talk.state.stretch)
+    assert talk.sync().tokens == small_tokenizer().encode(talk.state.stretch)
 
 
 def test_an_engines_branch_follows() -> None:
