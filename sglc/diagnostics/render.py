@@ -1,0 +1,220 @@
+"""Drawing a diagnostic as text: the message, the lines it speaks of with carets, and why and what to do.
+
+    error[E0102]: a colon is missing
+     --> program.sgl:3:13
+      |
+    3 |     if x > 3
+      |             ^ the block begins here
+      = hint: write `if x > 3:`
+
+Characters that a terminal would act on or not show are drawn as visible ones, so that text of a program can
+neither move the cursor nor hide.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.source import Source, Span
+
+WIDTH = 110
+"""Columns of source text that are shown of one line."""
+
+_TAB = 4
+_SHOWN = {"\u00a0": "⍽", "\u202f": "⍽", "\u2007": "⍽", "\ufeff": "⍽", "\u200b": "⍽"}
+_RESET, _BOLD, _BLUE = "\x1b[0m", "\x1b[1m", "\x1b[1;34m"
+_COLORS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
+_TAIL_WORDS = (("reason", "reason"), ("witness", "example"), ("hint", "hint"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Columns of one line to underline; `label` is drawn after the last mark of a span."""
+
+    line: int
+    start: int
+    end: int
+    label: str
+    primary: bool
+
+
+def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
+    """One diagnostic as lines of text without a line end after the last."""
+    paint = _painter(color)
+    tone = _COLORS[diagnostic.severity]
+    head = f"{diagnostic.severity}[{diagnostic.code}]"
+    lines = [paint(head, tone) + paint(f": {plain(diagnostic.message)}", _BOLD)]
+    spans = [(label.span, label.text, False) for label in diagnostic.secondary]
+    if diagnostic.span is not None:
+        spans.insert(0, (diagnostic.span, diagnostic.label, True))
+    groups: list[tuple[Source, list[_Mark]]] = []
+    for span, label, primary in spans:
+        marks = next((marks for source, marks in groups if source is span.source), None)
+        if marks is None:
+            marks = []
+            groups.append((span.source, marks))
+        marks += _marks(span, plain(label), primary)
+    widest = max((mark.line for _, marks in groups for mark in marks), default=0)
+    margin = " " * len(str(widest)) if groups else ""
+    for number, (source, marks) in enumerate(groups):
+        first = next((m for m in marks if m.primary), marks[0])
+        arrow = "-->" if number == 0 else ":::"
+        lines.append(f"{margin}{paint(arrow, _BLUE)} {plain(source.name)}:{first.line}:{first.start + 1}")
+        lines.append(f"{margin} {paint('|', _BLUE)}")
+        lines += _snippet(source, marks, margin, paint, tone)
+    for attribute, word in _TAIL_WORDS:
+        text = getattr(diagnostic, attribute)
+        if text:
+            first_line, *rest = plain(text).split("\n")
+            lines.append(f"{margin} {paint('=', _BLUE)} {paint(word + ':', _BOLD)} {first_line}")
+            indent = margin + " " * (len(word) + 5)
+            lines += [indent + line for line in rest]
+    return "\n".join(lines)
+
+
+def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
+    """Several diagnostics with a blank line between them."""
+    return "\n\n".join(render(diagnostic, color=color) for diagnostic in diagnostics)
+
+
+def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as plain data: lines and columns count from 1, offsets from 0, all in characters."""
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "span": None if diagnostic.span is None else _place(diagnostic.span),
+        "label": diagnostic.label,
+        "reason": diagnostic.reason,
+        "witness": diagnostic.witness,
+        "hint": diagnostic.hint,
+        "secondary": [{"span": _place(label.span), "text": label.text} for label in diagnostic.secondary],
+    }
+
+
+def plain(text: str) -> str:
+    """Text with every control and direction character drawn as a visible one; line ends stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char == "\n" else visible(char) for char in text)
+
+
+def visible(char: str) -> str:
+    """How one character is drawn: itself, or a picture of it."""
+    if char in _SHOWN:
+        return _SHOWN[char]
+    code = ord(char)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return f"⟨U+{code:04X}⟩"
+    return char
+
+
+def _place(span: Span) -> dict[str, Any]:
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return {
+        "file": span.source.name,
+        "start": {"offset": span.start, "line": line, "column": column},
+        "end": {"offset": span.end, "line": end_line, "column": end_column},
+    }
+
+
+def _marks(span: Span, label: str, primary: bool) -> list[_Mark]:
+    """A span's marks: one, or for a span over several lines one on its first and one on its last."""
+    source = span.source
+    line, column = source.position(span.start)
+    last_line, last_column = source.position(max(span.start, span.end))
+    if last_line == line:
+        return [_Mark(line, column - 1, last_column - 1, label, primary)]
+    first = _Mark(line, column - 1, len(source.line(line).rstrip()), "", primary)
+    text = source.line(last_line)
+    blank = len(text) - len(text.lstrip())
+    if last_column - 1 <= blank:
+        return [_Mark(line, first.start, first.end, label, primary)]
+    return [first, _Mark(last_line, blank, last_column - 1, label, primary)]
+
+
+def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Any, tone: str) -> list[str]:
+    """The marked lines in order, with `...` where lines between them are left out."""
+    lines: list[str] = []
+    before = None
+    bar = paint("|", _BLUE)
+    for number in sorted({mark.line for mark in marks}):
+        if before is not None and number > before + 1:
+            if number == before + 2:
+                text, _ = _drawn(source.line(before + 1), 0)
+                lines.append(_numbered(before + 1, text, margin, paint))
+            else:
+                lines.append(f"{margin} {paint('...', _BLUE)}")
+        before = number
+        here = sorted((mark for mark in marks if mark.line == number), key=lambda m: (not m.primary, m.start))
+        text, columns = _drawn(source.line(number), here[0].start)
+        lines.append(_numbered(number, text, margin, paint))
+        for mark in here:
+            start, end = columns[min(mark.start, len(columns) - 1)], columns[min(mark.end, len(columns) - 1)]
+            sign = "^" if mark.primary else "-"
+            drawn = sign * max(1, end - start) + (f" {mark.label}" if mark.label else "")
+            lines.append(f"{margin} {bar} {' ' * start}{paint(drawn, tone if mark.primary else _BLUE)}")
+    return lines
+
+
+def _numbered(number: int, text: str, margin: str, paint: Any) -> str:
+    return f"{paint(str(number).rjust(len(margin)), _BLUE)} {paint('|', _BLUE)} {text}".rstrip()
+
+
+def _drawn(line: str, focus: int) -> tuple[str, list[int]]:
+    """A line as it is drawn, and the column at which each of its characters begins (one more for its end).
+
+    A long line is cut to a window around the character `focus`, with `…` where something is left out.
+    """
+    line = line.rstrip("\r")
+    cells: list[str] = []
+    columns = [0]
+    for char in line:
+        if char == "\t":
+            cell = "→".ljust(_TAB - columns[-1] % _TAB)
+        else:
+            cell = visible(char)
+        cells.append(cell)
+        columns.append(columns[-1] + _width(cell))
+    if columns[-1] <= WIDTH:
+        return "".join(cells), columns
+    first = 0
+    target = columns[min(focus, len(cells))]
+    if target > WIDTH * 2 // 3:
+        while columns[first] < target - WIDTH // 2:
+            first += 1
+    last = first
+    while last < len(cells) and columns[last + 1] - columns[first] <= WIDTH:
+        last += 1
+    lead = "…" if first else ""
+    tail = "…" if last < len(cells) else ""
+    shift = columns[first] - len(lead)
+    right = columns[last] - shift
+    return (
+        lead + "".join(cells[first:last]) + tail,
+        [min(max(column - shift, 0), right) for column in columns],
+    )
+
+
+def _width(cell: str) -> int:
+    if cell.isascii():
+        return len(cell)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in cell
+    )
+
+
+def _painter(color: bool) -> Any:
+    if not color:
+        return lambda text, _: text
+    return lambda text, style: f"{style}{text}{_RESET}"

@@ -1,0 +1,48 @@
+"""The nearest name: what someone probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate closest to `name`, or None if none is close.
+
+    Close means at most a third of the letters wrong (one letter always counts as close, for names of two
+    letters or more), or the same letters in another case. Ties go to the first in alphabetical order.
+    """
+    if len(name) < 2 or len(name) > 60:
+        return None
+    folded = name.lower()
+    best: str | None = None
+    best_distance = max(1, len(name) // 3) + 1
+    for candidate in sorted(candidates):
+        if candidate == name:
+            continue
+        if candidate.lower() == folded:
+            return candidate
+        if abs(len(candidate) - len(name)) < best_distance and len(candidate) > 1:
+            distance = edit_distance(folded, candidate.lower(), best_distance)
+            if distance < best_distance:
+                best, best_distance = candidate, distance
+    return best
+
+
+def edit_distance(left: str, right: str, limit: int) -> int:
+    """Letters to insert, drop, change or swap with their neighbour (optimal string alignment).
+
+    Gives `limit` as soon as the distance cannot be below it.
+    """
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        following = [i]
+        for j, b in enumerate(right, 1):
+            cost = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            following.append(cost)
+        if min(following) >= limit:
+            return limit
+        before, row = row, following
+    return min(row[-1], limit)

@@ -1,0 +1,218 @@
+"""The LALR driver: shifts tokens, reduces rules, and calls the builder as soon as a node is complete.
+
+The loop is the textbook one over the tables of `sglc.syntax.tables`. Three stacks run in parallel: states,
+values, and where each value begins and ends. A keyword that the grammar cannot take is tried as a name, which is
+all that makes keywords contextual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
+
+from sglc.syntax.layout import Tokens
+from sglc.syntax.tables import Rule, Tables
+
+INDENT_MARK = object()
+"""Value of an INDENT on the stack, so that open blocks can be counted."""
+
+Reduction = Callable[[list[Any], int, int], Any]
+HARD = frozenset(
+    "fn let var if elif else for while return break continue raise try except case and or not in true false null".split()
+)
+"""Words that are never names, except after a point and before a colon."""
+
+
+class Machine:
+    """Tables joined with the methods of one builder class; the work on one text is a `Run`."""
+
+    def __init__(self, tables: Tables, builder: type) -> None:
+        self.rows = tables.rows
+        self.starts = tables.starts
+        self.literals = tables.literals
+        self.rules: list[tuple[int, str, Callable[[Any, list[Any], int, int], Any] | None, int]] = [
+            (rule.length, rule.symbol, *_reduction(rule, builder)) for rule in tables.rules
+        ]
+
+    def expected(self, state: int) -> set[str]:
+        """Terminals that the state has an action for."""
+        return {name for name in self.rows[state] if len(name) < 3 or name[0] != "<"}
+
+
+def _reduction(rule: Rule, builder: type) -> tuple[Callable[[Any, list[Any], int, int], Any] | None, int]:
+    """The function (builder, values, start, end) of a rule, or None and the index of the value handed on."""
+    steps = rule.steps
+    if rule.action == "":
+        assert isinstance(steps[0], int)
+        return None, steps[0]
+    method = _method(builder, rule.action)
+    if rule.appends:
+        return _appending(steps), 0
+    if any(isinstance(step, tuple) for step in steps):
+        return _splicing(steps, method), 0
+    if method is None:
+        return _listing(steps), 0
+    indices = tuple(rule.length if step is None else step for step in steps)
+    padded = None in steps
+    if not indices:
+        return (lambda b, values, start, end: method(b, start, end)), 0
+    if len(indices) == 1 and not padded:
+        (only,) = indices
+        return (lambda b, values, start, end: method(b, start, end, values[only])), 0
+    if len(indices) == 2 and not padded:
+        one, two = indices
+        return (lambda b, values, start, end: method(b, start, end, values[one], values[two])), 0
+    if len(indices) == 1:
+        return (lambda b, values, start, end: method(b, start, end, None)), 0
+    pick = itemgetter(*indices)
+
+    def reduce(b: Any, values: list[Any], start: int, end: int) -> Any:
+        values.append(None)
+        return method(b, start, end, *pick(values))
+
+    return reduce, 0
+
+
+def _method(builder: type, action: str) -> Callable[..., Any] | None:
+    """The builder's method of an action; words of Python have an underscore after them."""
+    if action == "_":
+        return None
+    return getattr(builder, action + "_", None) or getattr(builder, action, None)
+
+
+def _appending(steps: tuple[Any, ...]) -> Callable[[Any, list[Any], int, int], Any]:
+    if len(steps) == 2 and isinstance(steps[1], int):
+        only = steps[1]
+
+        def append(b: Any, values: list[Any], start: int, end: int) -> Any:
+            values[0].append(values[only])
+            return values[0]
+
+        return append
+
+    def extend(b: Any, values: list[Any], start: int, end: int) -> Any:
+        target = values[0]
+        for step in steps[1:]:
+            if isinstance(step, tuple):
+                target.extend(values[step[0]])
+            else:
+                target.append(None if step is None else values[step])
+        return target
+
+    return extend
+
+
+def _splicing(
+    steps: tuple[Any, ...], method: Callable[..., Any] | None
+) -> Callable[[Any, list[Any], int, int], Any]:
+    def splice(b: Any, values: list[Any], start: int, end: int) -> Any:
+        parts: list[Any] = []
+        for step in steps:
+            if isinstance(step, tuple):
+                parts.extend(values[step[0]])
+            else:
+                parts.append(None if step is None else values[step])
+        return parts if method is None else method(b, start, end, *parts)
+
+    return splice
+
+
+def _listing(steps: tuple[Any, ...]) -> Callable[[Any, list[Any], int, int], Any]:
+    def listing(b: Any, values: list[Any], start: int, end: int) -> Any:
+        return [None if step is None else values[step] for step in steps]
+
+    return listing
+
+
+class Run:
+    """One token list being parsed. `step` stops at the end or at a token that nothing can take."""
+
+    def __init__(self, machine: Machine, text: str, tokens: Tokens, builder: Any, start: str) -> None:
+        self.machine = machine
+        self.text = text
+        self.tokens = tokens
+        self.builder = builder
+        self.goal = f"<{start}>"
+        self.states = [machine.starts[start]]
+        self.values: list[Any] = [None]
+        self.begins = [0]
+        self.finishes = [0]
+        self.index = 0
+        self.result: Any = None
+
+    def step(self) -> bool:
+        """Go on until the end (True) or a token that cannot stand there (False, `index` points at it)."""
+        rows, rules, text, builder = self.machine.rows, self.machine.rules, self.text, self.builder
+        kinds, token_starts, token_ends = self.tokens.kinds, self.tokens.starts, self.tokens.ends
+        states, values, begins, finishes = self.states, self.values, self.begins, self.finishes
+        leaves = builder.leaves
+        index = self.index
+        goal = self.goal
+        while True:
+            kind = kinds[index]
+            row = rows[states[-1]]
+            action = row.get(kind)
+            if action is None:
+                other = self._other(kind, index)
+                action = row.get(other) if other else None
+                if action is None:
+                    self.index = index
+                    return False
+                kind = other
+            if action > 0:
+                start, end = token_starts[index], token_ends[index]
+                leaf = leaves.get(kind)
+                states.append(action - 1)
+                values.append(leaf(start, end) if leaf is not None else start)
+                begins.append(start)
+                finishes.append(end)
+                index += 1
+                continue
+            length, symbol, reduction, only = rules[-action - 1]
+            if length == 1:
+                # One part: the stacks keep their height, and so do its places.
+                if reduction is not None:
+                    values[-1] = reduction(builder, [values[-1]], begins[-1], finishes[-1])
+                if symbol == goal and len(states) == 2:
+                    self.result = values[-1]
+                    return True
+                states[-1] = rows[states[-2]][symbol] - 1
+                continue
+            if length:
+                parts = values[-length:]
+                start, end = begins[-length], finishes[-1]
+                value = parts[only] if reduction is None else reduction(builder, parts, start, end)
+                del states[-length:], values[-length:], begins[-length:], finishes[-length:]
+            else:
+                start = end = finishes[-1]
+                value = None if reduction is None else reduction(builder, [], start, end)
+            if symbol == goal and len(states) == 1:
+                self.result = value
+                return True
+            values.append(value)
+            begins.append(start)
+            finishes.append(end)
+            states.append(rows[states[-1]][symbol] - 1)
+
+    def _other(self, kind: str, index: int) -> str | None:
+        """What else a token can be: an operator its own text, a keyword a name."""
+        if kind == "BINARY":
+            text = self.text[self.tokens.starts[index] : self.tokens.ends[index]]
+            if text in self.machine.rows[self.states[-1]]:
+                return text
+        elif kind == "ROLE" or kind[0].islower():
+            text = kind
+        else:
+            return None
+        if text[0].isalpha() and (text not in HARD or self._names_a_part(index)):
+            return "NAME"
+        return None
+
+    def _names_a_part(self, index: int) -> bool:
+        kinds = self.tokens.kinds
+        return (index > 0 and kinds[index - 1] == ".") or kinds[index + 1] in (":", "?")
+
+    def depth(self) -> int:
+        """How many blocks are open."""
+        return sum(value is INDENT_MARK for value in self.values)

@@ -1,0 +1,610 @@
+"""Text to tokens: words, operators, pipe lines whole, and indentation as tokens.
+
+One pass over the text with one regular expression per place. What makes SGL easy to cut is that a pipe line
+never leaves its line: its text is one token, and only what stands inside `${…}` and `?{…}` is cut again, when the
+line's node is built (`sglc.syntax.text`). Newlines inside brackets do not count.
+
+Words that only mean something in one place (`check`, `user`, `gen`) are keywords only where what follows them
+says so; the parser turns the others back into names where its grammar cannot take the keyword.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+MAX_BRACKETS = 64
+MAX_INDENTS = 64
+MAX_LINE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the cutter could not make sense of. `kind` names the message in `sglc.syntax.recover`."""
+
+    kind: str
+    start: int
+    end: int
+    detail: str = ""
+    other: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Parallel lists: the kind of each token and where it begins and ends.
+
+    A kind is a terminal of the grammar: a declared name (`NAME`, `PIPE`) or the text of a keyword or operator.
+    """
+
+    kinds: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    docs: list[tuple[int, int]] = field(default_factory=list)
+    """Extents of the `##` comments."""
+    faults: list[Fault] = field(default_factory=list)
+    strings: dict[int, tuple[StringPart, ...]] = field(default_factory=dict)
+    """Start of a string with `${…}` in it to its parts."""
+    fences: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """Start of a fenced block to the extents of its lines."""
+    longest: int = 0
+    """Tokens of the longest logical line."""
+
+
+StringPart = tuple[int, int] | tuple[int, int, "Tokens"]
+"""Extent of literal text, or extent and tokens of an inserted expression."""
+
+_TOKEN = re.compile(
+    r"""[ \t]*(?:
+     ([^\W\d]\w*)                                                    # 1 word
+    |((?:\.\.=?|==|!=|<=|>=|->|\*\*|//|[-+*/]=|[-+*/%<>])|[=:,.;|?]) # 2 operator or mark
+    |([(\[{])                                                        # 3 opening bracket
+    |([)\]}])                                                        # 4 closing bracket
+    |("(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*")                             # 5 string without inserts
+    |(\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?)                      # 6 number
+    |(\r?\n|\r?\Z)                                                   # 7 end of line
+    |(\#[^\n]*)                                                      # 8 comment
+    )""",
+    re.VERBOSE,
+)
+_WORD, _OPERATOR, _OPEN, _CLOSE, _STRING, _NUMBER, _END, _COMMENT = range(1, 9)
+
+_LINE = re.compile(r"([ ]*)([\t\u00a0][ \t\u00a0]*)?(\||\#|\r?\n|\r?\Z)?")
+_REGEX = re.compile(r"/((?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\[\n])+)/")
+_REGEX_PLAIN = re.compile(r"/((?:\\[^\n]|[^/\\\n])+)/")
+_FENCE_OPEN = re.compile(r'[ \t]*"""[ \t]*\r?(\n|\Z)')
+_PATH = re.compile(r"[ \t]+([^\s(\"]+)")
+_SPACES = re.compile(r"[ \t]*")
+_NOT_IN = re.compile(r"[ \t]+in\b")
+_NOT_CONTAINING = re.compile(r"[ \t]+containing\b")
+_OR_SKIP = re.compile(r"[ \t]+skip[ \t]*:")
+_FIRST_WORD = re.compile(r"[ ]*([A-Za-z]+)\b|[ ]*(\|)")
+
+_BINARY = frozenset("+ - * / // % ** == != < <= > >= .. ..= and or in matches contains".split())
+_AUGMENTED = frozenset("+= -= *= /=".split())
+_ROLES = frozenset("system user assistant tool".split())
+_REGEX_AFTER = frozenset("matching matches skip return in and or not if elif else".split())
+_OPERAND_ENDS = frozenset("NAME NUMBER STRING REGEX ROLE ) ] } true false null".split())
+_CLOSER = {"(": ")", "[": "]", "{": "}"}
+LINE_WORDS = frozenset(
+    "pub fn record enum union test use const grammar extern import let var if for while return match case".split()
+)
+"""Words that begin a line of their own: inside a bracket at such a line the bracket was left open."""
+
+# A word is a keyword only if what follows it in the text matches.
+_NO_OPERATOR = r"(?!(?:in|and|or|if|else|matches|contains|is|for)\b|not[ \t]+in\b)"
+_PHRASE = rf'[ \t]+{_NO_OPERATOR}(?![-/]=)[\w"\[({{/-]'
+_OPERAND = rf'[ \t]+{_NO_OPERATOR}[\w"\[({{]'
+_NAMED = rf"[ \t]+{_NO_OPERATOR}[^\W\d]"
+_COLON = r"[ \t]*:"
+SOFT: dict[str, re.Pattern[str]] = {
+    word: re.compile(follow, re.MULTILINE)
+    for words, follow in (
+        ("system user tool", _COLON),
+        ("assistant", r"[ \t]*:|[ \t]+with\b"),
+        ("check ensure yield adopt fuzz expect golden match", _PHRASE),
+        ("include replay", r'[ \t]*"'),
+        ("mock part aside stream using", _NAMED),
+        ("gen choose select fork", _OPERAND),
+        ("forget par", _COLON),
+        ("think", r"[ \t]+(?:max|temp|top_p|top_k|min_p|seed|until|using)\b|[ \t]*(?:#.*)?\r?$"),
+        ("schema", r"\("),
+        ("each", r"[ \t]+[^\W\d]\w*[ \t]+in\b"),
+        ("span one multiple", r"[ \t]+of\b"),
+        ("skip", r"[ \t]*/"),
+        ("json", r"[ \t]+schema\b"),
+        ("raises", r"[ \t]+[^\W\d]"),
+    )
+    for word in words.split()
+}
+
+
+def words_of(literals: frozenset[str]) -> dict[str, tuple[str, Callable[[str, int], object] | None]]:
+    """Every word of the grammar with its kind and the test that what follows must pass."""
+    table: dict[str, tuple[str, Callable[[str, int], object] | None]] = {}
+    for word in sorted({*literals, *_BINARY, *_ROLES}):
+        if word.isidentifier():
+            kind = "BINARY" if word in _BINARY else "ROLE" if word in _ROLES else word
+            table[word] = (kind, SOFT[word].match if word in SOFT else None)
+    return table
+
+
+class Layout:
+    """Cuts one text. `words` comes from `words_of` with the literals of the grammar."""
+
+    def __init__(
+        self,
+        text: str,
+        words: dict[str, tuple[str, Callable[[str, int], object] | None]],
+        sink: Tokens | None = None,
+    ) -> None:
+        self.text = text
+        self.words = words
+        self.tokens = sink or Tokens()
+        self.depth = 0
+
+    # -- whole files -----------------------------------------------------------------------------------
+
+    def module(self) -> Tokens:
+        """The tokens of a file: lines, with INDENT and DEDENT, and `$END`."""
+        text, out = self.text, self.tokens
+        add_kind, add_start, add_end = out.kinds.append, out.starts.append, out.ends.append
+        line_match, size = _LINE.match, len(text)
+        indents = [0]
+        position = 0
+        grammar_indent = -1
+        previous = 0
+        while position < size:
+            match = line_match(text, position)
+            assert match is not None
+            first = match.group(3)
+            if first is not None and first != "|":
+                if first == "#":
+                    position = self._comment(match.start(3))
+                else:
+                    position = match.end()
+                continue
+            if match.start(2) >= 0:
+                out.faults.append(Fault("tab indentation", match.start(2), match.end(2)))
+                here = match.start(3) if first else match.end()
+                indent = _column(text, position, here)
+            else:
+                here = match.start(3) if first else match.end()
+                indent = here - position
+            if grammar_indent >= 0:
+                if indent <= grammar_indent:
+                    grammar_indent = -1
+                elif first == "|" and out.kinds and out.kinds[-1] == "_NEWLINE":
+                    # `| alternative` below a rule goes on with that rule.
+                    out.kinds.pop(), out.starts.pop(), out.ends.pop()
+                    position = self._code(here, indent, True)
+                    previous = out.ends[-1]
+                    continue
+            if indent > indents[-1]:
+                indents.append(indent)
+                add_kind("_INDENT"), add_start(here), add_end(here)
+                if len(indents) > MAX_INDENTS:
+                    out.faults.append(Fault("deep", here, here + 1))
+                    break
+            elif indent < indents[-1]:
+                while indent < indents[-1]:
+                    indents.pop()
+                    add_kind("_DEDENT"), add_start(previous), add_end(previous)
+                if indent != indents[-1]:
+                    out.faults.append(Fault("dedent", position, here, str(indents[-1])))
+            if first == "|":
+                position = self._pipe(here)
+                add_kind("_NEWLINE"), add_start(out.ends[-1]), add_end(out.ends[-1])
+            else:
+                in_grammar = grammar_indent >= 0
+                if not in_grammar and text.startswith(("grammar ", "pub grammar "), here):
+                    grammar_indent = indent
+                position = self._code(here, indent, in_grammar)
+            previous = out.ends[-1]
+        for _ in indents[1:]:
+            add_kind("_DEDENT"), add_start(previous), add_end(previous)
+        add_kind("$END"), add_start(size), add_end(size)
+        return out
+
+    def fragment(self) -> Tokens:
+        """The tokens of a text that is one expression or type; line ends do not count."""
+        self._brackets(0, len(self.text), "")
+        self._add("$END", len(self.text), len(self.text))
+        return self.tokens
+
+    def inside(self, position: int, limit: int) -> int | None:
+        """Tokens from `position` to the `}` that closes an insert or hole; where that is, None if nowhere.
+
+        The closing brace becomes `$END`.
+        """
+        end = self._brackets(position, limit, "}")
+        if end is None:
+            return None
+        self._add("$END", end, end)
+        return end
+
+    # -- one line --------------------------------------------------------------------------------------
+
+    def _add(self, kind: str, start: int, end: int) -> None:
+        out = self.tokens
+        out.kinds.append(kind)
+        out.starts.append(start)
+        out.ends.append(end)
+
+    def _code(self, position: int, indent: int, in_grammar: bool) -> int:
+        """One logical line of code, with its end; returns where the next line begins."""
+        text, out, words = self.text, self.tokens, self.words
+        kinds, starts, ends = out.kinds, out.starts, out.ends
+        token_match = _TOKEN.match
+        opened: list[tuple[str, int]] = []
+        first = len(kinds)
+        line_start = position
+        while True:
+            match = token_match(text, position)
+            if match is None:
+                position = self._odd(position)
+                continue
+            group = match.lastindex
+            start, end = match.span(group)  # type: ignore[arg-type]
+            if group == _WORD:
+                position = self._word(text[start:end], start, end, first, words)
+                if position > end and kinds[-1] == "FENCE":
+                    return position
+                continue
+            if group == _OPERATOR:
+                kind = text[start:end]
+                if kind == "|" and not opened and kinds[-1] == ":" and not in_grammar:
+                    position = self._pipe(start)
+                    self._end(first)
+                    return position
+                if kind[0] == "/" and (in_grammar or self._regex_here(first)):
+                    regex = _REGEX.match(text, start) or _REGEX_PLAIN.match(text, start)
+                    if regex is not None:
+                        kind, end = "REGEX", regex.end()
+                    elif kind == "/" and not (len(kinds) > first and kinds[-1] in _OPERAND_ENDS):
+                        line_end = _line_end(text, start)
+                        out.faults.append(Fault("regex", start, line_end))
+                        kind, end = "REGEX", line_end
+                if kind in _BINARY:
+                    kind = "BINARY"
+                elif kind in _AUGMENTED:
+                    kind = "AUGMENTED"
+                kinds.append(kind)
+            elif group == _OPEN:
+                kind = text[start]
+                if kind == "{" and starts[-1:] and kinds[-1] == "schema" and kinds[-2:-1] == ["json"]:
+                    position = self._inline_json(start)
+                    continue
+                opened.append((kind, start))
+                kinds.append(kind)
+                if len(opened) > MAX_BRACKETS:
+                    out.faults.append(Fault("deep", start, end))
+                    kinds.pop()
+                    self._end(first)
+                    return _next_line(text, end)
+            elif group == _CLOSE:
+                kind = text[start]
+                if opened and _CLOSER[opened[-1][0]] == kind:
+                    opened.pop()
+                elif opened:
+                    place = opened.pop()[1]
+                    out.faults.append(Fault("mismatch", start, end, kind, (place, place + 1)))
+                    kind = _CLOSER[text[place]]
+                else:
+                    out.faults.append(Fault("stray bracket", start, end, kind))
+                    position = end
+                    continue
+                kinds.append(kind)
+            elif group == _STRING:
+                kinds.append("STRING")
+            elif group == _NUMBER:
+                kinds.append("NUMBER")
+            elif group == _END:
+                position = end
+                if not opened or start >= len(text) or self._left_open(end, indent):
+                    if opened:
+                        place = opened[0][1] if start >= len(text) else opened[-1][1]
+                        out.faults.append(Fault("bracket", place, place + 1, text[place]))
+                    if end == start:
+                        position = len(text)
+                    self._end(first)
+                    if end - line_start > MAX_LINE:
+                        out.faults.append(Fault("long line", line_start, line_start + 1))
+                    return position
+                continue
+            else:
+                self._comment(start)
+                position = end
+                continue
+            starts.append(start)
+            ends.append(end)
+            position = end
+
+    def _word(self, word: str, start: int, end: int, first: int, words: dict) -> int:
+        """Add a word's token; returns where to go on."""
+        out, text = self.tokens, self.text
+        known = words.get(word)
+        kind = "NAME"
+        if known is not None:
+            kind, test = known
+            if test is not None and not test(text, end):
+                kind = "NAME"
+            elif word == "not":
+                match = _NOT_IN.match(text, end)
+                if match is not None:
+                    kind, end = "BINARY", match.end()
+                else:
+                    match = _NOT_CONTAINING.match(text, end)
+                    if match is not None:
+                        kind, end = "_NOT_CONTAINING", match.end()
+            elif word == "or":
+                match = _OR_SKIP.match(text, end)
+                if match is not None:
+                    kind, end = "OR_SKIP", match.end() - 1
+                    end = start + len(text[start:end].rstrip())
+            elif word == "use" and len(out.kinds) == first:
+                match = _PATH.match(text, end)
+                if match is not None:
+                    self._add("use", start, end)
+                    self._add("PATH", match.start(1), match.end(1))
+                    return match.end(1)
+        elif word == "text" and len(out.kinds) == first:
+            match = _FENCE_OPEN.match(text, end)
+            if match is not None:
+                return self._fence(start, match.end())
+        self._add(kind, start, end)
+        return end
+
+    def _end(self, first: int) -> None:
+        """Close a logical line that began at token `first`."""
+        out = self.tokens
+        if len(out.kinds) > first:
+            self._add("_NEWLINE", out.ends[-1], out.ends[-1])
+            out.longest = max(out.longest, len(out.kinds) - first)
+
+    def _pipe(self, start: int) -> int:
+        """The token of a pipe line that begins at `start`; returns where the next line begins."""
+        text = self.text
+        end = text.find("\n", start)
+        after = end + 1
+        if end < 0:
+            end = after = len(text)
+        if end > start and text[end - 1] == "\r":
+            end -= 1
+        if end - start > MAX_LINE:
+            self.tokens.faults.append(Fault("long line", start, start + 1))
+            end = start + MAX_LINE
+        self._add("PIPE", start, end)
+        return after
+
+    def _left_open(self, position: int, indent: int) -> bool:
+        """Whether the line at `position` is a new one, so that a bracket before it was never closed."""
+        match = _FIRST_WORD.match(self.text, position)
+        if match is None:
+            return False
+        column = match.end() - position - len(match.group(1) or match.group(2))
+        if match.group(2):
+            return column >= indent and not self._type_position()
+        if match.group(1) not in LINE_WORDS:
+            return False
+        following = self.text[match.end() : match.end() + 40].lstrip(" ")
+        return column <= indent and not following.startswith((":", ",", "=", "."))
+
+    def _type_position(self) -> bool:
+        """Whether a `|` at the start of the next line can go on with a union in brackets."""
+        kinds = self.tokens.kinds
+        return bool(kinds) and kinds[-1] in ("STRING", "NAME", "NUMBER", "]", ")", "}", "chars", "null")
+
+    def _regex_here(self, first: int) -> bool:
+        """Whether a slash begins a regular expression: not after something that can be divided."""
+        out = self.tokens
+        if len(out.kinds) == first:
+            return True
+        kind = out.kinds[-1]
+        if kind in _OPERAND_ENDS:
+            return False
+        word = self.text[out.starts[-1] : out.ends[-1]]
+        return word in _REGEX_AFTER or not word.isidentifier()
+
+    # -- comments, fences, JSON, strings, odd characters ----------------------------------------------------
+
+    def _comment(self, start: int) -> int:
+        """Note a doc comment; returns where the next line begins."""
+        end = _line_end(self.text, start)
+        if self.text.startswith("##", start):
+            self.tokens.docs.append((start, end))
+        return _next_line(self.text, end)
+
+    def _fence(self, start: int, position: int) -> int:
+        """A `text \"\"\"` block; its lines lose the indentation of the closing fence."""
+        text, lines = self.text, []
+        closing = -1
+        while position < len(text):
+            end = _line_end(text, position)
+            if text[position:end].strip() == '"""':
+                closing = position
+                break
+            lines.append((position, end))
+            position = _next_line(text, end)
+        if closing < 0:
+            self.tokens.faults.append(Fault("fence", start, start + 4))
+            end = _line_end(text, start)
+            self.tokens.fences[start] = ()
+            self._add("FENCE", start, end)
+            self._add("_NEWLINE", end, end)
+            return _next_line(text, end)
+        indent = _SPACES.match(text, closing).end() - closing  # type: ignore[union-attr]
+        cut: list[tuple[int, int]] = []
+        for line_start, end in lines:
+            blank = not text[line_start:end].strip()
+            if not blank and text[line_start : line_start + indent].strip():
+                self.tokens.faults.append(Fault("fence indentation", line_start, end))
+            cut.append((min(line_start + indent, end), end))
+        end = _line_end(text, closing)
+        self.tokens.fences[start] = tuple(cut)
+        self._add("FENCE", start, end)
+        self._add("_NEWLINE", end, end)
+        return _next_line(text, end)
+
+    def _inline_json(self, start: int) -> int:
+        try:
+            _, end = json.JSONDecoder().raw_decode(self.text, start)
+        except (ValueError, RecursionError) as error:
+            place = getattr(error, "pos", start)
+            self.tokens.faults.append(
+                Fault("json", min(place, len(self.text)), place + 1, getattr(error, "msg", ""))
+            )
+            end = _line_end(self.text, start)
+        self._add("INLINE_JSON", start, end)
+        return end
+
+    def _odd(self, position: int) -> int:
+        """A string with inserts, or a character that means nothing here."""
+        text = self.text
+        start = _SPACES.match(text, position).end()  # type: ignore[union-attr]
+        char = text[start]
+        if char == '"':
+            return self._string(start)
+        if text.startswith("${", start):
+            end = self._skip_braces(start)
+            self.tokens.faults.append(Fault("insert in code", start, end))
+            self._add("NAME", start, end)
+            return end
+        if char == "'":
+            end = text.find("'", start + 1, _line_end(text, start))
+            end = end + 1 if end > 0 else start + 1
+            self.tokens.faults.append(Fault("single quotes", start, end))
+            self._add("STRING", start, end)
+            return end
+        end = start + 1
+        while end < len(text) and text[end] == char:
+            end += 1
+        self.tokens.faults.append(Fault("character", start, end, char))
+        if char in "&!^~":
+            self._add("BINARY" if char in "&^" else "not", start, end)
+        return end
+
+    def _skip_braces(self, start: int) -> int:
+        end = self.text.find("}", start, _line_end(self.text, start))
+        return end + 1 if end > 0 else _line_end(self.text, start)
+
+    def _string(self, start: int) -> int:
+        """A string with `${…}` in it, or one that is not closed on its line."""
+        text = self.text
+        limit = _line_end(text, start)
+        parts: list[StringPart] = []
+        position = literal = start + 1
+        while position < limit:
+            char = text[position]
+            if char == "\\":
+                position += 2
+            elif char == '"':
+                parts.append((literal, position))
+                self.tokens.strings[start] = tuple(parts)
+                self._add("STRING", start, position + 1)
+                return position + 1
+            elif char == "$" and text.startswith("${", position):
+                parts.append((literal, position))
+                inner = Layout(text, self.words)
+                inner.depth = self.depth + 1
+                end = inner.inside(position + 2, limit) if inner.depth <= 8 else None
+                if end is None:
+                    kind = "insert" if inner.depth <= 8 else "deep"
+                    self.tokens.faults.append(Fault(kind, position, position + 2))
+                    self.tokens.strings[start] = tuple(parts)
+                    self._add("STRING", start, limit)
+                    return limit
+                self.tokens.faults += inner.tokens.faults
+                parts.append((position + 2, end, inner.tokens))
+                position = literal = end + 1
+            else:
+                position += 1
+        self.tokens.faults.append(Fault("string", start, limit))
+        parts.append((min(literal, limit), limit))
+        self.tokens.strings[start] = tuple(parts)
+        self._add("STRING", start, limit)
+        return limit
+
+    def _brackets(self, position: int, limit: int, closing: str) -> int | None:
+        """Tokens of an expression up to an unmatched `closing`, or to `limit` if that is empty."""
+        text, out = self.text, self.tokens
+        kinds = out.kinds
+        opened: list[str] = []
+        while position < limit:
+            match = _TOKEN.match(text, position, limit)
+            if match is None:
+                position = self._odd(position)
+                continue
+            group = match.lastindex
+            start, end = match.span(group)  # type: ignore[arg-type]
+            kind = text[start:end]
+            if group == _WORD:
+                position = self._word(kind, start, end, -1, self.words)
+                continue
+            if group == _OPERATOR:
+                if kind[0] == "/" and self._regex_here(0):
+                    regex = _REGEX.match(text, start, limit) or _REGEX_PLAIN.match(text, start, limit)
+                    if regex is not None:
+                        kind, end = "REGEX", regex.end()
+                if kind in _BINARY:
+                    kind = "BINARY"
+                elif kind in _AUGMENTED:
+                    kind = "AUGMENTED"
+            elif group == _OPEN:
+                if kind == "{" and kinds[-2:] == ["json", "schema"]:
+                    position = self._inline_json(start)
+                    continue
+                opened.append(kind)
+                if len(opened) > MAX_BRACKETS:
+                    out.faults.append(Fault("deep", start, end))
+                    return None
+            elif group == _CLOSE:
+                if opened and _CLOSER[opened[-1]] == kind:
+                    opened.pop()
+                elif kind == closing and not opened:
+                    return start
+                elif kind == closing and closing:
+                    return None
+                else:
+                    out.faults.append(Fault("stray bracket", start, end, kind))
+                    position = end
+                    continue
+            elif group == _STRING:
+                kind = "STRING"
+            elif group == _NUMBER:
+                kind = "NUMBER"
+            elif group == _END:
+                if end == start:
+                    break
+                position = end
+                continue
+            else:
+                if closing:
+                    out.faults.append(Fault("character", start, start + 1, "#"))
+                position = end if not closing else start + 1
+                continue
+            self._add(kind, start, end)
+            position = end
+        return None
+
+
+def _line_end(text: str, position: int) -> int:
+    """Where the line ends, before its `\\n` or `\\r\\n`."""
+    end = text.find("\n", position)
+    if end < 0:
+        end = len(text)
+    return end - 1 if end > position and text[end - 1] == "\r" else end
+
+
+def _next_line(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end + 1
+
+
+def _column(text: str, start: int, end: int) -> int:
+    """Width of an indentation with tabs in it: a tab goes to the next multiple of four."""
+    column = 0
+    for char in text[start:end]:
+        column = column + 4 - column % 4 if char == "\t" else column + 1
+    return column
