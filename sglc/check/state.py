@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,11 +99,17 @@ class ProgramState:
         self.modules: dict[int, ModuleState] = {}
         """By the identity of the source."""
         self.order: list[ModuleState] = []
+        self.checkers: dict[int, Any] = {}
+        """The checker of each module, by the identity of its state."""
         self.signatures: dict[str, Signature] = {}
         self.errors: dict[str, ErrorFields] = {}
         self.constants: dict[str, tuple[ExpressionType, Value]] = {}
         self.type_owners: dict[str, tuple[ModuleState, Any]] = {}
         """Declared types that wait to be resolved: their module and declaration."""
+        self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
+        """Arms of each written `A | B`, to be held against each other once all types are known."""
+        self.facts: Any = None
+        """What is known about types: `TypeFacts` over this program."""
         self.memo: dict[tuple[str, Any], Any] = {}
         """Answers about types that are asked more than once (`state.memo["finite", type]`)."""
 
@@ -200,6 +205,8 @@ class ForkFrame:
 
     yields: list[tuple[ExpressionType, Span]] = field(default_factory=list)
     holes: list[tuple[str, ExpressionType]] = field(default_factory=list)
+    scope: Scope | None = None
+    """The scope of its body: what is bound outside belongs to the code around it."""
 
 
 @dataclass(slots=True)
@@ -235,5 +242,5 @@ class FunctionState:
     generated: list[tuple[Type, Span]] = field(default_factory=list)
     element: tuple[ExpressionType, dict[str, ExpressionType]] | None = None
     """Inside `by = …`: the element's type and its fields."""
-    within: int | None = None
-    spent: Callable[[], int] | None = None
+    costs: list[tuple[str, int]] | None = None
+    """Holes that every run passes, with the fewest tokens each can take; None where a run may pass by."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
 from sglc.automata.regex import RegexError, compile_regex
-from sglc.check.contradiction import overlap_in_json
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, show
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, ProgramState
@@ -42,17 +40,16 @@ IN_THE_LIBRARY = {
 
 
 class TypeResolver:
-    """Resolves the type expressions of one module; every answer is kept in its `resolved` table.
+    """Resolves the type expressions of one module; every answer is kept in its `resolved` table."""
 
-    `look_up` finds a name of the module and makes sure that a declared type behind it is resolved.
-    """
-
-    def __init__(
-        self, program: ProgramState, module: ModuleState, look_up: Callable[[str], Entity | None]
-    ) -> None:
+    def __init__(self, program: ProgramState, module: ModuleState) -> None:
         self.program = program
         self.module = module
-        self.look_up = look_up
+        self.table = program.table
+
+    def look_up(self, name: str) -> Entity | None:
+        """The module's own or imported name; a declared type behind it is defined first."""
+        raise KeyError(name)
 
     def resolve(self, node: ast.TypeExpression) -> Type:
         """The type; Unknown (already reported) where there is none."""
@@ -63,7 +60,7 @@ class TypeResolver:
 
     # -- forms -------------------------------------------------------------------------------------
 
-    def _name(self, node: ast.TypeName) -> ExpressionType:
+    def _type_name(self, node: ast.TypeName) -> ExpressionType:
         builtin = BUILTIN_TYPES.get(node.name)
         if builtin is not None and not node.arguments:
             return builtin
@@ -95,7 +92,7 @@ class TypeResolver:
             return UNKNOWN
         return Named(entity.name)
 
-    def _literal(self, node: ast.TypeLiteral) -> ExpressionType:
+    def _type_literal(self, node: ast.TypeLiteral) -> ExpressionType:
         if isinstance(node.value, str):
             bad = control_character(node.value)
             if bad is not None:
@@ -109,14 +106,14 @@ class TypeResolver:
                 return UNKNOWN
         return Constant(node.value)
 
-    def _list(self, node: ast.TypeList) -> ExpressionType:
+    def _type_list(self, node: ast.TypeList) -> ExpressionType:
         item = self.resolve(node.item)
         self._counts(node.minimum, node.maximum, "items", node.span)
         if isinstance(item, Unknown):
             return UNKNOWN
         return ListOf(item, node.minimum or 0, node.maximum)
 
-    def _map(self, node: ast.TypeMap) -> ExpressionType:
+    def _type_map(self, node: ast.TypeMap) -> ExpressionType:
         key, value = self.resolve(node.key), self.resolve(node.value)
         self._counts(node.minimum, node.maximum, "entries", node.span)
         if isinstance(key, Unknown) or isinstance(value, Unknown):
@@ -132,11 +129,11 @@ class TypeResolver:
             return UNKNOWN
         return MapOf(key, value, node.minimum or 0, node.maximum)
 
-    def _tuple(self, node: ast.TypeTuple) -> ExpressionType:
+    def _type_tuple(self, node: ast.TypeTuple) -> ExpressionType:
         items = tuple(self.resolve(item) for item in node.items)
         return UNKNOWN if UNKNOWN in items else TupleOf(items)
 
-    def _optional(self, node: ast.TypeOptional) -> ExpressionType:
+    def _type_optional(self, node: ast.TypeOptional) -> ExpressionType:
         item = self.resolve(node.item)
         if isinstance(item, Unknown):
             return UNKNOWN
@@ -144,7 +141,7 @@ class TypeResolver:
             return item
         return Optional(item)
 
-    def _union(self, node: ast.TypeUnion) -> ExpressionType:
+    def _type_union(self, node: ast.TypeUnion) -> ExpressionType:
         arms: list[Type] = []
         spans: list[Span] = []
         nullable = False
@@ -166,26 +163,26 @@ class TypeResolver:
                 spans.append(arm.span)
         if not arms:
             return NULL
-        if len(arms) > 1 and overlap_in_json(self.program, tuple(arms), tuple(spans)):
-            return UNKNOWN
+        if len(arms) > 1:
+            self.program.unions.append((tuple(arms), tuple(spans)))
         whole = arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
         return Optional(whole) if nullable else whole
 
-    def _span_of(self, node: ast.TypeSpanOf) -> ExpressionType:
+    def _type_span_of(self, node: ast.TypeSpanOf) -> ExpressionType:
         self._unavailable("E0903", "`span of`", node.span, "use `str max n chars` and an `ensure … in …`")
         return UNKNOWN
 
-    def _one_of(self, node: ast.TypeOneOf) -> ExpressionType:
+    def _type_one_of(self, node: ast.TypeOneOf) -> ExpressionType:
         self._unavailable("E0903", "`one of`", node.span, "use `choose xs` over the run-time list")
         return UNKNOWN
 
-    def _json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
+    def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
         self._unavailable("E0901", "`json schema` types", node.span, "declare a record with these fields")
         return UNKNOWN
 
     # -- refinements -------------------------------------------------------------------------------
 
-    def _refined(self, node: ast.TypeRefined) -> ExpressionType:
+    def _type_refined(self, node: ast.TypeRefined) -> ExpressionType:
         base = self.resolve(node.base)
         type = expand(base, self.program.table)
         for refinement in node.refinements:
@@ -233,7 +230,7 @@ class TypeResolver:
                     return UNKNOWN
                 return replace(type, excludes=(*type.excludes, text))
             case ast.RangeRefinement(), Int() | Dec() | Float():
-                return self._range(type, refinement)
+                return self._bounds(type, refinement)
             case ast.MultipleOf(number), Int() | Dec():
                 if number <= 0:
                     self.program.report("E0304", "a step must be above zero", refinement.span, label="not above zero")
@@ -276,7 +273,7 @@ class TypeResolver:
             "E0304", f"no multiple of {number} lies in {low}..{high}", span, label="nothing is left of the range"
         )
 
-    def _range(self, type: Int | Dec | Float, node: ast.RangeRefinement) -> ExpressionType:
+    def _bounds(self, type: Int | Dec | Float, node: ast.RangeRefinement) -> ExpressionType:
         low, high = node.minimum, node.maximum
         if isinstance(type, Int):
             for bound in (low, high):
@@ -365,15 +362,15 @@ def control_character(text: str) -> str | None:
 
 
 _METHODS = {
-    ast.TypeName: TypeResolver._name,
-    ast.TypeLiteral: TypeResolver._literal,
-    ast.TypeList: TypeResolver._list,
-    ast.TypeMap: TypeResolver._map,
-    ast.TypeTuple: TypeResolver._tuple,
-    ast.TypeOptional: TypeResolver._optional,
-    ast.TypeUnion: TypeResolver._union,
-    ast.TypeRefined: TypeResolver._refined,
-    ast.TypeSpanOf: TypeResolver._span_of,
-    ast.TypeOneOf: TypeResolver._one_of,
-    ast.TypeJsonSchema: TypeResolver._json_schema,
+    ast.TypeName: TypeResolver._type_name,
+    ast.TypeLiteral: TypeResolver._type_literal,
+    ast.TypeList: TypeResolver._type_list,
+    ast.TypeMap: TypeResolver._type_map,
+    ast.TypeTuple: TypeResolver._type_tuple,
+    ast.TypeOptional: TypeResolver._type_optional,
+    ast.TypeUnion: TypeResolver._type_union,
+    ast.TypeRefined: TypeResolver._type_refined,
+    ast.TypeSpanOf: TypeResolver._type_span_of,
+    ast.TypeOneOf: TypeResolver._type_one_of,
+    ast.TypeJsonSchema: TypeResolver._type_json_schema,
 }

@@ -1,0 +1,379 @@
+"""The names of a module: its own declarations and its imports, and the declared types behind them.
+
+Declarations may stand in any order, so names come first and each type is defined when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sglc.check.builtins import ERRORS, FUNCTIONS
+from sglc.check.relations import STR, UNKNOWN
+from sglc.check.result import DefaultArgument, ExpressionType, Unknown
+from sglc.check.state import Entity, ErrorFields, ModuleState, ProgramState, Signature
+from sglc.check.type_expressions import BUILTIN_TYPES, TypeResolver
+from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import TAG, AliasType, EnumType, FieldType, Optional, RecordType, Type, UnionType
+
+KIND_OF: dict[type, str] = {
+    ast.RecordDeclaration: "type", ast.EnumDeclaration: "type", ast.UnionDeclaration: "type",
+    ast.TypeDeclaration: "type", ast.ErrorDeclaration: "error", ast.ConstDeclaration: "const",
+    ast.GrammarDeclaration: "broken", ast.FunctionDeclaration: "function", ast.ExternDeclaration: "function",
+}  # fmt: skip
+
+WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function",
+         "broken": "a grammar"}  # fmt: skip
+
+MAX_ENUM = 10_000
+
+
+class Declarations(TypeResolver):
+    def __init__(self, program: ProgramState, module: ModuleState) -> None:
+        super().__init__(program, module)
+        self._open: list[str] = []
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def declare(self, imports: dict[int, ModuleState]) -> None:
+        """Enter every declared and imported name. `imports` maps each Use to the module it found."""
+        module = self.module
+        for node in module.module.declarations:
+            if isinstance(node, ast.Use):
+                found = imports.get(id(node))
+                if found is not None:
+                    self._import(node, found)
+                else:
+                    for _, local in node.names:
+                        self._enter(local, Entity("broken", local.text, node, module, False, local.span))
+            elif isinstance(node, ast.GrammarImport):
+                if node.name is not None:
+                    self._enter(node.name, Entity("broken", "", node, module, False, node.name.span))
+                self._unavailable("E0902", "grammars", node.span, "use `str matching /…/`")
+            elif not isinstance(node, ast.TestDeclaration):
+                kind = KIND_OF[node.__class__]
+                name = module.qualify(node.name.text)
+                if name in BUILTIN_TYPES and kind == "type":
+                    self.program.report(
+                        "E0204", f"`{name}` is a built-in type", node.name.span, label="cannot be declared again"
+                    )
+                    continue
+                entity = Entity(kind, name, node, module, node.public, node.name.span)
+                if not self._enter(node.name, entity):
+                    continue
+                if isinstance(node, ast.EnumDeclaration):
+                    for member in node.members:
+                        module.members.setdefault(member.name.text, []).append(name)
+                elif isinstance(node, ast.UnionDeclaration):
+                    for variant in node.variants:
+                        module.variants.setdefault(variant.name.text, []).append(name)
+
+    def _enter(self, name: ast.Name, entity: Entity) -> bool:
+        known = self.module.names.get(name.text)
+        if known is not None:
+            self.program.report(
+                "E0203",
+                f"`{name.text}` is declared twice",
+                name.span,
+                label="declared again",
+                secondary=(Label(known.span, "first declared here"),),
+                hint="rename one of them",
+            )
+            return False
+        self.module.names[name.text] = entity
+        return True
+
+    def _import(self, node: ast.Use, found: ModuleState) -> None:
+        own = {name: e for name, e in found.names.items() if not e.imported}
+        for imported, local in node.names:
+            entity = own.get(imported.text)
+            if entity is None:
+                shared = [name for name, e in own.items() if e.public]
+                close = nearest(imported.text, shared)
+                self.program.report(
+                    "E0205",
+                    f"`{node.path}` has no `{imported.text}`",
+                    imported.span,
+                    label="not found there",
+                    hint=f"did you mean `{close}`?" if close else _listing(shared),
+                )
+                self._enter(local, Entity("broken", local.text, node, self.module, False, local.span))
+                continue
+            if not entity.public:
+                self.program.report(
+                    "E0206",
+                    f"`{imported.text}` is private to `{node.path}`",
+                    imported.span,
+                    label="not marked `pub`",
+                    secondary=(Label(entity.span, "declared here"),),
+                    hint=f"write `pub` before its declaration in {found.source.name}",
+                )
+            entity.used = True
+            copy = Entity(
+                entity.kind, entity.name, entity.declaration, entity.module, False, local.span, imported=True
+            )
+            if not self._enter(local, copy):
+                continue
+            declaration = entity.declaration
+            if isinstance(declaration, ast.EnumDeclaration):
+                for member in declaration.members:
+                    self.module.members.setdefault(member.name.text, []).append(entity.name)
+            elif isinstance(declaration, ast.UnionDeclaration):
+                for variant in declaration.variants:
+                    self.module.variants.setdefault(variant.name.text, []).append(entity.name)
+
+    def look_up(self, name: str) -> Entity | None:
+        entity = self.module.names.get(name)
+        if entity is not None and entity.kind == "type" and entity.name not in self.table:
+            self.program.checkers[id(entity.module)].define(entity)
+        return entity
+
+    # -- declared types ----------------------------------------------------------------------------
+
+    def define(self, entity: Entity) -> None:
+        """Put a declared type of this module into the table."""
+        name, node = entity.name, entity.declaration
+        if name in self.table:
+            return
+        if name in self._open:
+            self.program.report(
+                "E0309",
+                f"`{node.name.text}` is defined by itself",
+                node.name.span,
+                label="an alias that goes round in a circle",
+                reason=" → ".join(part.rsplit(".", 1)[-1] for part in [*self._open, name]),
+            )
+            self.program.broken.add(name)
+            self.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]
+            return
+        match node:
+            case ast.EnumDeclaration():
+                self.table[name] = self._enum(name, node)
+            case ast.RecordDeclaration():
+                self.table[name] = RecordType(name, (), node.doc)
+                self._no_parameters(node)
+                fields = self._fields(name, node.fields)
+                self.table[name] = RecordType(name, fields, node.doc)
+            case ast.UnionDeclaration():
+                self.table[name] = UnionType(name, (), node.doc)
+                self._no_parameters(node)
+                self.table[name] = self._tagged_union(name, node)
+            case ast.TypeDeclaration():
+                self._no_parameters(node)
+                self._open.append(name)
+                type = self.resolve(node.type)
+                self._open.pop()
+                if name not in self.table:
+                    self.table[name] = AliasType(name, type, node.doc)
+                if isinstance(type, Unknown):
+                    self.program.broken.add(name)
+
+    def _no_parameters(self, node: Any) -> None:
+        if node.parameters:
+            span = node.parameters[0].span.to(node.parameters[-1].span)
+            self._unavailable("E0906", "type parameters", span, "declare the type without parameters")
+            self.program.broken.add(self.module.qualify(node.name.text))
+
+    def _enum(self, name: str, node: ast.EnumDeclaration) -> EnumType:
+        seen: dict[str, Span] = {}
+        for member in node.members:
+            first = seen.setdefault(member.name.text, member.name.span)
+            if first is not member.name.span:
+                self.program.report(
+                    "E0203",
+                    f"`{member.name.text}` is a member of `{node.name.text}` twice",
+                    member.name.span,
+                    label="again",
+                    secondary=(Label(first, "first written here"),),
+                )
+        names = tuple(seen)
+        docs = {member.name.text: member.doc for member in reversed(node.members)}
+        return EnumType(name, names, tuple(docs[n] for n in names), node.doc)
+
+    def _tagged_union(self, name: str, node: ast.UnionDeclaration) -> UnionType:
+        variants: list[RecordType] = []
+        seen: dict[str, Span] = {}
+        for variant in node.variants:
+            label = variant.name.text
+            if label in seen:
+                self.program.report(
+                    "E0203",
+                    f"`{label}` is a variant of `{node.name.text}` twice",
+                    variant.name.span,
+                    label="again",
+                    secondary=(Label(seen[label], "first written here"),),
+                )
+                continue
+            seen[label] = variant.name.span
+            for field in variant.fields:
+                if field.name.text == TAG:
+                    self.program.report(
+                        "E0310",
+                        f"a variant cannot have a field named `{TAG}`",
+                        field.name.span,
+                        label="taken",
+                        reason=f"`{TAG}` is the key that names the variant in the written text",
+                        hint="rename the field, for instance to `kind`",
+                    )
+                    self.program.broken.add(name)
+            variants.append(RecordType(label, self._fields(name, variant.fields), variant.doc))
+        return UnionType(name, tuple(variants), node.doc)
+
+    def _fields(self, owner: str, nodes: Sequence[ast.Field]) -> tuple[FieldType, ...]:
+        fields: list[FieldType] = []
+        seen: dict[str, Span] = {}
+        for node in nodes:
+            label = node.name.text
+            if label in seen:
+                self.program.report(
+                    "E0203",
+                    f"field `{label}` is declared twice",
+                    node.name.span,
+                    label="again",
+                    secondary=(Label(seen[label], "first declared here"),),
+                )
+                continue
+            seen[label] = node.name.span
+            type = self.resolve(node.type)
+            if isinstance(type, Unknown):
+                self.program.broken.add(owner)
+            default = None if node.default is None else self.default(node.default, type, f"field `{label}`")
+            fields.append(
+                FieldType(
+                    label,
+                    type,
+                    node.optional,
+                    default is not None,
+                    None if default is None else default.value,
+                    node.doc,
+                )
+            )
+        return tuple(fields)
+
+    def default(self, node: ast.Expression, type: ExpressionType, what: str) -> DefaultArgument | None:
+        """The value of a default; reported and None where it is none of the type. See `Constants`."""
+        raise KeyError(what)
+
+    # -- errors, functions -------------------------------------------------------------------------
+
+    def define_all(self) -> None:
+        """Define types, errors and signatures of this module."""
+        for entity in self.own("type"):
+            self.define(entity)
+        for entity in self.own("error"):
+            node: ast.ErrorDeclaration = entity.declaration
+            if node.name.text in ERRORS:
+                self.program.report(
+                    "E0204",
+                    f"`{node.name.text}` is a built-in error",
+                    node.name.span,
+                    label="cannot be declared again",
+                )
+            fields = tuple(
+                (field.name, _optional(field), DefaultArgument(field.default) if field.has_default else None)
+                for field in self._fields(entity.name, node.fields)
+            )
+            self.program.errors[entity.name] = ErrorFields(entity.name, fields)
+        for entity in self.own("function"):
+            self._signature(entity)
+
+    def own(self, kind: str) -> list[Entity]:
+        return [e for e in self.module.names.values() if e.kind == kind and not e.imported]
+
+    def _signature(self, entity: Entity) -> None:
+        node = entity.declaration
+        parameters: list[tuple[str, ExpressionType, DefaultArgument | None]] = []
+        seen: dict[str, Span] = {}
+        for parameter in node.parameters:
+            label = parameter.name.text
+            if label in seen:
+                self.program.report(
+                    "E0203",
+                    f"parameter `{label}` is declared twice",
+                    parameter.name.span,
+                    label="again",
+                    secondary=(Label(seen[label], "first declared here"),),
+                )
+                continue
+            seen[label] = parameter.name.span
+            type = self.resolve(parameter.type)
+            default = None
+            if parameter.default is not None:
+                default = self.default(parameter.default, type, f"parameter `{label}`")
+            elif parameters and parameters[-1][2] is not None:
+                self.program.report(
+                    "E0311",
+                    f"parameter `{label}` needs a default too",
+                    parameter.name.span,
+                    label="stands after a parameter with a default",
+                    hint="move it to the front, or give it a default",
+                )
+            parameters.append((label, type, default))
+        result = self.resolve(node.result) if node.result is not None else BUILTIN_TYPES["null"]
+        raises: list[str] = []
+        for error in getattr(node, "raises", ()):
+            found = self.error_named(error)
+            if found is not None and found not in raises:
+                raises.append(found)
+        available = True
+        if isinstance(node, ast.ExternDeclaration):
+            available = False
+            self._unavailable("E0915", "`extern py`", node.name.span, "write the helper as a `pure fn`")
+        elif node.kind == "aside":
+            available = False
+            self._unavailable("E0907", "`aside`", node.name.span, "use a `fn`, which has its own conversation")
+        kind = getattr(node, "kind", "pure")
+        signature = Signature(
+            entity.name, kind, tuple(parameters), result, tuple(raises), node, self.module, available
+        )
+        self.program.signatures[entity.name] = signature
+
+    def error_named(self, name: ast.Name) -> str | None:
+        """Qualified name of an error; reported and None if there is none."""
+        if name.text in ERRORS:
+            return name.text
+        entity = self.module.names.get(name.text)
+        if entity is not None and entity.kind == "error":
+            entity.used = True
+            return entity.name
+        if entity is not None and entity.kind == "broken":
+            return None
+        known = [*ERRORS, *(n for n, e in self.module.names.items() if e.kind == "error")]
+        close = nearest(name.text, known)
+        self.program.report(
+            "E0207",
+            f"there is no error `{name.text}`",
+            name.span,
+            label="unknown error" if entity is None else f"is {WORDS[entity.kind]}",
+            hint=f"did you mean `{close}`?" if close else f"declare it: `error {name.text}`",
+        )
+        return None
+
+    def error_fields(self, name: str) -> ErrorFields:
+        """Fields of an error by its qualified name; built-in ones have a message."""
+        if name in ERRORS:
+            return ErrorFields(name, (("message", STR, DefaultArgument("")),))
+        known = self.program.errors.get(name)
+        if known is None:
+            known = ErrorFields(name, ())
+        return known
+
+    def type_candidates(self) -> list[str]:
+        return [*BUILTIN_TYPES, *(n for n, e in self.module.names.items() if e.kind == "type")]
+
+    def callable_names(self) -> list[str]:
+        names = [n for n, e in self.module.names.items() if e.kind in ("function", "type")]
+        return [*names, *self.module.variants, *FUNCTIONS]
+
+
+def _optional(field: FieldType) -> Type:
+    return Optional(field.type) if field.optional and not isinstance(field.type, Optional) else field.type
+
+
+def _listing(names: list[str]) -> str:
+    if not names:
+        return "that module shares nothing"
+    return "it shares " + ", ".join(f"`{name}`" for name in sorted(names)[:8])

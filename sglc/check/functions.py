@@ -1,0 +1,298 @@
+"""Functions and tests as wholes: roles in order, results on all paths, errors listed, budgets that can be met,
+names that are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sglc.check.contradiction import report_empty
+from sglc.check.relations import NULL
+from sglc.check.result import Unknown
+from sglc.check.state import Entity, FunctionState, Signature
+from sglc.check.statements import Body, Statements
+from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import AliasType, Constant, EnumType, Named
+
+MAX_WITHIN = 10_000_000
+
+
+class ModuleChecker(Statements):
+    """Checks one module: declare, define, then every body."""
+
+    def check_bodies(self) -> None:
+        """Constants, then functions, then tests, in the order of the file."""
+        for entity in self.own("const"):
+            self.constant(entity)
+        for entity in self.own("type"):
+            self._declared_type(entity)
+        for entity in self.own("function"):
+            signature = self.program.signatures.get(entity.name)
+            if signature is not None and isinstance(signature.declaration, ast.FunctionDeclaration):
+                self._function(signature, signature.declaration)
+
+    def check_tests(self) -> None:
+        titles: dict[str, Span] = {}
+        for node in self.module.module.declarations:
+            if isinstance(node, ast.TestDeclaration):
+                if node.title in titles:
+                    self.program.report(
+                        "W0210", f'there are two tests "{node.title}"', node.span, label="same title",
+                        secondary=(Label(titles[node.title], "the first"),),
+                    )  # fmt: skip
+                titles.setdefault(node.title, node.span)
+                self.function = FunctionState(None, "test", NULL)
+                self.body(node.body)
+                self._unused()
+
+    def _declared_type(self, entity: Entity) -> None:
+        """A declared type that has no value is refused where it stands."""
+        type = Named(entity.name)
+        span = entity.declaration.name.span
+        if report_empty(self.program, self.facts, type, span):
+            self.program.broken.add(entity.name)
+            for key in [k for k in self.program.memo if k[0] == "sound"]:
+                del self.program.memo[key]
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def _function(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
+        kind = node.kind if node.kind != "aside" else "fn"
+        self.function = function = FunctionState(signature, kind, signature.result)
+        function.has_roles = any(True for _ in _roles(node.body))
+        if node.using:
+            span = node.using[0].span.to(node.using[-1].span)
+            self._unavailable("E0911", "`using`", span, "choose the model with `--model`")
+        types = {name: type for name, type, _ in signature.parameters}
+        bound: set[str] = set()
+        for parameter in node.parameters:
+            label = parameter.name.text
+            if label not in bound:
+                bound.add(label)
+                self.bind(parameter, parameter.name, types[label], "parameter")
+        within = None
+        if node.within is not None:
+            if kind in ("pure", "part"):
+                self.program.report(
+                    "E0416", f"a {node.kind} has no budget of its own", node.within.span, label="`within` is for `fn`"
+                )
+            within = self.needed(node.within, self._int, "`within … tok`")
+            if within is not None and not 1 <= within <= MAX_WITHIN:
+                self.program.report(
+                    "E0330", "a token budget is at least 1", node.within.span, label=f"this is {within}"
+                )
+                within = None
+        function.costs = []
+        reached = self.body(node.body)
+        if reached and signature.result != NULL and not isinstance(signature.result, Unknown):
+            self._no_result(node)
+        self._role_order(node.body)
+        self._errors(signature, node)
+        if within is not None:
+            self._within(node, within)
+        self.schemas_shown()
+        self._unused()
+        signature.holes.update(function.holes)
+
+    @property
+    def _int(self) -> object:
+        from sglc.check.relations import INT
+
+        return INT
+
+    def _no_result(self, node: ast.FunctionDeclaration) -> None:
+        assert node.result is not None
+        last = node.body[-1].span if node.body else node.span
+        line = Span(last.source, last.start, min(last.end, _line_end(last)))
+        self.program.report(
+            "E0417", f"`{node.name.text}` can end without a result", node.name.span,
+            label=f"must return {node.result.span.text}",
+            secondary=(Label(line, "the end can be reached after this"),),
+            hint="add a `return` at the end",
+        )  # fmt: skip
+
+    def _errors(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
+        """Uncaught declared errors are listed, listed ones are raised."""
+        listed = set(signature.raises)
+        missing = [(name, span) for name, span in self.function.raised.items() if name not in listed]
+        for name, span in missing:
+            short = name.rsplit(".", 1)[-1]
+            names = [n.text for n in node.raises] + [n.rsplit(".", 1)[-1] for n, _ in missing]
+            self.program.report(
+                "E0418", f"`{node.name.text}` does not say that it raises `{short}`", node.name.span,
+                label=f"`{short}` can leave this function",
+                secondary=(Label(span, "raised here"),),
+                hint=f"add `raises {', '.join(names)}` to its header, or catch it",
+            )  # fmt: skip
+        if not self.module.main:
+            return
+        for error in node.raises:
+            entity = self.module.names.get(error.text)
+            if entity is not None and entity.kind == "error" and entity.name not in self.function.raised:
+                self.program.report(
+                    "W0208", f"`{node.name.text}` never raises `{error.text}`", error.span, label="never raised",
+                    hint="remove it from the header",
+                )  # fmt: skip
+
+    def _within(self, node: ast.FunctionDeclaration, within: int) -> None:
+        """The budget must hold at least the shortest values of the holes that every run passes."""
+        costs = self.function.costs or []
+        total = sum(least for _, least in costs)
+        if total > within:
+            assert node.within is not None
+            sums = " + ".join(f"{name} {least}" for name, least in costs[:12])
+            self.program.report(
+                "E0332", f"{within} tokens cannot hold the holes of `{node.name.text}`", node.within.span,
+                label="smaller than the shortest completion",
+                reason=f"{sums} = {total} tokens at least",
+                hint=f"allow more: `within {total * 4} tok`",
+            )  # fmt: skip
+
+    # -- roles -------------------------------------------------------------------------------------
+
+    def _role_order(self, body: Body) -> None:
+        """`system` comes first and once; the assistant answers somebody."""
+        first: ast.Role | None = None
+        system: ast.Role | None = None
+        for role in _roles(body):
+            if role.role == "system":
+                if system is not None:
+                    self.program.report(
+                        "E0419", "a conversation has one system message", role.keyword, label="a second one",
+                        secondary=(Label(system.keyword, "the first"),), hint="write all of it in the first",
+                    )  # fmt: skip
+                elif first is not None:
+                    self.program.report(
+                        "E0419", "the system message comes first", role.keyword, label="after another message",
+                        secondary=(Label(first.keyword, "this comes before it"),), hint="move it to the top",
+                    )  # fmt: skip
+                system = role
+            elif first is None and role.role == "assistant":
+                self.program.report(
+                    "W0211", "the assistant speaks before any user", role.keyword, label="the first message",
+                    reason="most chat templates expect a user's message first",
+                    hint="add a `user:` block before it",
+                )  # fmt: skip
+            if first is None and role.role != "system":
+                first = role
+        self._adjacent(body)
+
+    def _adjacent(self, body: Body) -> None:
+        """Two messages of one role in a row would reach the model as two turns."""
+        before: ast.Role | None = None
+        for statement in body:
+            if isinstance(statement, ast.Role):
+                if before is not None and before.role == statement.role and statement.role != "system":
+                    self.program.report(
+                        "W0212", f"two `{statement.role}` messages in a row", statement.keyword, label="the second",
+                        secondary=(Label(before.keyword, "the first"),), hint="write both in one block",
+                    )  # fmt: skip
+                before = statement
+            elif not isinstance(statement, ast.Let | ast.Assign | ast.Ensure | ast.Evaluate):
+                before = None
+            elif isinstance(statement, ast.Let) and isinstance(statement.value, ast.Fork):
+                before = None
+                self._adjacent(statement.value.body)
+
+    def has_holes(self, signature: Signature, seen: set[str]) -> bool:
+        if signature.name in seen or not isinstance(signature.declaration, ast.FunctionDeclaration):
+            return False
+        seen.add(signature.name)
+        checker = self.program.checkers[id(signature.module)]
+        for statement in _statements(signature.declaration.body):
+            if isinstance(statement, ast.PipeLine):
+                if any(isinstance(part, ast.Hole) for part in statement.parts):
+                    return True
+            elif isinstance(statement, ast.Let) and isinstance(
+                statement.value, ast.Gen | ast.Choose | ast.Select | ast.Fork
+            ):
+                return True
+            elif isinstance(statement, ast.Part) and isinstance(statement.call.function, ast.Reference):
+                entity = checker.look_up(statement.call.function.name)
+                other = None if entity is None else self.program.signatures.get(entity.name)
+                if other is not None and self.has_holes(other, seen):
+                    return True
+        return False
+
+    # -- unused names ------------------------------------------------------------------------------
+
+    def _unused(self) -> None:
+        if not self.module.main:
+            return
+        for local in self.function.locals:
+            if local.used or local.kind not in ("let", "var", "parameter", "binding"):
+                continue
+            if local.name.startswith("_"):
+                continue
+            word = {"parameter": "parameter ", "binding": ""}.get(local.kind, "variable ")
+            self.program.report(
+                "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
+                hint=f"remove it, or call it `_{local.name}`",
+            )  # fmt: skip
+
+    def unused_names(self) -> None:
+        """Imports and private helpers of the main module that nothing uses."""
+        for label, entity in self.module.names.items():
+            if entity.used or entity.kind == "broken" or label.startswith("_"):
+                continue
+            if entity.imported:
+                self.program.report(
+                    "W0201", f"`{label}` is imported and never used", entity.span, label="not used",
+                    hint="remove it from the `use`",
+                )  # fmt: skip
+            elif not entity.public and self._helper(entity):
+                what = {"const": "constant", "type": "type", "error": "error"}.get(entity.kind, "helper")
+                self.program.report(
+                    "W0201", f"{what} `{label}` is never used", entity.span, label="not used",
+                    hint="remove it, or share it with `pub`",
+                )  # fmt: skip
+
+    def _helper(self, entity: Entity) -> bool:
+        node = entity.declaration
+        if isinstance(node, ast.FunctionDeclaration):
+            return node.kind in ("part", "pure")
+        if entity.kind == "type":
+            declared = self.table.get(entity.name)
+            if isinstance(declared, AliasType) and isinstance(declared.type, Constant):
+                return True
+            return isinstance(declared, EnumType | AliasType) or declared is not None
+        return True
+
+
+def _roles(statements: Body) -> Iterator[ast.Role]:
+    for statement in _statements(statements):
+        if isinstance(statement, ast.Role):
+            yield statement
+
+
+def _statements(statements: Body) -> Iterator[ast.Statement]:
+    """All statements at any depth, in the order of the text."""
+    for statement in statements:
+        yield statement
+        match statement:
+            case ast.If(branches, otherwise):
+                for _, body in branches:
+                    yield from _statements(body)
+                yield from _statements(otherwise)
+            case ast.Match(_, cases):
+                for case in cases:
+                    yield from _statements(case.body)
+            case ast.Try(body, handlers):
+                yield from _statements(body)
+                for handler in handlers:
+                    yield from _statements(handler.body)
+            case (
+                ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget()
+                | ast.StreamFor() | ast.Fuzz()
+            ):  # fmt: skip
+                yield from _statements(statement.body)
+            case ast.Let(value=ast.Fork(body=body)) | ast.Evaluate(value=ast.Fork(body=body)):
+                yield from _statements(body)
+            case ast.Assign(value=ast.Fork(body=body)):
+                yield from _statements(body)
+
+
+def _line_end(span: Span) -> int:
+    end = span.source.text.find("\n", span.start)
+    return len(span.source.text) if end < 0 else max(end, span.start + 1)

@@ -1,0 +1,493 @@
+"""Holes: what the model fills, what ends it, and what its options may be.
+
+A hole's facts depend on the text after it: the literal that follows on its line is where it stops. `Follow`
+carries that from the pipe line to the hole; an expression like `let x = gen int` is followed by a newline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sglc.check.calls import Calls
+from sglc.check.contradiction import (
+    arms_are_apart,
+    conflict_at_junction,
+    is_bare_text,
+    least_tokens,
+    report_empty,
+)
+from sglc.check.relations import (
+    INT,
+    UNKNOWN,
+    expand,
+    is_enum,
+    is_text,
+    item_of,
+    join,
+    numeric_rank,
+    show,
+)
+from sglc.check.result import ExpressionType, HoleFacts, LocalSymbol, Never, ScoredOf, Unknown
+from sglc.check.state import HoleNode, Local
+from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.printer import print_value
+from sglc.types.type import (
+    Alternatives,
+    Bool,
+    Constant,
+    Named,
+    Optional,
+    RecordType,
+    Str,
+    Type,
+    UnionType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """What stands after a hole: literal `text` on its line, else `open` tells that a value or another hole
+    follows directly; neither is the end of the line."""
+
+    text: str = ""
+    span: Span | None = None
+    open: bool = False
+
+
+END_OF_LINE = Follow()
+MAX_TOKENS = 1_000_000
+ONLY_GEN = ("until", "where")
+RANGES: dict[str, tuple[float, float, str]] = {
+    "temp": (0, 10, "a temperature lies in 0..10"),
+    "top_p": (0, 1, "a probability lies in 0..1"),
+    "min_p": (0, 1, "a probability lies in 0..1"),
+    "top_k": (1, 10_000_000, "at least one token must be left"),
+}
+
+
+class Holes(Calls):
+    # -- doors -------------------------------------------------------------------------------------
+
+    def hole_expression(self, node: HoleNode) -> ExpressionType:
+        """A gen, choose or select as an expression: it has no name of its own."""
+        self.function.gens += 1
+        return self.fill(node, f"gen{self.function.gens}", None, node.span, END_OF_LINE)
+
+    def named_hole(self, node: ast.Hole, follow: Follow) -> None:
+        """`?{name: …}`: binds its name in the enclosing block."""
+        content = node.content
+        found = self.fill(content, node.name.text, node.name.text, node.name.span, follow)
+        self.types[id(content)] = found
+        local = self.bind(content, node.name, found, "hole", hole=content)
+        self.complete(content, local)
+
+    def complete(self, content: HoleNode, local: Local) -> None:
+        """Join a hole and the variable that it fills."""
+        facts = self.module.holes.get(id(content))
+        if facts is None:
+            return
+        facts = replace(facts, slot=local.slot, name=local.name)
+        self.module.holes[id(content)] = facts
+        self.function.holes[local.name] = facts
+        if self.function.forks:
+            holes = self.function.forks[-1].holes
+            holes[:] = [h for h in holes if h[0] != local.name] + [(local.name, local.type)]
+
+    def fill(
+        self, node: HoleNode, name: str, label: str | None, span: Span, follow: Follow
+    ) -> ExpressionType:
+        """Check one hole and note its facts; the type of its value."""
+        self._allowed(node)
+        options = self._options(node)
+        if isinstance(node, ast.Gen):
+            return self._gen(node, name, follow, options)
+        return self._choice(node, name, follow, options)
+
+    def _allowed(self, node: HoleNode) -> None:
+        function = self.function
+        if function.kind in ("pure", "const", "test"):
+            place = {"pure": "a pure fn", "const": "a constant", "test": "a test"}[function.kind]
+            self.program.report(
+                "E0404", f"a hole cannot stand in {place}", node.span, label="asks a model",
+                hint="move it to a `fn`" if function.kind != "test" else "call a function, or `fuzz` it",
+            )  # fmt: skip
+        elif function.role is not None and function.role != "assistant":
+            assert function.role_span is not None
+            self.program.report(
+                "E0405", f"a hole cannot stand under `{function.role}`", node.span,
+                label="only the assistant's text is generated",
+                secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
+                hint="move it under `assistant:`",
+            )  # fmt: skip
+        elif function.role is None and function.has_roles and function.kind == "fn":
+            self.program.report(
+                "E0405", "a hole stands outside the roles", node.span, label="belongs to no message",
+                hint="move it under `assistant:`",
+            )  # fmt: skip
+
+    # -- options -----------------------------------------------------------------------------------
+
+    def _options(self, node: HoleNode) -> dict[str, Any]:
+        """Check the options; constants by kind, `until` as a list of texts."""
+        found: dict[str, Any] = {}
+        seen: dict[str, Span] = {}
+        for option in node.options:
+            kind = option.kind
+            if kind in seen and kind != "until":
+                self.program.report(
+                    "E0330", f"option `{kind}` is given twice", option.span, label="again",
+                    secondary=(Label(seen[kind], "first given here"),),
+                )  # fmt: skip
+                continue
+            seen[kind] = option.span
+            if kind == "where":
+                self._unavailable(
+                    "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
+                )
+            elif kind == "using":
+                self._unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
+            elif kind in ("n", "decode"):
+                what = "several samples of one hole" if kind == "n" else "decoding strategies"
+                self._unavailable("E0914", what, option.span, "use `fork i in 0..n seed i:`")
+            elif kind == "until":
+                self._until(node, option, found)
+            else:
+                self._number_option(option, found)
+        return found
+
+    def _until(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
+        if not isinstance(node, ast.Gen):
+            self.program.report(
+                "E0330", "`until` belongs to `gen`", option.span, label="options have their own ends"
+            )
+            return
+        text = self.needed(option.value, Str(), "a stop text")
+        if isinstance(text, str):
+            found.setdefault("until", []).append((text, option.span))
+
+    def _number_option(self, option: ast.HoleOption, found: dict[str, Any]) -> None:
+        kind = option.kind
+        if kind == "max_tokens":
+            count = self.needed(option.value, INT, "`max … tok`")
+            if count is not None and not 1 <= count <= MAX_TOKENS:
+                self.program.report(
+                    "E0330", "a token budget is at least 1", option.value.span, label=f"this is {count}"
+                )
+                return
+            if count is not None:
+                found[kind] = count
+            return
+        type = self.infer(option.value)
+        rank = numeric_rank(type, self.table)
+        whole = kind in ("top_k", "seed")
+        if isinstance(type, Unknown):
+            return
+        if rank is None or (whole and rank > 0):
+            self.program.report(
+                "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {show(type)}",
+                option.value.span, label=f"this is {show(type)}",
+            )  # fmt: skip
+            return
+        known, value = self.fold(option.value)
+        if known:
+            self.module.constants[id(option.value)] = value
+            limits = RANGES.get(kind)
+            if limits is not None and not limits[0] <= value <= limits[1]:
+                self.program.report(
+                    "E0330", f"`{kind}` cannot be {value}", option.value.span, label="out of range",
+                    reason=limits[2],
+                )  # fmt: skip
+                return
+            found[kind] = value
+
+    # -- gen ---------------------------------------------------------------------------------------
+
+    def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:
+        type: ExpressionType = self.resolve(node.type)
+        for text, span in options.get("until", ()):
+            plain = expand(type, self.table)
+            if isinstance(plain, Unknown):
+                break
+            if not isinstance(plain, Str):
+                self.program.report(
+                    "E0306", f"`until` does not fit {show(type)}", span, label="ends texts only"
+                )
+                break
+            type = self.add_until(plain, text, span)
+        facts = self.facts
+        span = node.type.span
+        if isinstance(type, Unknown) or not facts.sound(type):
+            self._note(node, name, None if isinstance(type, Unknown) else type, follow)
+            return type
+        if report_empty(self.program, facts, type, span):
+            self._note(node, name, type, follow)
+            return type
+        if follow.text and is_bare_text(facts, type):
+            plain = expand(type, self.table)
+            assert isinstance(plain, Str)
+            type = replace(plain, until=(follow.text,))
+        plain = expand(type, self.table)
+        self._ends_somewhere(node, name, type, plain, options, follow)
+        self._fits_budget(name, type, options, span)
+        if isinstance(plain, Alternatives):
+            arms_are_apart(facts, plain.arms, (span,) * len(plain.arms), raw=True)
+        self._junction(node, name, type, follow)
+        self._note(node, name, type, follow)
+        self.function.generated.append((type, span))
+        return type
+
+    def _ends_somewhere(
+        self,
+        node: ast.Gen,
+        name: str,
+        type: ExpressionType,
+        plain: ExpressionType,
+        options: dict[str, Any],
+        follow: Follow,
+    ) -> None:
+        """Law: every unbounded hole needs a bound, an `until`, or a budget."""
+        if "max_tokens" in options or (isinstance(plain, Str) and plain.until):
+            return
+        reason = self.facts.unbounded(type)
+        if reason is None:
+            return
+        text = isinstance(plain, Str)
+        self.program.report(
+            "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{show(type)} can go on for ever",
+            reason=reason,
+            hint="add `max 80 chars`, `until \"…\"` or `max 60 tok`" if text
+            else "bound the parts, or give the hole a budget: `max 200 tok`",
+        )  # fmt: skip
+
+    def _fits_budget(self, name: str, type: ExpressionType, options: dict[str, Any], span: Span) -> None:
+        size = self.facts.shortest_bytes(type)
+        budget = options.get("max_tokens")
+        if size is None:
+            return
+        least = least_tokens(size)
+        if self.function.costs is not None:
+            self.function.costs.append((name, least))
+        if budget is not None and least > budget:
+            self.program.report(
+                "E0332", f"{budget} tokens cannot hold a value of hole `{name}`", span,
+                label=f"the shortest value has {size} bytes",
+                reason=f"{size} bytes need at least {least} tokens",
+                witness=self._shortest_text(type),
+                hint=f"allow more: `max {max(least * 4, 8)} tok`",
+            )  # fmt: skip
+
+    def _shortest_text(self, type: ExpressionType) -> str:
+        word = self.facts.shortest_word(type)
+        return "" if word is None else word.decode("utf-8", "replace")
+
+    def _junction(self, node: HoleNode, name: str, type: ExpressionType, follow: Follow) -> None:
+        """The end of the value must be clear from the text after it."""
+        facts = self.facts
+        if follow.text:
+            witness = conflict_at_junction(facts, type, follow.text)
+            if witness is not None:
+                assert follow.span is not None
+                self.program.report(
+                    "E0333", f"the text after hole `{name}` can also be part of its value", node.span,
+                    label=f"{show(type)} may contain the beginning of it",
+                    secondary=(Label(follow.span, "this text ends the hole"),),
+                    witness=witness,
+                    hint="end the value with another text, or exclude this one: "
+                    f"`not containing \"{follow.text.strip() or follow.text}\"`",
+                )  # fmt: skip
+        elif follow.open and not facts.ends_by_itself(type):
+            self.program.report(
+                "W0205", f"nothing marks the end of hole `{name}`", node.span,
+                label="a value follows directly",
+                reason="the model can end the hole only by a newline, which is then left out",
+                hint="put a literal text between the two",
+            )  # fmt: skip
+
+    def _note(self, node: HoleNode, name: str, type: Type | None, follow: Follow) -> None:
+        plain = expand(type, self.table) if type is not None else None
+        stops: list[str] = list(plain.until) if isinstance(plain, Str) else []
+        if follow.text:
+            if follow.text not in stops:
+                stops.append(follow.text)
+        elif "\n" not in stops:
+            stops.append("\n")
+        self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
+
+    # -- choose and select -------------------------------------------------------------------------
+
+    def _choice(
+        self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]
+    ) -> ExpressionType:
+        type, item = self._options_of(node)
+        word = "choose" if isinstance(node, ast.Choose) else "select"
+        if type is not None and not isinstance(type, Unknown):
+            words = self.facts.words(type)
+            if words is None:
+                if self.facts.sound(type):
+                    self.program.report(
+                        "E0334", f"`{word}` needs few options, {show(type)} has too many", node.choices.span,
+                        label="not an enum, not a union of literals", hint=f"write `gen` instead of `{word}`",
+                    )  # fmt: skip
+                self._note(node, name, None, follow)
+                return UNKNOWN
+            if not words:
+                self.program.report("E0303", f"{show(type)} has no value", node.choices.span, label="no options")
+            self._fits_budget(name, type, options, node.choices.span)
+            self._junction(node, name, type, follow)
+            self._fair(node, words)
+        self._note(node, name, None if isinstance(type, Unknown) else type, follow)
+        if isinstance(item, Unknown):
+            return UNKNOWN
+        if isinstance(node, ast.Select):
+            return ScoredOf(item)  # type: ignore[arg-type]
+        return item
+
+    def _fair(self, node: ast.Choose | ast.Select, words: list[str]) -> None:
+        if not isinstance(node, ast.Select) or node.by not in ("mean", "sum") or len(words) < 2:
+            return
+        short, long = min(words, key=len), max(words, key=len)
+        if node.by == "mean" and len(long) >= 4 * max(1, len(short)):
+            self.program.report(
+                "W0206", "`by mean` favours long options here", node.span, label="lengths differ much",
+                reason="the mean over tokens makes the sure tail of a long option count for its start",
+                witness=f'"{short}" against "{long}"', hint="use `by greedy` or `by contrast`",
+            )  # fmt: skip
+
+    def _options_of(self, node: ast.Choose | ast.Select) -> tuple[Type | None, ExpressionType]:
+        """The type of the options where they are known now, and the type of the value."""
+        choices = node.choices
+        if isinstance(choices, ast.Reference | ast.TypeName):
+            local = self.function.scope.find(choices.name)
+            entity = self.look_up(choices.name) if local is None else None
+            if local is None and (entity is None or entity.kind == "type" or isinstance(choices, ast.TypeName)):
+                if entity is not None and entity.kind == "const":
+                    return self._listed(node, ast.Reference(choices.name, choices.span), choices)
+                named = ast.TypeName(choices.name, (), choices.span)
+                type = self.resolve(choices if isinstance(choices, ast.TypeName) else named)
+                self.module.resolved[id(choices)] = type
+                return type, type
+            if isinstance(choices, ast.TypeName):
+                # Written like a type, meant as a variable.
+                reference = ast.Reference(choices.name, choices.span)
+                return self._listed(node, reference, choices)
+            return self._listed(node, choices, choices)
+        if isinstance(choices, _TYPES):
+            type = self.resolve(choices)  # type: ignore[arg-type]
+            return type, type
+        return self._listed(node, choices, choices)  # type: ignore[arg-type]
+
+    def _listed(
+        self, node: ast.Choose | ast.Select, choices: ast.Expression, key: object
+    ) -> tuple[Type | None, ExpressionType]:
+        """Options given as a list of values."""
+        found = self.infer(choices)
+        if key is not choices:
+            self.types[id(key)] = found
+            symbol = self.symbols.get(id(choices))
+            if symbol is not None:
+                self.symbols[id(key)] = symbol
+        item = item_of(found, self.table)
+        if isinstance(found, Unknown):
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if item is None:
+            self.program.report(
+                "E0334", f"options are a list or a type, not {show(found)}", node.choices.span, label="no list"
+            )
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if isinstance(item, Never):
+            self.program.report("E0303", "an empty list has no options", node.choices.span, label="no options")
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        known, values = self.fold(choices)
+        if not known:
+            return None, item
+        self.module.constants[id(key)] = values
+        return self._constant_options(node, item, values), self._option_type(item, values)
+
+    def _option_type(self, item: ExpressionType, values: list[Any]) -> ExpressionType:
+        if is_enum(item, self.table) is not None or not _literal(values):
+            return item
+        arms = tuple(Constant(value) for value in values)
+        return arms[0] if len(arms) == 1 else Alternatives(arms)
+
+    def _constant_options(self, node: Any, item: ExpressionType, values: list[Any]) -> Type | None:
+        texts: dict[str, int] = {}
+        for place, value in enumerate(values):
+            text = print_value(value, item, self.table) if self.facts.sound(item) else str(value)  # type: ignore[arg-type]
+            if text in texts:
+                listed = node.choices
+                span = listed.items[place].span if isinstance(listed, ast.ListDisplay) else listed.span
+                self.program.report(
+                    "E0334", f'option "{text}" is listed twice', span, label="again",
+                    reason="the two could not be told apart",
+                )  # fmt: skip
+                return UNKNOWN  # type: ignore[return-value]
+            if text == "":
+                self.program.report("E0334", "an option cannot be empty", node.choices.span, label="empty text")
+                return UNKNOWN  # type: ignore[return-value]
+            texts[text] = place
+        enum = is_enum(item, self.table)
+        if enum is not None and len(values) == len(enum.members):
+            return item  # type: ignore[return-value]
+        if not _literal(values):
+            return None
+        if len(values) == 1:
+            return Constant(values[0])
+        return Alternatives(tuple(Constant(value) for value in values))
+
+    # -- the body's holes together -----------------------------------------------------------------
+
+    def schemas_shown(self) -> None:
+        """Note records and unions that are generated but never shown to the model."""
+        shown: set[str] = set()
+        queue: list[Type] = list(self.function.schemas)
+        while queue:
+            part = queue.pop()
+            match part:
+                case Named(name):
+                    if name not in shown and name in self.table:
+                        shown.add(name)
+                        queue.extend(self.facts.parts(name))
+                case Optional(item):
+                    queue.append(item)
+                case _ if hasattr(part, "item"):
+                    queue.append(part.item)
+                case _ if hasattr(part, "items"):
+                    queue.extend(part.items)
+                case Alternatives(arms):
+                    queue.extend(arms)
+        for type, span in self.function.generated:
+            plain = expand(type, self.table)
+            inner = item_of(plain, self.table)
+            plain = expand(inner, self.table) if inner is not None else plain
+            if not isinstance(plain, Named) or plain.name in shown:
+                continue
+            if not isinstance(self.table.get(plain.name), RecordType | UnionType):
+                continue
+            shown.add(plain.name)
+            short = plain.name.rsplit(".", 1)[-1]
+            self.program.report(
+                "W0207", f"the model is never shown what `{short}` looks like", span, severity="note",
+                label="generated here",
+                hint=f"write `${{schema({short})}}` in the text before",
+            )  # fmt: skip
+
+    def reuse(self, name: str, pool: list[str]) -> str:
+        close = nearest(name, pool)
+        return f"did you mean `{close}`?" if close else ""
+
+
+_TYPES = (
+    ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
+    ast.TypeRefined, ast.TypeSpanOf, ast.TypeOneOf, ast.TypeJsonSchema,
+)  # fmt: skip
+
+
+def _literal(values: list[Any]) -> bool:
+    """Whether all options can be literal types."""
+    return all(isinstance(value, str | int | bool) or value.__class__.__name__ == "Decimal" for value in values)
+
+

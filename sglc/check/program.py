@@ -1,0 +1,158 @@
+"""The door of the checker: a source in, a checked program and its findings out.
+
+Modules are loaded first, imported ones before their importers; then names, types and signatures of all are
+known before any body is read. One fault gives one finding: what depends on it is of unknown type, which
+agrees with everything.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sglc.check.contradiction import arms_are_apart
+from sglc.check.functions import ModuleChecker
+from sglc.check.result import CheckedModule, CheckedProgram
+from sglc.check.state import ModuleState, ProgramState
+from sglc.check.type_facts import TypeFacts
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.diagnostics.suggest import nearest
+from sglc.library import Library, LibraryError
+from sglc.source import Source
+from sglc.syntax import ast
+from sglc.syntax.parse import parse
+
+MAX_MODULES = 500
+
+
+def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:
+    """Parse and check a program.
+
+    The program is returned also where findings are errors, so that tools can show what is known of it; only
+    one without errors may be lowered. Findings come in the order of the text, the main file's first.
+    """
+    loader = _Loader(library)
+    library.add(source)
+    main = loader.load(source, "", main=True)
+    program = loader.program
+    checkers = [program.checkers[id(state)] for state in program.order]
+    for checker in checkers:
+        checker.define_all()
+    for arms, spans in program.unions:
+        if all(program.facts.sound(arm) for arm in arms):
+            arms_are_apart(program.facts, arms, spans, raw=False)
+    for checker in checkers:
+        checker.check_bodies()
+    checked_unions = len(program.unions)
+    for checker in checkers:
+        checker.check_tests()
+    program.checkers[id(main)].unused_names()
+    for arms, spans in program.unions[checked_unions:]:
+        if all(program.facts.sound(arm) for arm in arms):
+            arms_are_apart(program.facts, arms, spans, raw=False)
+    modules = tuple(_result(state) for state in [main, *(s for s in program.order if s is not main)])
+    checked = CheckedProgram(modules[0], modules, program.table)
+    return checked, _ordered(program.diagnostics, source)
+
+
+def _result(state: ModuleState) -> CheckedModule:
+    return CheckedModule(
+        state.module,
+        state.name,
+        state.types,
+        state.resolved,
+        state.symbols,
+        state.arguments,
+        state.holes,
+        state.retries,
+        state.constants,
+        state.coercions,
+    )
+
+
+def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
+    """By file, the main one first, then by place; what is found twice is said once."""
+    seen: set[tuple[str, str, object]] = set()
+    kept: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        span = diagnostic.span
+        place = None if span is None else (id(span.source), span.start, span.end)
+        key = (diagnostic.code, diagnostic.message, place)
+        if key not in seen:
+            seen.add(key)
+            kept.append(diagnostic)
+    def order(d: Diagnostic) -> tuple[bool, str, int]:
+        if d.span is None:
+            return (False, "", 0)
+        return (d.span.source is not main, d.span.source.name, d.span.start)
+
+    return sorted(kept, key=order)
+
+
+class _Loader:
+    """Reads the modules of a program and enters their names."""
+
+    def __init__(self, library: Library) -> None:
+        self.program = ProgramState(library)
+        self.program.facts = TypeFacts(self.program)
+        self.library = library
+        self.chain: list[tuple[Source, str]] = []
+
+    def load(self, source: Source, name: str, *, main: bool = False) -> ModuleState:
+        module, found = parse(source)
+        program = self.program
+        program.diagnostics.extend(found)
+        state = ModuleState(source, module, name, main)
+        program.modules[id(source)] = state
+        self.chain.append((source, name or _module_of(source)))
+        imports: dict[int, ModuleState] = {}
+        for node in module.declarations:
+            if isinstance(node, ast.Use):
+                target = self._use(node, source)
+                if target is not None:
+                    imports[id(node)] = target
+        self.chain.pop()
+        checker = ModuleChecker(program, state)
+        program.checkers[id(state)] = checker
+        program.order.append(state)
+        checker.declare(imports)
+        return state
+
+    def _use(self, node: ast.Use, importer: Source) -> ModuleState | None:
+        program = self.program
+        try:
+            source = self.library.find(node.path, importer)
+        except LibraryError as error:
+            program.report(
+                "E0213", f"module `{node.path}` cannot be read", node.span, label="used here", reason=error.reason
+            )
+            return None
+        if source is None:
+            close = nearest(node.path, self.library.standard_modules())
+            where = "the standard library has no such module"
+            if not node.path.startswith("std."):
+                where = "looked for beside this file" if node.path.startswith(".") else "looked for in the project"
+            program.report(
+                "E0213", f"there is no module `{node.path}`", node.span, label="not found", reason=where,
+                hint=f"did you mean `{close}`?" if close else "",
+            )  # fmt: skip
+            return None
+        for place, (open_source, _) in enumerate(self.chain):
+            if open_source is source:
+                round_ = [name for _, name in self.chain[place:]] + [self.chain[place][1]]
+                program.report(
+                    "E0214", "modules use each other in a circle", node.span, label="closes the circle",
+                    reason=" → ".join(round_),
+                    hint="move what both need into a third module",
+                )  # fmt: skip
+                return None
+        known = program.modules.get(id(source))
+        if known is not None:
+            return known
+        if len(program.modules) >= MAX_MODULES:
+            program.report("E0213", f"a program has at most {MAX_MODULES} modules", node.span, label="one too many")
+            return None
+        return self.load(source, self.library.module_name(source))
+
+
+def _module_of(source: Source) -> str:
+    return re.sub(r"\.sgl$", "", source.name.rsplit("/", 1)[-1])
