@@ -9,6 +9,7 @@ Signatures (all arrays contiguous):
 from __future__ import annotations
 
 import numpy as np
+
 from sglc.kernels import reference
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 

@@ -15,6 +15,8 @@ from time import perf_counter_ns
 from typing import Protocol
 
 import numpy as np
+
+from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.engine import ContextOverflow, QueueFull
 from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
@@ -22,8 +24,6 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
-
-from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 
 GREEDY = Sampling()
 COMPILED = 512

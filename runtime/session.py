@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.errors import ArgumentError, SglError
@@ -21,8 +22,6 @@ from sglc.runtime.vm.trace import Listener
 from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
 from sglc.types.json import from_json
 from sglc.types.member import MemberError, check_member
-
-from sglc.bytecode.code import Code, Program
 from sglc.types.type import Type
 
 if TYPE_CHECKING:

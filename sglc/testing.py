@@ -15,7 +15,7 @@ from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.session import Session
 from sglc.runtime.vm.run import Missed
 
-MISSED = "E0812"
+MISSED = "E0808"
 """Code of an expectation that does not hold."""
 SHOWN_VALUES = 8
 SHOWN_CHARS = 200

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from golden_case import GoldenCase, check_golden
 from hypothesis import HealthCheck, settings
+
+from golden_case import GoldenCase, check_golden
 
 # With the checkout on the path, libraries that look for a package named `kernels` would find ours.
 _ROOT = Path(__file__).resolve().parent.parent

@@ -8,6 +8,7 @@ from functools import cache
 from zlib import crc32
 
 import numpy as np
+
 from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.tokenizer import Tokenizer
 

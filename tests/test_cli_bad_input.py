@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from test_cli import GOOD, Cli, cli, good, script
 
 __all__ = ["cli", "good", "script"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sglc.runtime.conversation import WHOLE_CHARS, Conversation, Encoder, PlainChat
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import SglError

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from sglc.diagnostics.render import render
-from sglc.driver import compile_file, compile_source
 
 from sglc.cli import main
+from sglc.diagnostics.render import render
+from sglc.driver import compile_file, compile_source
 from sglc.source import Source
 
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.sgl"))

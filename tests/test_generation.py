@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from sglc.automata.dfa import accepts
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import Language, Text, Words
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.sampler import Sampling
@@ -23,11 +27,6 @@ from sglc.runtime.generation import (
     Tracker,
 )
 from sglc.runtime.mask.constraint import compile_constraint
-from small_models import FickleModel, small_tokenizer
-
-from sglc.automata.dfa import accepts
-from sglc.automata.regex import compile_regex
-from sglc.automata.term import Language, Text, Words
 from sglc.types.language import language
 from sglc.types.type import (
     Bool,
@@ -45,6 +44,7 @@ from sglc.types.type import (
     Type,
     UnionType,
 )
+from small_models import FickleModel, small_tokenizer
 
 TABLE = {
     "Mood": EnumType("Mood", ("calm", "annoyed", "answer")),

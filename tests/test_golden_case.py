@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from golden_case import check_golden, read_cases
 
 TEXT = """-- a comment

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from readme_commands import README, blocks, commands
+from sglc.cli import main
 from sglc.diagnostics.render import render
 from sglc.driver import compile_source
-
-from sglc.cli import main
 from sglc.source import Source
 
 ROOT = README.parent

@@ -8,6 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
+from sglc.bytecode.code import ErrorSpec
+from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
@@ -15,12 +18,9 @@ from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.machine import HANDLERS
 from sglc.runtime.vm.run import Limits
 from sglc.runtime.vm.trace import Event
-from vm_programs import Assembler
-
-from sglc.bytecode.code import ErrorSpec
-from sglc.bytecode.opcodes import OPCODES
 from sglc.types.type import Bool, Dec, EnumType, FieldType, Int, ListOf, Named, RecordType, Str, UnionType
 from sglc.types.values import EnumValue, RecordValue
+from vm_programs import Assembler
 
 WORD = Str(max_chars=20)
 MOOD = EnumType("Mood", ("calm", "angry"))
@@ -166,9 +166,8 @@ def test_builtins_and_methods(lines: list[Any], expected: Any) -> None:
 
 
 def test_the_checkers_table_and_the_machines_agree() -> None:
-    from sglc.runtime.vm import builtins as there
-
     from sglc.check import builtins as declared
+    from sglc.runtime.vm import builtins as there
 
     assert set(declared.FUNCTIONS) == set(there.FUNCTIONS)
     assert set(declared.STR_METHODS) == set(there.STRING)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.model.base import Cache
 

@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
+
 from sglc.runtime.engine.branch import Branch, Memory
 from sglc.runtime.engine.sampler import log_sum_exp
 from sglc.runtime.engine.statistics import Statistics

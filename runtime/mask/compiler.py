@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
+from sglc.automata import term as t
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
 from sglc.runtime.mask.machine import Machine
@@ -24,8 +25,6 @@ from sglc.runtime.mask.nodes import (
 )
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_nodes import KeyedEntries, TextNode
-
-from sglc.automata import term as t
 
 _MOST_REMEMBERED = 50_000
 

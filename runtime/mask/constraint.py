@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from sglc.automata.term import CharDfa, Language, Text, Words
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.machine import DEAD, END, Machine
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
-
-from sglc.automata.term import CharDfa, Language, Text, Words
 
 if TYPE_CHECKING:
     from sglc.types.type import Type, TypeTable

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from sglc.runtime.mask.machine import DEAD, FINAL
 
 if TYPE_CHECKING:

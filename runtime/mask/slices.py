@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+from sglc.automata.term import CharDfa
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.select import TrieWalk
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.trie import Trie, restrict
 from sglc.runtime.mask.vocabulary import Vocabulary
-
-from sglc.automata.term import CharDfa
 
 Class = tuple[tuple[int, int], ...]
 """Code point ranges, sorted, both ends included."""

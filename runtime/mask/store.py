@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from sglc.kernels.contract import NO_ROW
 from sglc.kernels.reference import count_bits
 from sglc.kernels.select import TrieWalk

@@ -11,9 +11,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
-from sglc.runtime.mask.errors import ConstraintError
-
 from sglc.automata.term import CharDfa, Encoding
+from sglc.runtime.mask.errors import ConstraintError
 
 ByteRange = tuple[int, int]
 Move = tuple[int, int, int]

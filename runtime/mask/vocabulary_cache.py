@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import platformdirs
+
 from sglc.runtime.mask.trie import Trie
 
 _FORMAT = "1"

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+
 from sglc.runtime.model.errors import ModelError
 
 MAGIC = 0x46554747

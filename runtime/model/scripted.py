@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from sglc.runtime.chat import SpecialToken
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.vocabulary import Vocabulary

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.tokenizer import Tokenizer
 from transformers.cache_utils import Cache as LayerCache
 from transformers.cache_utils import DynamicLayer
+
+from sglc.runtime.model.errors import ModelError
+from sglc.runtime.tokenizer import Tokenizer
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}

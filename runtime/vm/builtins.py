@@ -9,7 +9,6 @@ from typing import Any
 
 from sglc.runtime.vm.operators import BINARY, DIGITS, contains
 from sglc.runtime.vm.values import TEXT_LIMIT, Scored, display, failure, kind
-
 from sglc.types.type import TypeTable
 from sglc.types.values import RecordValue
 

@@ -8,7 +8,6 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.frame import Frame, Handler, Signal, take
 from sglc.runtime.vm.values import Cursor, ErrorValue, failure, kind
 from sglc.types.member import is_member
-
 from sglc.types.values import RecordValue
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from sglc.bytecode.code import Code
 from sglc.runtime.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
-
-from sglc.bytecode.code import Code
 
 if TYPE_CHECKING:
     from sglc.runtime.vm.values import BranchValue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from sglc.automata.term import Language, Words
+from sglc.bytecode.code import HoleSpec
 from sglc.runtime.engine.engine import ContextOverflow
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
@@ -16,9 +18,6 @@ from sglc.runtime.vm.values import Scored, display, failure
 from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
 from sglc.types.printer import print_value
-
-from sglc.automata.term import Language, Words
-from sglc.bytecode.code import HoleSpec
 from sglc.types.type import (
     AliasType,
     Alternatives,

@@ -12,11 +12,10 @@ from decimal import Context, Decimal, DecimalException, DivisionByZero, InvalidO
 from functools import lru_cache
 from typing import Any
 
-from sglc.runtime.vm.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
-
 from sglc.automata.dfa import accepts
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.term import CharDfa
+from sglc.runtime.vm.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
 
 DIGITS = Context(prec=50, Emax=999_999, Emin=-999_999, traps=[InvalidOperation, DivisionByZero, Overflow])
 """Decimals are exact up to 50 digits; beyond, results are rounded half even."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sglc.automata.term import Language
+from sglc.bytecode.code import Place, Program
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Constraints, Steering, Timing
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.vm.trace import Listener
-
-from sglc.automata.term import Language
-from sglc.bytecode.code import Place, Program
 
 if TYPE_CHECKING:
     from sglc.runtime.vm.frame import Frame

@@ -18,7 +18,6 @@ from sglc.runtime.vm.values import (
     kind,
 )
 from sglc.types.member import MemberError, check_member
-
 from sglc.types.type import Named, RecordType, UnionType
 from sglc.types.values import EnumValue, RecordValue
 

@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sglc.runtime.errors import SglError
-
 from sglc.types.number_text import number_text
 from sglc.types.type import TAG, RecordType, TypeTable, UnionType
 from sglc.types.values import EnumValue, RecordValue

@@ -67,6 +67,12 @@ def float_range(minimum: Decimal | None = None, maximum: Decimal | None = None) 
     return _range(minimum, maximum, None, FLOAT_PLACES)
 
 
+def whole_digits(*bounds: int | Decimal | None) -> int:
+    """Digits before the point that a number may have: 18, or as many as a bound has."""
+    sizes = [len(str(abs(_scaled(Decimal(bound), 0, up=bound < 0)))) for bound in bounds if bound is not None]
+    return max([INTEGER_DIGITS, *sizes])
+
+
 def _scaled(value: Decimal, places: int, *, up: bool) -> int:
     """The nearest multiple of 10**-places at or above (below) `value`, as a count of them."""
     sign, digits, exponent = value.as_tuple()
@@ -99,8 +105,7 @@ def _divisor(step: Decimal) -> tuple[int, int]:
 
 
 def _range(minimum: Decimal | None, maximum: Decimal | None, step: Decimal | None, places: int) -> CharDfa:
-    given = [abs(_scaled(bound, 0, up=bound > 0)) for bound in (minimum, maximum) if bound is not None]
-    width = max([INTEGER_DIGITS, *(len(str(bound)) for bound in given)])
+    width = whole_digits(minimum, maximum)
     widest = 10 ** (width + places) - 1
     low = -widest if minimum is None else _scaled(minimum, places, up=True)
     high = widest if maximum is None else _scaled(maximum, places, up=False)

@@ -925,7 +925,8 @@ def _leaves(statement: ast.Statement) -> bool:
 
 def _excludes_null(before: Sequence[tuple[ast.Case, Any]], form: Any) -> bool:
     """Whether an earlier case took null, or this form cannot match it."""
-    from sglc.check.exhaustive import Shape, Span as NumberSpan
+    from sglc.check.exhaustive import Shape
+    from sglc.check.exhaustive import Span as NumberSpan
 
     for case, earlier in before:
         if case.guard is None and isinstance(earlier, Shape) and earlier.key is None:

@@ -42,13 +42,13 @@ def read_pairs(pairs: Sequence[str]) -> tuple[dict[str, str], list[Diagnostic]]:
         if not equals or not name.isidentifier():
             problems.append(
                 fault(
-                    "E0805",
+                    "E0803",
                     f"`--arg {pair}` is not NAME=VALUE",
                     hint='write for example --arg theme="the sea"',
                 )
             )
         elif name in values:
-            problems.append(fault("E0805", f"the argument {name} is given twice"))
+            problems.append(fault("E0803", f"the argument {name} is given twice"))
         else:
             values[name] = value
     return values, problems
@@ -64,11 +64,11 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
     try:
         values = read_json(text)
     except NotJson as reason:
-        return {}, [fault("E0806", f"{path} is not JSON", reason=str(reason))]
+        return {}, [fault("E0804", f"{path} is not JSON", reason=str(reason))]
     if not isinstance(values, dict):
         return {}, [
             fault(
-                "E0806",
+                "E0804",
                 f"{path} holds no JSON object",
                 hint='write {"name": value, …} with the arguments by name',
             )
@@ -95,7 +95,7 @@ def bind(
             close = nearest(name, parameters)
             problems.append(
                 fault(
-                    "E0804",
+                    "E0714",
                     f"{prefix}{code.name} has no parameter {name}",
                     reason=f"it is {signature(program, code)}",
                     hint=f"did you mean {close}?" if close else "",
@@ -111,7 +111,7 @@ def bind(
         except MemberError as problem:
             problems.append(
                 fault(
-                    "E0807",
+                    "E0715",
                     f"{prefix}the value of {name} is no {show_type(wanted)}",
                     reason=str(problem),
                 )
@@ -125,7 +125,7 @@ def bind(
         wanted = program.types[parameter.type]
         problems.append(
             fault(
-                "E0803",
+                "E0713",
                 f"{prefix}the argument {parameter.name} is missing",
                 reason=f"it is {signature(program, code)}",
                 hint=f"add {parameter.name}"
@@ -151,7 +151,7 @@ def choose_function(program: Program, name: str | None) -> tuple[Code | None, li
         known = ", ".join(functions) or "none"
         return None, [
             fault(
-                "E0808",
+                "E0712",
                 f"{program.name} has no function {name}",
                 reason=f"its functions are: {known}",
                 hint=f"did you mean {close}?" if close else "",
@@ -159,7 +159,7 @@ def choose_function(program: Program, name: str | None) -> tuple[Code | None, li
         ]
     if not functions:
         return None, [
-            fault("E0808", f"{program.name} has no function to run", hint="write `fn name(…) -> T:` in it")
+            fault("E0712", f"{program.name} has no function to run", hint="write `fn name(…) -> T:` in it")
         ]
     public = [code for code in functions.values() if code.public]
     asking = [code for code in functions.values() if code.kind == "fn"]

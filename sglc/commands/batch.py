@@ -38,7 +38,7 @@ def run_rows(
         reason = problem.strerror or str(problem)
         raise fail(invocation, fault("E0802", f"{data} cannot be read", reason=reason)) from None
     except BadRows as problem:
-        raise fail(invocation, fault("E0806", f"{data}: {problem}")) from None
+        raise fail(invocation, fault("E0804", f"{data}: {problem}")) from None
     try:
         results = Results(out, retry_errors=retry_errors)
     except OSError as problem:
@@ -82,7 +82,7 @@ def run_rows(
 
 
 def _unwritable(out: Path, problem: OSError, hint: str = "") -> Any:
-    return fault("E0809", f"{out} cannot be written", reason=problem.strerror or str(problem), hint=hint)
+    return fault("E0805", f"{out} cannot be written", reason=problem.strerror or str(problem), hint=hint)
 
 
 def _one(

@@ -109,4 +109,4 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         reason = problem.strerror or str(problem)
-        raise fail(invocation, fault("E0809", f"{path} cannot be written", reason=reason)) from None
+        raise fail(invocation, fault("E0805", f"{path} cannot be written", reason=reason)) from None

@@ -147,7 +147,7 @@ class Executor:
 
 def model_fault(problem: ModelError) -> Diagnostic:
     """A model that cannot be had, as a diagnostic."""
-    return fault("E0811", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint)
+    return fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint)
 
 
 def value_text(program: Program, code: Code, value: Value, *, indent: int | None = None) -> str:

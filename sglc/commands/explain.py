@@ -45,7 +45,7 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
         close = nearest(code.upper(), CATALOGUE)
         hint = f"did you mean {close}? " if close else ""
         raise fail(
-            invocation, fault("E0810", f"there is no code {code}", hint=hint + "`sglc explain` lists all")
+            invocation, fault("E0806", f"there is no code {code}", hint=hint + "`sglc explain` lists all")
         )
     if as_json:
         print_json(as_data(wanted))

@@ -38,7 +38,9 @@ def _list(as_json: bool) -> None:
         print_json(entries)
         return
     for entry in entries:
-        click.echo("  ".join(str(value) for value in entry.values() if value not in (None, "")))
+        size = f" ({entry['size'] / 1e6:.0f} MB)" if entry["size"] else ""
+        place = f"  {entry['path']}" if entry["path"] and entry["path"] != entry["name"] else ""
+        click.echo(f"{entry['name']}: {entry['state']}{size}{place}")
 
 
 def _plain(entry: dict[str, Any]) -> dict[str, Any]:
@@ -56,13 +58,16 @@ def fetch(invocation: Invocation, name: str) -> None:
       sglc models fetch smollm2
     """
     from sglc.commands.progress import progress_bar
-    from sglc.runtime.errors import ModelError
     from sglc.runtime.model.catalogue import fetch as fetch_model
+    from sglc.runtime.model.errors import ModelError
 
     invocation.stage = f"fetching {name}"
     try:
         with progress_bar(sys.stderr, f"fetching {name}") as progress:
             path = fetch_model(name, progress)
     except ModelError as problem:
-        raise fail(invocation, fault("E0811", str(problem))) from None
+        raise fail(
+            invocation,
+            fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint),
+        ) from None
     click.echo(f"{name}: ready at {path}")

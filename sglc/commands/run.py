@@ -33,7 +33,7 @@ INTERRUPTED = 130
 @click.option(
     "--model", default="smollm2", show_default=True, help="Name, folder, GGUF file or scripted:FILE."
 )
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16"]), help="Numbers of the model.")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Numbers of the model.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")
 @click.option(

@@ -31,7 +31,8 @@ def command(
     """Run the test blocks of programs, without a model.
 
     `mock` answers a hole with a value that it could produce; `fuzz` answers all holes with random legal
-    values. A test that fails shows the expectation, the values in its variables, and the seed that repeats it.
+    values. A test that fails shows the expectation, the values in its variables, and the seed that
+    repeats it.
 
     \b
     Examples:
@@ -69,7 +70,7 @@ def command(
         click.echo(f"{counted(len(results), 'test')}: {passed} passed, {failed} failed")
     else:
         meant = f'with "{words}" in its title' if words else "in " + ", ".join(map(str, files))
-        raise fail(invocation, fault("E0813", f"there is no test {meant}"))
+        raise fail(invocation, fault("E0809", f"there is no test {meant}"))
     if failed:
         raise CommandFailed(1)
 

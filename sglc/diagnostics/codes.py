@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sglc.diagnostics import codes_check, codes_program, codes_run, codes_syntax
+from sglc.diagnostics import codes_check, codes_command, codes_program, codes_run, codes_syntax
 from sglc.diagnostics.entry import Entry
 
 __all__ = ["CATALOGUE", "Entry"]
@@ -23,5 +23,11 @@ def _merged(groups: Iterable[tuple[Entry, ...]]) -> dict[str, Entry]:
 
 
 CATALOGUE: dict[str, Entry] = _merged(
-    (codes_syntax.ENTRIES, codes_check.ENTRIES, codes_program.ENTRIES, codes_run.ENTRIES)
+    (
+        codes_syntax.ENTRIES,
+        codes_check.ENTRIES,
+        codes_program.ENTRIES,
+        codes_run.ENTRIES,
+        codes_command.ENTRIES,
+    )
 )

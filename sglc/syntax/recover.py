@@ -1,4 +1,5 @@
 from __future__ import annotations
+
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Span
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES
+from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
 
 LARGEST_FLOAT = "999999999999999999.9e99"
 """A spelling of the largest float that the language of `float` reaches, 1e117."""
@@ -54,14 +54,17 @@ def float_text(value: float, minimum: Decimal | None = None, maximum: Decimal | 
     if minimum is None and maximum is None:
         return text if _FREE_FLOAT.fullmatch(text) else _with_short_exponent(Decimal(text))
     exact = Decimal(text)
-    if minimum is not None and exact < minimum and value == float(minimum):
+    widest = Decimal(10 ** whole_digits(minimum, maximum) - 1)
+    minimum = -widest if minimum is None else minimum
+    maximum = widest if maximum is None else maximum
+    if exact < minimum and value == float(minimum):
         exact = minimum
-    if maximum is not None and exact > maximum and value == float(maximum):
+    if exact > maximum and value == float(maximum):
         exact = maximum
     exponent = exact.as_tuple().exponent
     if isinstance(exponent, int) and -exponent > FLOAT_PLACES:
-        up = minimum is not None and _rounded(exact, FLOAT_PLACES, ROUND_HALF_EVEN) < minimum
-        down = maximum is not None and _rounded(exact, FLOAT_PLACES, ROUND_HALF_EVEN) > maximum
+        up = _rounded(exact, FLOAT_PLACES, ROUND_HALF_EVEN) < minimum
+        down = _rounded(exact, FLOAT_PLACES, ROUND_HALF_EVEN) > maximum
         mode = ROUND_CEILING if up else ROUND_FLOOR if down else ROUND_HALF_EVEN
         exact = _rounded(exact, FLOAT_PLACES, mode)
     return decimal_text(exact, None)

@@ -16,9 +16,8 @@ from statistics import median
 from time import perf_counter
 
 from sglc.driver import compile_source
-from sglc.syntax.parse import parse
-
 from sglc.source import Source
+from sglc.syntax.parse import parse
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.sgl"))
 ROUNDS = 15
@@ -39,7 +38,8 @@ def long_program() -> str:
     """About 300 lines of all kinds, put together from functions with different names."""
     block = (
         "enum Mood{n}: calm, annoyed, furious\n\n"
-        "## A note.\nrecord Note{n}:\n    title: str max 40 chars\n    mood: Mood{n}\n    size: int in 0..{m}\n\n"
+        "## A note.\nrecord Note{n}:\n    title: str max 40 chars\n"
+        "    mood: Mood{n}\n    size: int in 0..{m}\n\n"
         "pure fn weight{n}(note: Note{n}) -> int:\n    var total = 0\n    for i in 1..=3:\n"
         "        if note.size > i * 2:\n            total += i\n        else:\n            total += 1\n"
         "    return total\n\n"

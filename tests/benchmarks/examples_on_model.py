@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from sglc.commands.arguments import bind, choose_function
 from sglc.driver import compile_file
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import SglError
@@ -23,8 +24,6 @@ from sglc.runtime.session import Session
 from sglc.types.decode import decode
 from sglc.types.member import is_member
 from sglc.types.printer import print_value
-
-from sglc.commands.arguments import bind, choose_function
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.sgl"))
 THEME = {"theme": "a lighthouse at the end of the world"}
