@@ -1,0 +1,406 @@
+"""Random types with their tables, values of a type, and words of a language, for property tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from sglc.automata.dfa import all_words
+from sglc.automata.emptiness import is_empty, shortest_words
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import (
+    Anything,
+    Bytes,
+    Choice,
+    Except,
+    Language,
+    Nothing,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+from sglc.types.language import language, str_term
+from sglc.types.member import is_member
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    DeclaredType,
+    EnumType,
+    FieldType,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+from sglc.types.values import EnumValue, RecordValue
+
+PATTERNS = (
+    r"[A-Z][a-z]{0,5}", r"[ab]*", r"\d{2}-\d{2}", r'["\\a]{0,4}', r"(foo|ba[rz])?", r"[^a]{1,3}",
+    r"[é-ü€😀]+", r"\w+@\w+\.(com|org)",
+)  # fmt: skip
+STOPS = ("<<", "\n", ".", "ab", "aba", '"', "\\", "null")
+NAMES = ("name", "age", "note", "kind", "x", "y", "größe")
+
+
+@st.composite
+def str_types(draw: st.DrawFn) -> Str:
+    low = draw(st.integers(0, 3))
+    type = Str(
+        low,
+        draw(st.none() | st.integers(low, low + 6)),
+        tuple(draw(st.lists(st.sampled_from(PATTERNS), max_size=1))),
+        tuple(draw(st.lists(st.sampled_from(STOPS), max_size=2, unique=True))),
+        tuple(draw(st.lists(st.sampled_from(STOPS), max_size=1))),
+    )
+    assume(has_words(type, {}))
+    return type
+
+
+def decimals(places: int = 3) -> st.SearchStrategy[Decimal]:
+    return st.decimals(-1000, 1000, places=places) | st.integers(-50, 50).map(Decimal)
+
+
+@st.composite
+def number_types(draw: st.DrawFn) -> Int | Dec | Float:
+    kind = draw(st.sampled_from((Int, Dec, Float)))
+    bounds = st.integers(-150, 150) if kind is Int else decimals()
+    low, high = draw(st.none() | bounds), draw(st.none() | bounds)
+    if low is not None and high is not None and low > high:
+        low, high = high, low
+    if kind is Float:
+        type: Int | Dec | Float = Float(low, high)
+    elif kind is Int:
+        type = Int(low, high, draw(st.sampled_from((None, None, 1, 3, 5, 20))))
+    else:
+        steps = (None, None, Decimal(1), Decimal("0.05"), Decimal("0.25"), Decimal(10))
+        type = Dec(low, high, draw(st.sampled_from(steps)))
+    assume(has_words(type, {}))
+    return type
+
+
+def scalar_types() -> st.SearchStrategy[Type]:
+    constants = st.sampled_from(("EUR", 'say "hi"', "", "null", 7, -1, True, Decimal("1.50")))
+    return st.one_of(
+        str_types(), number_types(), st.just(Bool()), st.just(Null()), st.builds(Constant, constants)
+    )
+
+
+@st.composite
+def alternatives(draw: st.DrawFn, inner: st.SearchStrategy[Type]) -> Type:
+    """Arms that cannot overlap on either surface."""
+    arms: list[Type] = [
+        *draw(st.lists(st.sampled_from((Constant("EUR"), Constant("USD"), Constant("x y"))), unique=True)),
+        *draw(st.lists(st.sampled_from((Int(0, 9), Bool(), Null())), unique=True)),
+    ]
+    if draw(st.booleans()):
+        arms.append(ListOf(draw(inner), 0, 2))
+    arms = draw(st.permutations(arms))
+    assume(arms)
+    return Alternatives(tuple(arms))
+
+
+def composite_types(leaves: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+    def extend(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+        sizes = st.tuples(st.integers(0, 2), st.none() | st.integers(2, 3))
+        keys = st.sampled_from((Str(), Str(max_chars=2), Str(patterns=("[abc]",)), Str(1, 4)))
+        return st.one_of(
+            st.builds(lambda item, size: ListOf(item, *size), inner, sizes),
+            st.builds(lambda key, value, size: MapOf(key, value, *size), keys, inner, sizes),
+            st.lists(inner, max_size=3).map(lambda items: TupleOf(tuple(items))),
+            st.builds(Optional, inner),
+            alternatives(inner),
+        )
+
+    return st.recursive(leaves, extend, max_leaves=4)
+
+
+@st.composite
+def _fields(draw: st.DrawFn, inner: st.SearchStrategy[Type], defaults: bool) -> tuple[FieldType, ...]:
+    fields = []
+    for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4)):
+        type = draw(inner)
+        how = draw(st.sampled_from(("plain", "plain", "optional", "default" if defaults else "plain")))
+        if how == "default" and isinstance(type, Int | Str | Bool):
+            default = draw(values_of(type, {}))
+            fields.append(FieldType(name, type, has_default=True, default=default, doc="with a default"))
+        else:
+            fields.append(FieldType(name, type, optional=how == "optional"))
+    return tuple(fields)
+
+
+@st.composite
+def types(draw: st.DrawFn, *, defaults: bool = True) -> tuple[Type, dict[str, DeclaredType]]:
+    """A type that has values, and the table of what it names. Some declared types are recursive."""
+    table: dict[str, DeclaredType] = {}
+    for index in range(draw(st.integers(0, 3))):
+        name = f"{draw(st.sampled_from(('Crew', 'Post', 'std.text.Line')))}{index}"
+        known = [Named(other) for other in table]
+        leaves: st.SearchStrategy[Type] = scalar_types()
+        if known:
+            leaves |= st.sampled_from(known)
+        itself: st.SearchStrategy[Type] = st.sampled_from((Optional(Named(name)), ListOf(Named(name), 0, 2)))
+        inner = composite_types(leaves)
+        kind = draw(st.sampled_from(("enum", "record", "record", "union", "alias")))
+        if kind == "enum":
+            members = draw(
+                st.lists(
+                    st.sampled_from(("calm", "annoyed", "null", "sehr böse", "a")), min_size=1, unique=True
+                )
+            )
+            table[name] = EnumType(name, tuple(members))
+        elif kind == "record":
+            table[name] = RecordType(name, draw(_fields(inner | itself, defaults)), doc="a record")
+        elif kind == "union":
+            variants = [
+                RecordType(variant, draw(_fields(inner | itself, defaults)))
+                for variant in draw(st.sampled_from((("One",), ("One", "Two"), ("A", "B", "C"))))
+            ]
+            table[name] = UnionType(name, tuple(variants))
+        else:
+            table[name] = AliasType(name, draw(inner))
+    leaves = scalar_types()
+    if table:
+        leaves = st.sampled_from([Named(name) for name in table]) | leaves
+    type = draw(composite_types(leaves))
+    assume(has_words(type, table))
+    return type, table
+
+
+def has_words(type: Type, table: TypeTable) -> bool:
+    return not is_empty(language(type, table)) and not is_empty(language(type, table, surface="json"))
+
+
+def values_of(type: Type, table: TypeTable, depth: int = 0) -> st.SearchStrategy[Any]:
+    """Members of the type."""
+    match type:
+        case Str():
+            return _str_values(type)
+        case Int():
+            low = -(10**18) + 1 if type.minimum is None else type.minimum
+            high = 10**18 - 1 if type.maximum is None else type.maximum
+            step = type.multiple_of or 1
+            return st.integers(-(-low // step), high // step).map(lambda n: n * step)
+        case Dec():
+            return _decimal_values(type, table)
+        case Float():
+            low_float = None if type.minimum is None else float(type.minimum)
+            high_float = None if type.maximum is None else float(type.maximum)
+            floats = st.floats(low_float, high_float, allow_nan=False, allow_infinity=False, width=64)
+            small = st.floats(low_float, high_float, allow_nan=False, allow_infinity=False, width=32)
+            return (floats | small).map(lambda x: x + 0.0).filter(lambda x: is_member(x, type, table))
+        case Bool():
+            return st.booleans()
+        case Null():
+            return st.none()
+        case Constant(value):
+            return st.just(value)
+        case ListOf():
+            return _sized(type.minimum, type.maximum, lambda: values_of(type.item, table, depth + 1), depth)
+        case TupleOf():
+            return st.tuples(*(values_of(item, table, depth + 1) for item in type.items))
+        case MapOf():
+            low = type.minimum
+            high = low + (0 if depth > 3 else 3)
+            if type.maximum is not None:
+                high = min(high, type.maximum)
+            keys = _str_values(type.key) if isinstance(type.key, Str) else values_of(type.key, table, depth)
+            if (depth > 3 and low == 0) or (isinstance(type.key, Str) and type.maximum == 0):
+                return st.just({})
+            return st.dictionaries(keys, values_of(type.value, table, depth + 1), min_size=low, max_size=high)
+        case Optional():
+            if depth > 3:
+                return st.none()
+            return st.none() | st.deferred(lambda: values_of(type.item, table, depth + 1))
+        case Alternatives():
+            arms = [arm for arm in type.arms if has_words(arm, table)]
+            return st.one_of(*(values_of(arm, table, depth + 1) for arm in arms))
+        case Named(name):
+            return _named_values(name, table, depth)
+
+
+def _sized(
+    low: int, high: int | None, items: Callable[[], st.SearchStrategy[Any]], depth: int
+) -> st.SearchStrategy[list[Any]]:
+    most = low if depth > 3 else low + 3 if high is None else min(high, low + 3)
+    return st.just([]) if most == 0 else st.lists(items(), min_size=low, max_size=most)
+
+
+def _str_values(type: Str) -> st.SearchStrategy[str]:
+    return words_of(Language(str_term(type))).map(bytes.decode)
+
+
+def _decimal_values(type: Dec, table: TypeTable) -> st.SearchStrategy[Decimal]:
+    low = Decimal(-(10**6)) if type.minimum is None else type.minimum
+    high = Decimal(10**6) if type.maximum is None else type.maximum
+    low, high = min(low, high), max(low, high)
+    words = words_of(language(type, table)).map(lambda word: Decimal(word.decode()))
+    if type.multiple_of is not None or low == high:
+        return words
+    return words | st.decimals(low, high, places=4).filter(lambda value: is_member(value, type, table))
+
+
+def _named_values(name: str, table: TypeTable, depth: int) -> st.SearchStrategy[Any]:
+    declared = table[name]
+    match declared:
+        case EnumType():
+            return st.sampled_from([EnumValue(name, member) for member in declared.members])
+        case AliasType():
+            return values_of(declared.type, table, depth)
+        case RecordType():
+            return _record_values(name, declared, None, table, depth)
+        case UnionType():
+            rich = [
+                v for v in declared.variants if all(f.optional or has_words(f.type, table) for f in v.fields)
+            ]
+            return st.one_of(*(_record_values(name, v, v.name, table, depth) for v in rich))
+
+
+def _record_values(
+    name: str, record: RecordType, variant: str | None, table: TypeTable, depth: int
+) -> st.SearchStrategy[RecordValue]:
+    def field_values(field: FieldType) -> st.SearchStrategy[Any]:
+        if field.optional and (depth > 3 or not has_words(field.type, table)):
+            return st.none()
+        values = values_of(field.type, table, depth + 1)
+        return st.none() | values if field.optional else values
+
+    fields = {field.name: field_values(field) for field in record.fields}
+    return st.fixed_dictionaries(fields).map(lambda values: RecordValue(name, values, variant))
+
+
+# --- words of a language --------------------------------------------------------------------------------
+
+
+def words_of(language: Language) -> st.SearchStrategy[bytes]:
+    """Words of a language that is not empty; deep recursion ends in short words."""
+    return _words(language.root, language.rules, 0)
+
+
+@st.composite
+def _words(draw: st.DrawFn, term: Term, rules: Mapping[str, Term], depth: int) -> bytes:
+    if depth > 12:
+        return draw(st.sampled_from(shortest_words(Language(term, rules), 3)))
+    match term:
+        case Nothing():
+            raise AssertionError("no word to draw")
+        case Anything():
+            return draw(st.binary(max_size=8))
+        case Bytes(data):
+            return data
+        case Words(words):
+            return draw(st.sampled_from(sorted(words)))
+        case Text():
+            return draw(_text_words(term))
+        case Sequence(items):
+            return b"".join([draw(_words(item, rules, depth + 1)) for item in items])
+        case Choice(arms):
+            filled = [arm for arm in arms if not is_empty(Language(arm, rules))]
+            return draw(_words(draw(st.sampled_from(filled)), rules, depth + 1))
+        case Repeat(item, low, high, separator):
+            if is_empty(Language(item, rules)):
+                return b""
+            size = draw(st.integers(low, low + 3 if high is None else min(high, low + 3)))
+            return separator.join([draw(_words(item, rules, depth + 1)) for _ in range(size)])
+        case UniqueKeys(key, value, low, high):
+            most = low + 3 if high is None else min(high, low + 3)
+            pool = shortest_words(Language(key), most + 2)
+            keys = draw(
+                st.lists(st.sampled_from(pool), unique=True, min_size=low, max_size=min(most, len(pool)))
+            )
+            return b", ".join(b'"' + k + b'": ' + draw(_words(value, rules, depth + 1)) for k in keys)
+        case Except(item, words):
+            word = draw(_words(item, rules, depth + 1))
+            return (
+                word if word not in words else draw(st.sampled_from(shortest_words(Language(term, rules), 3)))
+            )
+        case Rule(name):
+            return draw(_words(rules[name], rules, depth + 1))
+
+
+@st.composite
+def _text_words(draw: st.DrawFn, term: Text) -> bytes:
+    """A random walk of a length that leads to acceptance."""
+    edges = term.dfa.edges
+    horizon = term.min_chars + len(edges) + 8
+    if term.max_chars is not None:
+        horizon = min(horizon, term.max_chars)
+    alive = [frozenset(term.dfa.accepting)]
+    for _ in range(horizon):
+        alive.append(frozenset(s for s, row in enumerate(edges) if any(t in alive[-1] for _, _, t in row)))
+    sizes = [size for size in range(term.min_chars, horizon + 1) if 0 in alive[size]]
+    size = draw(st.sampled_from(sizes))
+    state, out = 0, []
+    for left in range(size - 1, -1, -1):
+        options = [edge for edge in edges[state] if edge[2] in alive[left]]
+        low, high, state = draw(st.sampled_from(options))
+        point = draw(st.integers(low, min(high, low + 90)) | st.integers(low, high))
+        out.append(chr(point))
+    text = "".join(out)
+    if term.encoding == "json":
+        import json
+
+        text = json.dumps(text, ensure_ascii=False)[1:-1]
+    return text.encode()
+
+
+# --- languages that are no types --------------------------------------------------------------------------
+
+
+@st.composite
+def terms(draw: st.DrawFn, depth: int = 0) -> Term:
+    """Random terms without rules, ambiguous ones too; they may be empty."""
+    small = st.binary(max_size=3) | st.sampled_from((b"a", b"ab", b"", "é".encode(), b"null"))
+    kind = draw(st.integers(0, 4 if depth > 2 else 9))
+    if kind <= 1:
+        return Bytes(draw(small))
+    if kind == 2:
+        return Words(frozenset(draw(st.sets(small, max_size=4))))
+    if kind <= 4:
+        dfa = compile_regex(draw(st.sampled_from(PATTERNS))) if draw(st.booleans()) else all_words()
+        low = draw(st.integers(0, 2))
+        high = draw(st.none() | st.integers(0, 4))
+        return Text(dfa, draw(st.sampled_from(("raw", "json"))), low, high)
+    if kind == 5:
+        return Choice(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
+    if kind == 6:
+        low = draw(st.integers(0, 2))
+        high = draw(st.none() | st.integers(0, 3))
+        return Repeat(draw(terms(depth + 1)), low, high, draw(st.sampled_from((b"", b", ", b"a"))))
+    if kind == 7:
+        key = Text(compile_regex(draw(st.sampled_from(("[ab]", "a{0,2}", '["é]')))), "json")
+        low = draw(st.integers(0, 2))
+        return UniqueKeys(key, draw(terms(depth + 1)), low, draw(st.none() | st.integers(0, 3)))
+    if kind == 8:
+        return Except(draw(terms(depth + 1)), frozenset(draw(st.sets(small, max_size=3))))
+    return Sequence(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
+
+
+@st.composite
+def recursive_languages(draw: st.DrawFn) -> Language:
+    """Languages with one rule that contains itself behind a byte."""
+    body = Sequence((Bytes(b"("), Choice((Rule("r"), draw(terms(1)))), Bytes(b")")))
+    return Language(draw(st.sampled_from((Rule("r"), Sequence((Rule("r"), Rule("r")))))), {"r": body})
+
+
+def languages() -> st.SearchStrategy[Language]:
+    return terms().map(Language) | recursive_languages() | types().map(lambda both: language(*both))

@@ -1,0 +1,70 @@
+"""The law of types: language, printer and decoder of a type agree."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import term_oracle
+from sglc.types.decode import DecodeError, decode
+from sglc.types.language import language
+from sglc.types.member import check_member, is_member
+from sglc.types.printer import print_value
+from strategies import types, values_of, words_of
+
+relaxed = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+surfaces = st.sampled_from(("hole", "json"))
+
+
+@relaxed
+@given(types(), surfaces, st.data())
+def test_a_printed_value_is_in_the_language_and_decodes_to_itself(typed, surface, data):
+    type, table = typed
+    value = data.draw(values_of(type, table))
+    check_member(value, type, table)
+    text = print_value(value, type, table, surface=surface)
+    lang = language(type, table, surface=surface)
+    if surface == "hole" and not term_oracle.accepts(lang, text.encode()):
+        # Only text that reads `null` beside a null has no raw spelling.
+        assert text == "null"
+        return
+    assert term_oracle.accepts(lang, text.encode())
+    if text != "null":
+        assert decode(text, type, table, surface=surface) == value
+
+
+@relaxed
+@given(types(defaults=False), surfaces, st.data())
+def test_every_word_decodes_to_a_member_and_prints_back(typed, surface, data):
+    type, table = typed
+    lang = language(type, table, surface=surface)
+    word = data.draw(words_of(lang)).decode()
+    assert term_oracle.accepts(lang, word.encode())
+    value = decode(word, type, table, surface=surface)
+    assert is_member(value, type, table)
+    printed = print_value(value, type, table, surface=surface)
+    assert decode(printed, type, table, surface=surface) == value
+    if surface == "json":
+        json.loads(word)
+
+
+@relaxed
+@given(types(), surfaces, st.data())
+def test_a_damaged_word_decodes_exactly_if_it_is_still_in_the_language(typed, surface, data):
+    type, table = typed
+    lang = language(type, table, surface=surface)
+    word = data.draw(words_of(lang)).decode()
+    at = data.draw(st.integers(0, len(word)))
+    cut = data.draw(st.integers(0, 2))
+    put = data.draw(st.sampled_from(("", " ", "0", '"', "\\", "null", ",", "a", "-", ".", "\n", "é")))
+    damaged = word[:at] + put + word[at + cut :]
+    try:
+        decode(damaged, type, table, surface=surface)
+        decodes = True
+    except DecodeError:
+        decodes = False
+    assert decodes == term_oracle.accepts(lang, damaged.encode())
