@@ -1,4 +1,4 @@
-"""Containers of compiled programs: plain data that the virtual machine, the verifier and the file format share."""
+"""Compiled programs: plain data that the virtual machine, the verifier and the file format share."""
 
 from __future__ import annotations
 

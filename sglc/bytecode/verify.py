@@ -1,0 +1,303 @@
+"""Checks a program before it runs, so that the machine never needs to.
+
+Depth of the stack, number of open handlers and snapshots taken are followed along every road through a code
+object; operands must be in range and name things of the right kind; types must be closed, and every recursion
+in them must pass something printed and be able to end. A program that fails comes from a damaged or hostile
+file, or from a fault of the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sglc.bytecode.code import Code, Program
+from sglc.bytecode.opcodes import BY_NAME, OPCODES
+from sglc.bytecode.verify_types import type_faults
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.types.type import Named, RecordType, UnionType
+
+MAX_DEPTH = 100_000
+"""Most items of an operand stack and most operands of one instruction."""
+
+UNARY_OPERATORS = frozenset({"-", "not"})
+BINARY_OPERATORS = frozenset(
+    {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
+    | {"matches", "contains"}
+)
+HOLE_OPTIONS = frozenset({"options", "max_tokens", "temp", "top_p", "top_k", "min_p", "seed"})
+
+_N = {name: opcode.number for name, opcode in BY_NAME.items()}
+_TEXTUAL = frozenset(
+    _N[name]
+    for name in ("ROLE", "END_ROLE", "LINE", "GLUE", "TEXT", "INSERT", "GEN", "SELECT", "FORK", "ADOPT")
+)
+_ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
+
+State = tuple[int, int, frozenset[int]]
+"""Stack depth, open handlers, snapshots surely taken."""
+
+
+class _Fault(Exception):
+    """A code object is unsound; carries the sentence."""
+
+
+def verify(program: Program) -> list[Diagnostic]:
+    """What is wrong with the program (E0606); empty if it is safe to run."""
+    return verified(program)[1]
+
+
+def verified(program: Program) -> tuple[Program, list[Diagnostic]]:
+    """The program with the stack depth of each code object filled in, and what is wrong with it."""
+    faults = [*_program_faults(program)]
+    codes = []
+    if not faults:
+        forks = _fork_parents(program)
+        for index, code in enumerate(program.codes):
+            try:
+                depth = _CodeChecker(program, code, index, forks).run()
+            except _Fault as fault:
+                faults.append(f"{code.name}: {fault}")
+                depth = 0
+            codes.append(code if code.stack_depth == depth else replace(code, stack_depth=depth))
+    if faults:
+        return program, [
+            Diagnostic("E0606", f"{program.name} is not a sound program", None, reason=fault)
+            for fault in faults
+        ]
+    return replace(program, codes=tuple(codes)), []
+
+
+def _program_faults(program: Program) -> Iterator[str]:
+    yield from type_faults(program.types, program.table)
+    for name in program.names:
+        if not isinstance(name, str):
+            yield "a name is no text"
+    for name, index in program.entry.items():
+        if not 0 <= index < len(program.codes):
+            yield f"the entry {name!r} points nowhere"
+        elif program.codes[index].kind not in ("fn", "pure") or program.codes[index].name != name:
+            yield f"the entry {name!r} points to something else"
+    if program.sources and len(program.sources) != len(program.files):
+        yield "files and sources do not match"
+    for hole in program.holes:
+        if hole.type is not None and not 0 <= hole.type < len(program.types):
+            yield f"the hole {hole.name!r} has no type"
+        if hole.type is None and "options" not in hole.options:
+            yield f"the hole {hole.name!r} has neither type nor options"
+        if hole.type is not None and "options" in hole.options:
+            yield f"the hole {hole.name!r} has both a type and options"
+        if hole.mode == "gen" and hole.type is None:
+            yield f"the hole {hole.name!r} has no type"
+        if not HOLE_OPTIONS.issuperset(hole.options) or len(set(hole.options)) != len(hole.options):
+            yield f"the hole {hole.name!r} has unknown or repeated options"
+        if "" in hole.stops:
+            yield f"the hole {hole.name!r} has an empty stop text"
+    for code in program.codes:
+        yield from _code_faults(program, code)
+
+
+def _code_faults(program: Program, code: Code) -> Iterator[str]:
+    types = len(program.types)
+    if len(code.places) != len(code.instructions):
+        yield f"{code.name}: instructions and places do not match"
+    if len(code.parameters) > len(code.slots) or len(code.slots) > MAX_DEPTH:
+        yield f"{code.name}: too many parameters or slots"
+    if any(not 0 <= parameter.type < types for parameter in code.parameters):
+        yield f"{code.name}: a parameter has no type"
+    if code.result is not None and not 0 <= code.result < types:
+        yield f"{code.name}: the result has no type"
+    if code.kind == "fork" and not (0 <= code.fork_slot < len(code.slots) and not code.parameters):
+        yield f"{code.name}: a fork body has a loop variable and no parameters"
+    if code.kind == "test" and code.parameters:
+        yield f"{code.name}: a test has no parameters"
+    if code.within is not None and code.within < 0:
+        yield f"{code.name}: the budget is negative"
+    for point in code.retries:
+        known = 0 <= point.hole < len(program.holes) and 0 <= point.hole_slot < len(code.slots)
+        if not known or point.attempts < 0:
+            yield f"{code.name}: a retry policy points nowhere"
+    if any(not 0 <= instruction.op < len(OPCODES) for instruction in code.instructions):
+        yield f"{code.name}: an unknown opcode"
+    files = max(len(program.files), 1)
+    if any(not 0 <= place.file < files for place in code.places):
+        yield f"{code.name}: a place is in no file"
+
+
+def _fork_parents(program: Program) -> dict[int, int]:
+    """For each fork body, the code object that starts it, from a first pass over the instructions."""
+    parents: dict[int, int] = {}
+    fork = _N["FORK"]
+    for index, code in enumerate(program.codes):
+        for instruction in code.instructions:
+            if instruction.op == fork:
+                parents.setdefault(instruction.a, index)
+    return parents
+
+
+class _CodeChecker:
+    def __init__(self, program: Program, code: Code, index: int, fork_parents: dict[int, int]) -> None:
+        self.program = program
+        self.code = code
+        self.index = index
+        self.fork_parents = fork_parents
+        self.sizes = {
+            "constant": len(program.constants),
+            "slot": len(code.slots),
+            "target": len(code.instructions),
+            "count": MAX_DEPTH,
+            "name": len(program.names),
+            "type": len(program.types),
+            "code": len(program.codes),
+            "hole": len(program.holes),
+            "retry": len(code.retries),
+            "flag": 2,
+        }
+
+    def run(self) -> int:
+        """The greatest stack depth; raises _Fault."""
+        code = self.code
+        if not code.instructions:
+            raise _Fault("no instructions")
+        states: dict[int, State] = {0: (0, 0, frozenset())}
+        work = [0]
+        deepest = 0
+        snapshots: dict[int, State] = {}
+        checked: set[int] = set()
+        retries: list[tuple[int, int, State]] = []
+        while work:
+            at = work.pop()
+            depth, handlers, taken = states[at]
+            op, a, b = code.instructions[at]
+            if at not in checked:
+                self._operands(at)
+                checked.add(at)
+            opcode = OPCODES[op]
+            pops = opcode.pops
+            if pops is None:
+                pops = a if opcode.operands[0] == "count" else b
+            if depth < pops:
+                raise _Fault(f"instruction {at} takes {pops} items from a stack of {depth}")
+            after = depth - pops + opcode.pushes
+            deepest = max(deepest, depth, after)
+            if deepest > MAX_DEPTH:
+                raise _Fault(f"instruction {at}: the stack grows too deep")
+            state: State = (after, handlers, taken)
+            edges: list[tuple[int, State]] = []
+            name = opcode.name
+            if name == "TRY":
+                edges.append((a, (depth, handlers, taken)))
+                state = (after, handlers + 1, taken)
+                if handlers > 1000:
+                    raise _Fault(f"instruction {at}: too many open handlers")
+            elif name == "END_TRY":
+                if not handlers:
+                    raise _Fault(f"instruction {at}: no handler is open")
+                state = (after, handlers - 1, taken)
+            elif name == "RETURN":
+                if handlers or after:
+                    raise _Fault(f"instruction {at}: a handler or a value is left behind")
+            elif name == "SNAPSHOT":
+                if depth:
+                    raise _Fault(f"instruction {at}: a snapshot under {depth} pending values")
+                if snapshots.setdefault(a, (at, handlers, frozenset()))[:2] != (at, handlers):
+                    raise _Fault(f"instruction {at}: a second snapshot of one retry")
+                state = (after, handlers, taken | {a})
+            elif name == "RETRY":
+                retries.append((at, a, state))
+            elif name in ("JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT"):
+                edges.append((a, state))
+            if op not in _ENDS:
+                edges.append((at + 1, state))
+            for target, new in edges:
+                self._flow(states, work, at, target, new)
+        for at, retry, (depth, handlers, _) in retries:
+            snapshot = snapshots.get(retry)
+            if depth or snapshot is None or retry not in states[at][2] or snapshot[1] > handlers:
+                raise _Fault(f"instruction {at}: a retry without its snapshot")
+        return deepest
+
+    def _flow(self, states: dict[int, State], work: list[int], at: int, target: int, new: State) -> None:
+        if target >= len(self.code.instructions):
+            raise _Fault(f"instruction {at} runs off the end")
+        old = states.get(target)
+        if old is None:
+            states[target] = new
+        elif old[:2] != new[:2]:
+            raise _Fault(f"instruction {target} is reached with different stacks or handlers")
+        elif old[2] <= new[2]:
+            return
+        else:
+            states[target] = (old[0], old[1], old[2] & new[2])
+        work.append(target)
+
+    def _operands(self, at: int) -> None:
+        """Range and kind of the operands of one instruction."""
+        op, a, b = self.code.instructions[at]
+        opcode = OPCODES[op]
+        for kind, value in zip(opcode.operands, (a, b), strict=False):
+            if not 0 <= value < self.sizes[kind]:
+                raise _Fault(f"instruction {at}: {opcode.name} has no {kind} {value}")
+        if self.code.kind == "pure" and op in _TEXTUAL:
+            raise _Fault(f"instruction {at}: {opcode.name} in a pure function")
+        reason = self._kind_fault(opcode.name, a, b)
+        if reason:
+            raise _Fault(f"instruction {at}: {opcode.name}: {reason}")
+
+    def _kind_fault(self, name: str, a: int, b: int) -> str:
+        program = self.program
+        match name:
+            case "UNARY":
+                return "" if program.names[a] in UNARY_OPERATORS else "unknown operator"
+            case "BINARY":
+                return "" if program.names[a] in BINARY_OPERATORS else "unknown operator"
+            case "MAP":
+                return "an odd number of items" if a % 2 else ""
+            case "TEXT":
+                return "" if isinstance(program.constants[a], str) else "no text"
+            case "METHOD":
+                return "" if b else "no receiver"
+            case "RECORD":
+                type_ = program.types[a]
+                record = program.table.get(type_.name) if isinstance(type_, Named) else None
+                sound = isinstance(record, RecordType) and len(record.fields) == b
+                return "" if sound else "no record with so many fields"
+            case "VARIANT" | "IS_VARIANT":
+                union, _, variant = program.names[a].rpartition(".")
+                declared = program.table.get(union)
+                found = (
+                    [v for v in declared.variants if v.name == variant]
+                    if isinstance(declared, UnionType)
+                    else []
+                )
+                if not found:
+                    return "no such variant"
+                return (
+                    ""
+                    if name == "IS_VARIANT" or len(found[0].fields) == b
+                    else "no variant with so many fields"
+                )
+            case "CALL" | "CALL_PART":
+                callee = program.codes[a]
+                kinds = ("part",) if name == "CALL_PART" else ("fn", "pure")
+                if callee.kind not in kinds or len(callee.parameters) != b:
+                    return "no such function with so many parameters"
+                if self.code.kind == "pure" and callee.kind != "pure":
+                    return "a pure function calls one that is not"
+                return ""
+            case "GEN" | "SELECT":
+                hole = program.holes[a]
+                if (hole.mode == "select") != (name == "SELECT"):
+                    return "a hole of another mode"
+                return "" if len(hole.options) == b else "another number of options"
+            case "FORK":
+                body = program.codes[a]
+                sound = body.kind == "fork" and self.fork_parents[a] == self.index
+                sound = sound and body.slots[: len(self.code.slots)] == self.code.slots
+                return "" if sound else "no fork body of this function"
+            case "MOCK" | "FUZZ" | "EXPECT" | "EXPECT_RAISES":
+                return "" if self.code.kind in ("test", "fork") else "outside a test"
+            case "RAISE":
+                fields = [e.fields for e in program.errors if e.name == program.names[a]]
+                return "another number of fields" if fields and len(fields[0]) != b else ""
+        return ""

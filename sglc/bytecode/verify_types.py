@@ -1,0 +1,149 @@
+"""Checks the types that an artefact carries: closed, well founded, and not contradictory in their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sglc.types.type import (
+    AliasType,
+    Alternatives,
+    DeclaredType,
+    EnumType,
+    ListOf,
+    MapOf,
+    Named,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    UnionType,
+)
+
+
+def type_faults(types: Sequence[Type], table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """Sentences on what is wrong with the types of a program."""
+    sound = True
+    for type_ in types:
+        for reason in _shape_faults(type_, table):
+            sound = False
+            yield reason
+    for name, declared in table.items():
+        if declared.name.rpartition(".")[2] != name.rpartition(".")[2]:
+            yield f"the type {name!r} is stored under another name"
+        for reason in _declared_faults(declared, table):
+            sound = False
+            yield f"type {name}: {reason}"
+    if sound:
+        yield from _founded_faults(table)
+
+
+def _declared_faults(declared: DeclaredType, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    match declared:
+        case AliasType(type=type_):
+            yield from _shape_faults(type_, table)
+        case EnumType(members=members):
+            if not members or len(set(members)) != len(members):
+                yield "an enum needs members, each once"
+        case RecordType():
+            yield from _record_faults(declared, table)
+        case UnionType(variants=variants):
+            names = [variant.name for variant in variants]
+            if not names or len(set(names)) != len(names):
+                yield "a union needs variants, each once"
+            for variant in variants:
+                yield from _record_faults(variant, table)
+
+
+def _record_faults(record: RecordType, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    names = [f.name for f in record.fields]
+    if len(set(names)) != len(names):
+        yield "two fields of one name"
+    for f in record.fields:
+        yield from _shape_faults(f.type, table)
+
+
+def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    match type_:
+        case Named(name=name):
+            if name not in table:
+                yield f"the type {name!r} is not declared"
+        case ListOf(item=item, minimum=low, maximum=high):
+            if low < 0 or (high is not None and high < low):
+                yield "a list with contradictory bounds"
+            yield from _shape_faults(item, table)
+        case MapOf(key=key, value=value, minimum=low, maximum=high):
+            if low < 0 or (high is not None and high < low):
+                yield "a map with contradictory bounds"
+            yield from _shape_faults(key, table)
+            yield from _shape_faults(value, table)
+        case Str(min_chars=low, max_chars=high):
+            if low < 0 or (high is not None and high < low):
+                yield "a text with contradictory bounds"
+        case TupleOf(items=parts) | Alternatives(arms=parts):
+            if not parts:
+                yield "a tuple or union of nothing"
+            for part in parts:
+                yield from _shape_faults(part, table)
+        case Optional(item=item):
+            yield from _shape_faults(item, table)
+
+
+def _founded_faults(table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """Every alias leads somewhere, and every declared type has a value of finite size."""
+    for name, declared in table.items():
+        seen: set[str] = set()
+        work = [declared.type] if isinstance(declared, AliasType) else []
+        while work:
+            match work.pop():
+                case Named(name=other) if other not in seen:
+                    seen.add(other)
+                    target = table[other]
+                    if isinstance(target, AliasType):
+                        work.append(target.type)
+                case Optional(item=item):
+                    work.append(item)
+                case Alternatives(arms=arms):
+                    work.extend(arms)
+        if name in seen:
+            yield f"type {name}: it is defined by itself"
+    finite: set[str] = set()
+    grown = True
+    while grown:
+        grown = False
+        for name, declared in table.items():
+            if name not in finite and _declared_finite(declared, finite):
+                finite.add(name)
+                grown = True
+    for name in table:
+        if name not in finite:
+            yield f"type {name}: it has no value of finite size"
+
+
+def _declared_finite(declared: DeclaredType, finite: set[str]) -> bool:
+    match declared:
+        case AliasType(type=type_):
+            return _finite(type_, finite)
+        case EnumType():
+            return True
+        case RecordType():
+            return _record_finite(declared, finite)
+        case UnionType(variants=variants):
+            return any(_record_finite(variant, finite) for variant in variants)
+
+
+def _record_finite(record: RecordType, finite: set[str]) -> bool:
+    return all(f.optional or f.has_default or _finite(f.type, finite) for f in record.fields)
+
+
+def _finite(type_: Type, finite: set[str]) -> bool:
+    match type_:
+        case Named(name=name):
+            return name in finite
+        case ListOf(item=item, minimum=low) | MapOf(value=item, minimum=low):
+            return low == 0 or _finite(item, finite)
+        case TupleOf(items=items):
+            return all(_finite(item, finite) for item in items)
+        case Alternatives(arms=arms):
+            return any(_finite(arm, finite) for arm in arms)
+    return True
