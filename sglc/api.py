@@ -115,6 +115,7 @@ class _Types:
         self._table = program.table
         self._module = module
         self._classes: dict[str, Any] = {}
+        self._lock = threading.RLock()
 
     def names(self) -> Iterator[str]:
         """Declared types of the main module."""
@@ -122,9 +123,13 @@ class _Types:
 
     def of(self, name: str) -> Any:
         """The class of a declared type by its qualified name; an alias stands for what it names."""
-        made = self._classes.get(name)
-        if made is not None:
+        with self._lock:
+            made = self._classes.get(name)
+            if made is None:
+                made = self._classes[name] = self._make(name)
             return made
+
+    def _make(self, name: str) -> Any:
         declared = self._table[name]
         match declared:
             case RecordType():
@@ -141,8 +146,7 @@ class _Types:
             case AliasType(type=Named(name=other)):
                 made = self.of(other)
             case _:
-                raise KeyError(name)
-        self._classes[name] = made
+                raise AttributeError(f"{name} is an alias of a type that has no class")
         return made
 
     def _dataclass(self, shape: RecordType, name: str, bases: tuple[type, ...]) -> Any:
@@ -162,7 +166,8 @@ class _Types:
                 )
             else:
                 fields.append((safe, Any))
-        made = dataclasses.make_dataclass(name, fields, bases=bases, frozen=True, module=self._module)
+        made = dataclasses.make_dataclass(name, fields, bases=bases, frozen=True)
+        made.__module__ = self._module
         if shape.doc:
             made.__doc__ = shape.doc
         return made

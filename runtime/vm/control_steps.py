@@ -75,13 +75,15 @@ def do_call(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_return(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     value = frame.stack.pop()
-    if machine.run.listeners and frame.code.kind in ("fn", "part"):
-        machine.emit("return", {"function": frame.code.name})
-    machine.frames.pop()
-    if machine.frames:
+    frames = machine.frames
+    if len(frames) > 1:
+        if machine.run.listeners and frame.code.kind != "pure":
+            machine.emit("return", {"function": frame.code.name})
+        frames.pop()
         frame.leave()
-        machine.frames[-1].stack.append(value)
+        frames[-1].stack.append(value)
     else:
+        frames.pop()
         machine.last = frame
         machine.result = value
     return Signal.SWITCH

@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from sglc.bytecode.code import Code, Place
+from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
@@ -19,9 +21,6 @@ from sglc.runtime.vm.run import Run
 from sglc.runtime.vm.seed import mix
 from sglc.runtime.vm.trace import Event
 from sglc.runtime.vm.values import BranchValue, display, failure
-
-from sglc.bytecode.code import Code, Place
-from sglc.bytecode.opcodes import OPCODES
 
 BREATH = 20_000
 """Steps after which other tasks get a turn."""
@@ -193,20 +192,21 @@ async def _fork_branches(machine: Machine, frame: Frame, code: Code, skip: bool)
         await _cancel(tasks)
         raise
     group = []
+    fault: BaseException | None = None
     for index, (child, outcome) in enumerate(zip(machines, outcomes, strict=True)):
-        if isinstance(outcome, BaseException):
-            if skip and isinstance(outcome, SglError) and not outcome.fatal:
-                machine.emit("error", {"name": outcome.name, "message": outcome.message, "skipped": index})
-                continue
-            if isinstance(outcome, asyncio.CancelledError):
-                continue
-            for other in group:
-                other.conversation.close()  # type: ignore[union-attr]
-            raise outcome
-        last = child.last
-        assert last is not None
-        last.drop_branches()
-        group.append(BranchValue(index, outcome, last.holes, last.conversation))
+        if isinstance(outcome, SglError) and skip and not outcome.fatal:
+            machine.emit("error", {"name": outcome.name, "message": outcome.message, "skipped": index})
+        elif isinstance(outcome, BaseException):
+            if fault is None or isinstance(fault, asyncio.CancelledError):
+                fault = outcome
+        elif child.last is not None:
+            child.last.drop_branches()
+            group.append(BranchValue(index, outcome, child.last.holes, child.last.conversation))
+    if fault is not None:
+        for branch in group:
+            if branch.conversation is not None:
+                branch.conversation.close()
+        raise fault
     frame.forks.append(group)
     frame.stack.append(list(group))
 

@@ -86,6 +86,7 @@ def do_retry(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
         return None
     snapshot.left -= 1
     snapshot.used += 1
+    machine.run.statistics.retries += 1
     why = machine.show(reason) if reason is not None else "the answer does not meet a condition"
     if point.strategy == "repair":
         snapshot.repairs.append((text, why))

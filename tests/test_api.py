@@ -1,0 +1,169 @@
+"""The Python interface: typed values in and out, calls from anywhere, streams, errors with reasons."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, is_dataclass
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import sglc
+from sglc.api import Module
+from sglc.runtime.engine.engine import Engine
+from sglc.runtime.model.scripted import ScriptedModel
+from sglc.types.type import EnumType, FieldType, Int, Named, RecordType, Str, UnionType
+from vm_programs import Assembler
+
+TABLE = {
+    "Post": EnumType("Post", ("pilot", "medic")),
+    "Crew": RecordType(
+        "Crew",
+        (
+            FieldType("name", Str(max_chars=20)),
+            FieldType("post", Named("Post")),
+            FieldType("age", Int(18, 70)),
+            FieldType("note", Str(max_chars=20), optional=True),
+        ),
+        "One crew member.",
+    ),
+    "Shape": UnionType(
+        "Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),)))
+    ),
+}
+REX = {"name": "Rex", "post": "medic", "age": 40}
+
+
+def program() -> Assembler:
+    built = Assembler(**TABLE)
+    hole = built.hole("crew.member", Named("Crew"))
+    built.code(
+        "crew",
+        [
+            ("ROLE", "user"), ("LINE",), ("LOAD", "theme"), ("INSERT",), ("END_ROLE",),
+            ("ROLE", "assistant"), ("LINE",), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",),
+        ],
+        parameters={"theme": Str()},
+        result=Named("Crew"),
+        doc="Invents one crew member.",
+    )  # fmt: skip
+    for name, type in (("echo", Named("Crew")), ("shape", Named("Shape")), ("post", Named("Post"))):
+        built.code(name, [("LOAD", "x"), ("RETURN",)], parameters={"x": type}, result=type)
+    built.code("fails", [("CONSTANT", "x"), ("RAISE", "Rejected", 1)])
+    return built
+
+
+@pytest.fixture
+def module() -> Iterator[Module]:
+    engine = Engine(ScriptedModel({"member": REX}))
+    yield Module(program().program(), "none", engine=engine)
+    engine.close()
+
+
+def test_a_record_is_a_frozen_dataclass(module: Module) -> None:
+    member = module.crew(theme="salvage")
+    assert is_dataclass(member) and isinstance(member, module.Crew)
+    assert (member.name, member.age, member.note) == ("Rex", 40, None)
+    assert member.post is module.Post.medic and isinstance(member.post, enum.Enum)
+    assert member == module.Crew("Rex", module.Post.medic, 40)
+    with pytest.raises(FrozenInstanceError):
+        member.age = 3
+    assert module.Crew.__doc__ == "One crew member."
+
+
+def test_arguments_may_be_objects_dicts_or_plain_values(module: Module) -> None:
+    rex = module.Crew("Rex", module.Post.medic, 40)
+    assert module.echo(rex) == module.echo(REX) == module.echo(x={**REX, "note": None}) == rex
+    assert module.post("pilot") is module.post(module.Post.pilot) is module.Post.pilot
+    square = module.Shape.Square(3)
+    assert module.shape(square) == module.shape({"type": "Square", "side": 3}) == square
+    assert isinstance(square, module.Shape)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.crew(), "needs the argument `theme`"),
+        (lambda m: m.crew(thme="x"), "did you mean `theme`"),
+        (lambda m: m.crew("a", "b"), "takes 1 arguments, not 2"),
+        (lambda m: m.crew("a", theme="b"), "two values of `theme`"),
+        (lambda m: m.echo({**REX, "age": 12}), "age"),
+        (lambda m: m.post("cook"), "outside of its type"),
+    ],
+)
+def test_wrong_arguments_are_type_errors(module: Module, call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(module)
+
+
+def test_an_unknown_name_has_the_nearest_one(module: Module) -> None:
+    with pytest.raises(AttributeError, match="did you mean `echo`"):
+        _ = module.ecko
+
+
+def test_a_function_has_a_signature_and_a_docstring(module: Module) -> None:
+    assert str(module.crew.signature) == "(theme: 'str') -> 'Crew'"
+    assert inspect.signature(module.crew) == module.crew.signature
+    assert module.crew.__doc__ == "Invents one crew member."
+    assert "crew" in dir(module) and "Crew" in dir(module)
+
+
+def test_errors_carry_name_code_and_place(module: Module) -> None:
+    with pytest.raises(sglc.RunError, match="E0702") as caught:
+        module.fails()
+    assert caught.value.name == "Rejected"
+
+
+def test_calls_work_inside_a_running_loop_and_from_many_threads(module: Module) -> None:
+    async def inside() -> Any:
+        plain = module.crew(theme="a")
+        return plain, *await asyncio.gather(*(module.crew.aio(theme=str(i)) for i in range(20)))
+
+    assert {member.name for member in asyncio.run(inside())} == {"Rex"}
+    with ThreadPoolExecutor(8) as pool:
+        assert {m.name for m in pool.map(lambda i: module.crew(theme=str(i)), range(20))} == {"Rex"}
+
+
+def test_a_stream_gives_pieces_and_then_the_value(module: Module) -> None:
+    stream = module.crew.stream(theme="salvage")
+    pieces = list(stream)
+    hole = [piece for piece in pieces if piece.hole and piece.text]
+    assert "".join(piece.text for piece in hole if piece.kind in ("forced", "generated")) == (
+        '{"name": "Rex", "post": "medic", "age": 40}'
+    )
+    assert {piece.kind for piece in hole} >= {"forced", "generated"}
+    assert stream.value.name == "Rex"
+    assert hole[-1].partial is not None
+
+
+def test_a_stream_ends_with_the_error_of_its_run(module: Module) -> None:
+    with pytest.raises(sglc.RunError, match="Rejected"):
+        list(module.fails.stream())
+
+
+def test_results_have_statistics(module: Module) -> None:
+    result = module.crew.run(theme="x", seed_=3, max_tokens_=200)
+    assert result.statistics.forwards < result.statistics.output_tokens
+    assert result.text.startswith("<|im_start|>user\nx<|im_end|>")
+
+
+def test_decimals_stay_exact() -> None:
+    built = Assembler()
+    built.code("f", [("CONSTANT", Decimal("0.10")), ("RETURN",)], kind="pure")
+    assert Module(built.program(), "none").f() == Decimal("0.10")
+
+
+def test_importing_sglc_is_light() -> None:
+    script = (
+        "import sglc, sys; "
+        "heavy = {'torch', 'numpy', 'lark', 'llvmlite', 'transformers'} & set(sys.modules); "
+        "assert not heavy, heavy; assert sglc.__version__"
+    )
+    subprocess.run([sys.executable, "-P", "-c", script], check=True, timeout=60)
