@@ -116,8 +116,11 @@ class Tokenizer:
         """Ids that end a text or a message."""
         self.bos_id = _bos_id(definition, special, add_bos, bos_token)
         """Id that the tokenizer puts at the start of a text, None if it puts none."""
-        self._special_ids = frozenset(inert)
-        self._missing = _missing_bytes(self.token_bytes)
+        by_bytes = _is_byte_level(text_definition["pre_tokenizer"])
+        by_bytes = by_bytes or _is_byte_level(text_definition.get("decoder"))
+        self._missing = _missing_bytes(self.token_bytes) if by_bytes else frozenset()
+        self._never = frozenset(id for id, data in enumerate(self.token_bytes) if data is None)
+        self._space_mark = None if by_bytes else _bytes_as_tokens(_SPACE_MARK, vocabulary)
         self._vocabulary: Vocabulary | None = None
         facts = json.dumps([sorted(special.items()), sorted(self.end_ids), self.size, self.bos_id])
         self.digest = hashlib.sha256((serialised + facts).encode()).hexdigest()
@@ -134,12 +137,26 @@ class Tokenizer:
             self.chat = ChatTemplate(chat_template, marks, template_variables)
 
     def encode(self, text: str) -> list[int]:
-        """The canonical tokens of `text`. Special tokens are inert: their spelling is only text."""
+        """The canonical tokens of `text`. Special tokens are inert: their spelling is only text.
+
+        Raises TokenizerError for text that the vocabulary cannot write.
+        """
         if self._missing and (lost := set(text.encode()) & self._missing):
             raise TokenizerError(f"no token of this model can write the byte 0x{min(lost):02X}")
+        if self._space_mark is None or _SPACE_MARK not in text:
+            return self._encode(text)
+        # Pieces write a space as U+2581, so that character itself has to be written by its bytes.
+        if not self._space_mark:
+            raise TokenizerError("this model has no tokens for the character U+2581")
+        tokens: list[int] = []
+        for index, part in enumerate(text.split(_SPACE_MARK)):
+            tokens.extend((self._space_mark if index else []) + self._encode(part))
+        return tokens
+
+    def _encode(self, text: str) -> list[int]:
         tokens: list[int] = self._backend.encode(text, add_special_tokens=False).ids
-        if not self._special_ids.isdisjoint(tokens):
-            raise TokenizerError("the tokenizer turned ordinary text into a special token")
+        if not self._never.isdisjoint(tokens):
+            raise TokenizerError("this model has no tokens for a part of the text")
         return tokens
 
     def bytes_of(self, ids: Iterable[int]) -> bytes:
@@ -367,14 +384,15 @@ def _token_bytes(
 
 
 def _missing_bytes(token_bytes: Sequence[bytes | None]) -> frozenset[int]:
-    """Bytes of UTF-8 text that no single-byte token writes, so that text with them may get lost."""
+    """Bytes of UTF-8 text that no single-byte token writes; byte-level merging starts from single bytes."""
     single = {data[0] for data in token_bytes if data is not None and len(data) == 1}
-    in_text = {*range(0xF5)} - {0xC0, 0xC1}
-    missing = in_text - single
-    # Control characters and rare lead bytes are often absent where no text of the training data had them;
-    # only what a whole character needs is of interest, and multi-byte pieces may cover it.
-    covered = {byte for data in token_bytes if data is not None for byte in data} if missing else set()
-    return frozenset(missing - covered) if missing else frozenset()
+    return frozenset({*range(0xF5)} - {0xC0, 0xC1} - single)
+
+
+def _bytes_as_tokens(text: str, vocabulary: Mapping[str, int]) -> list[int]:
+    """The byte tokens that write the text; none where the vocabulary lacks one of them."""
+    tokens = [vocabulary.get(f"<0x{byte:02X}>") for byte in text.encode()]
+    return [id for id in tokens if id is not None] if None not in tokens else []
 
 
 def _bos_id(

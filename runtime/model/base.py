@@ -1,4 +1,4 @@
-"""What the engine asks of a language model: tokens in, logits out, over a cache that can be cut and copied."""
+"""What the engine asks of a language model: tokens in, logits out, over a cache to cut and copy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+
 from sglc.runtime.tokenizer import Tokenizer
 
 

@@ -15,10 +15,12 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.gguf import GgufFile
 from sglc.runtime.model.gguf_tokenizer import adds_bos, end_ids, special_names, tokenizer_definition
@@ -201,7 +203,7 @@ def model_config(file: GgufFile) -> dict[str, Any]:
 
 
 def _unpermuted(values: np.ndarray, heads: int) -> np.ndarray:
-    """Rows of a query or key projection back in the order of halves; GGUF interleaves them for its rotation."""
+    """Rows of a query or key projection in the order of halves; GGUF interleaves them for its rotation."""
     rows = values.shape[0]
     rest = values.shape[1:]
     return values.reshape(heads, rows // heads // 2, 2, *rest).swapaxes(1, 2).reshape(values.shape)
@@ -242,16 +244,13 @@ def write_safetensors(
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
         offset += size
     head = json.dumps(header, separators=(",", ":")).encode()
-    head += b" " * (-len(head) % 64 - 8 if len(head) % 64 <= 56 else -len(head) % 64 + 56)
+    head += b" " * (-(len(head) + 8) % 64)  # tensors start at a multiple of 64 bytes
     digest = hashlib.sha256()
     written = 0
+    start = (struct.pack("<Q", len(head)), head)
+    data = (np.ascontiguousarray(values).reshape(-1).view(np.uint8).data for values in tensors)
     with path.open("wb") as file:
-        for part in (struct.pack("<Q", len(head)), head, *()):
-            file.write(part)
-            digest.update(part)
-            written += len(part)
-        for values in tensors:
-            part = np.ascontiguousarray(values).data.cast("B")
+        for part in chain(start, data):
             file.write(part)
             digest.update(part)
             written += len(part)

