@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from sglc.bytecode.code import Code, Program
@@ -13,7 +12,7 @@ _JUMPS = frozenset(BY_NAME[name].number for name in ("JUMP", "JUMP_IF_FALSE", "J
 
 
 def disassemble(program: Program, sources: bool = False) -> str:
-    """The whole program: types, holes and each code object; with `sources`, the line each piece comes from."""
+    """The whole program: types, holes, code objects; with `sources`, the lines they come from."""
     lines = [f"program {program.name}"]
     for index, type_ in enumerate(program.types):
         lines.append(f"type {index} {type_!r}")
@@ -21,9 +20,7 @@ def disassemble(program: Program, sources: bool = False) -> str:
         parts = [f"hole {index} {hole.name} {hole.mode}"]
         if hole.type is not None:
             parts.append(f"type {hole.type}")
-        parts += [
-            f"{f.name}={getattr(hole, f.name)!r}" for f in fields(hole) if f.name in ("options", "stops")
-        ]
+        parts += [f"{name}={getattr(hole, name)!r}" for name in ("options", "stops")]
         if hole.mode == "select":
             parts.append(f"by {hole.by}")
         lines.append(" ".join(parts))

@@ -5,10 +5,10 @@ opcode number and up to two integer operands. Operand kinds say what an integer 
 written `before -> after`, top at the right.
 
 What the verifier guarantees, so that the machine need not check it: the stack depth and the number of open
-handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
-and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a handler
-starts with the stack depth and the handlers that were there at its TRY. Iterators live in slots between two
-NEXTs. `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min` and `sort`).
+handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY, and
+a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a handler
+starts with the stack depth and the handlers that were there at its TRY; an iterator is never seen but by NEXT
+(STORE s after ITERATE and NEXT, LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min` and `sort`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = 
     ("JUMP_IF_FALSE", ("target",), 1, 0, "cond ->"),
     ("JUMP_IF_TRUE", ("target",), 1, 0, "cond ->"),
     ("ITERATE", (), 1, 1, "iterable -> iterator"),
-    ("NEXT", ("target", "slot"), 1, 1, "iterator -> iterator, with the next item stored in the slot; or jump"),
+    ("NEXT", ("target", "slot"), 1, 1, "iterator -> iterator, the next item stored in the slot; or jump"),
     ("IS_VARIANT", ("name",), 1, 1, "value -> bool; the name is `Union.Variant`"),
     ("IS_TYPE", ("type",), 1, 1, "value -> bool; membership"),
     ("CALL", ("code", "count"), None, 1, "arguments -> result; a fresh conversation for fn, none for pure"),
@@ -105,7 +105,7 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = 
     ("MOCK", ("name", "flag"), 1, 0, "value -> ; hole `f.hole` answers it, flag 1 always"),
     ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
-    ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 none came, a failure"),
+    ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 it did not"),
 )  # fmt: skip
 
 OPCODES: tuple[Opcode, ...] = tuple(

@@ -32,10 +32,12 @@ _TEXTUAL = frozenset(
     _N[name]
     for name in ("ROLE", "END_ROLE", "LINE", "GLUE", "TEXT", "INSERT", "GEN", "SELECT", "FORK", "ADOPT")
 )
+_JUMPS = frozenset({"JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT", "TRY"})
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
-State = tuple[int, int, frozenset[int]]
-"""Stack depth, open handlers, snapshots surely taken."""
+State = tuple[int, int, frozenset[object]]
+"""Stack depth, open handlers, and what surely happened before: snapshots taken (by retry index), iterators
+made (`("iterator", slot)`), an error caught (`"error"`)."""
 
 
 class _Fault(Exception):
@@ -119,6 +121,8 @@ def _code_faults(program: Program, code: Code) -> Iterator[str]:
             yield f"{code.name}: a retry policy points nowhere"
     if any(not 0 <= instruction.op < len(OPCODES) for instruction in code.instructions):
         yield f"{code.name}: an unknown opcode"
+    if any(not 0 <= instruction.op < len(OPCODES) for instruction in code.instructions):
+        yield f"{code.name}: an unknown opcode"
     files = max(len(program.files), 1)
     if any(not 0 <= place.file < files for place in code.places):
         yield f"{code.name}: a place is in no file"
@@ -133,6 +137,21 @@ def _fork_parents(program: Program) -> dict[int, int]:
             if instruction.op == fork:
                 parents.setdefault(instruction.a, index)
     return parents
+
+
+def _iterator_slots(program: Program, index: int, fork_parents: dict[int, int]) -> set[int]:
+    """Slots that hold iterators, those of the functions that a fork body is in included."""
+    slots: set[int] = set()
+    seen: set[int] = set()
+    at: int | None = index
+    while at is not None and at not in seen:
+        seen.add(at)
+        every = program.codes[at].instructions
+        for one, two in zip(every, every[1:], strict=False):
+            if one.op in (_N["ITERATE"], _N["NEXT"]) and two.op == _N["STORE"]:
+                slots.add(two.a)
+        at = fork_parents.get(at)
+    return slots
 
 
 class _CodeChecker:
@@ -153,12 +172,14 @@ class _CodeChecker:
             "retry": len(code.retries),
             "flag": 2,
         }
+        self.iterators = _iterator_slots(program, index, fork_parents)
 
     def run(self) -> int:
         """The greatest stack depth; raises _Fault."""
         code = self.code
         if not code.instructions:
             raise _Fault("no instructions")
+        self._iterator_uses()
         states: dict[int, State] = {0: (0, 0, frozenset())}
         work = [0]
         deepest = 0
@@ -186,7 +207,7 @@ class _CodeChecker:
             edges: list[tuple[int, State]] = []
             name = opcode.name
             if name == "TRY":
-                edges.append((a, (depth, handlers, taken)))
+                edges.append((a, (depth, handlers, taken | {"error"})))
                 state = (after, handlers + 1, taken)
                 if handlers > 1000:
                     raise _Fault(f"instruction {at}: too many open handlers")
@@ -203,6 +224,13 @@ class _CodeChecker:
                 if snapshots.setdefault(a, (at, handlers, frozenset()))[:2] != (at, handlers):
                     raise _Fault(f"instruction {at}: a second snapshot of one retry")
                 state = (after, handlers, taken | {a})
+            elif name == "ERROR":
+                if "error" not in taken:
+                    raise _Fault(f"instruction {at}: no error is being handled")
+            elif name == "STORE" and a in self.iterators:
+                state = (after, handlers, taken | {("iterator", a)})
+            elif name == "LOAD" and a in self.iterators and ("iterator", a) not in taken:
+                raise _Fault(f"instruction {at}: no iterator was made")
             elif name == "RETRY":
                 retries.append((at, a, state))
             elif name in ("JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT"):
@@ -216,6 +244,31 @@ class _CodeChecker:
             if depth or snapshot is None or retry not in states[at][2] or snapshot[1] > handlers:
                 raise _Fault(f"instruction {at}: a retry without its snapshot")
         return deepest
+
+    def _iterator_uses(self) -> None:
+        """Iterators are seen by nothing but NEXT: see the shapes in `sglc.bytecode.opcodes`."""
+        every = self.code.instructions
+        targets = {i.a for i in every if OPCODES[i.op].name in _JUMPS}
+        load, store, pop = _N["LOAD"], _N["STORE"], _N["POP"]
+        last = len(every) - 1
+        for at, (op, a, _) in enumerate(every):
+            name = OPCODES[op].name
+            if name not in ("ITERATE", "NEXT"):
+                before = OPCODES[every[at - 1].op].name if at else ""
+                after = OPCODES[every[at + 1].op].name if at < last else ""
+                if op == load and a in self.iterators and after != "NEXT":
+                    raise _Fault(f"instruction {at}: an iterator is used as a value")
+                if op == store and a in self.iterators and before not in ("ITERATE", "NEXT"):
+                    raise _Fault(f"instruction {at}: a value where an iterator is kept")
+                continue
+            kept = at < last and every[at + 1].op == store and at + 1 not in targets
+            if name == "NEXT":
+                kept = kept and at > 0 and at not in targets
+                kept = kept and every[at - 1] == (load, every[at + 1].a, 0)
+                kept = kept and 0 <= a <= last and every[a].op == pop
+                kept = kept and every[at].b not in self.iterators
+            if not kept:
+                raise _Fault(f"instruction {at}: an iterator is not kept in its slot")
 
     def _flow(self, states: dict[int, State], work: list[int], at: int, target: int, new: State) -> None:
         if target >= len(self.code.instructions):

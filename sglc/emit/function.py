@@ -100,7 +100,8 @@ class FunctionEmitter:
         for index, block in enumerate(blocks):
             self.starts[block.label] = len(self.instructions)
             self._block(block, blocks[index + 1].label if index + 1 < len(blocks) else None)
-        for landing, (done, self.place) in self.landings.items():
+        for landing, (done, place) in self.landings.items():
+            self.place = place
             self.starts[landing] = len(self.instructions)
             self.put(_POP)
             self.jump(_JUMP, done)
