@@ -42,13 +42,15 @@ def walk(
     return node
 
 
-def legal(mask: np.ndarray, size: int) -> np.ndarray:
-    """The ids below `size` whose bit is set, ascending."""
+def legal(mask: np.ndarray | None, size: int) -> np.ndarray:
+    """The ids below `size` whose bit is set (all without a mask), ascending."""
+    if mask is None:
+        return np.arange(size)
     bits = np.unpackbits(mask.view(np.uint8), bitorder="little", count=min(size, 32 * len(mask)))
     return np.flatnonzero(bits)
 
 
-def masked_argmax(logits: np.ndarray, mask: np.ndarray) -> tuple[int, float]:
+def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, float]:
     """(index, value) of the largest logit (float32[V]) whose bit is set; the lowest index of equal ones.
 
     (-1, -inf) if no bit is set or all such logits are -inf or NaN.
@@ -66,7 +68,7 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
 
     Computed from the largest downwards; NaN and -inf logits count nothing.
     """
-    values = logits if mask is None else logits[legal(mask, len(logits))]
+    values = logits[legal(mask, len(logits))]
     values = values[~np.isnan(values)].astype(np.float64) * scale
     if not len(values) or values.max() == -np.inf:
         return float("-inf")

@@ -2,28 +2,103 @@
 
 Signatures (all arrays contiguous):
   TrieWalk(trie: TrieArrays).run(rows, row_of, stack, start, mask) -> int
-  masked_argmax(logits: float32[V], mask: int32[ceil(V/32)]) -> (index, value)
+  masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
   masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
+  count_bits(mask: int32[n]) -> int
+
+The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
+`use_reference(True)`, the reference runs; results are the same.
 """
 
 from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from sglc.kernels import reference
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 
+_forced_reference = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    walk: Callable[..., int]
+    masked_max: Callable[..., int]
+    all_max: Callable[..., int]
+    masked_sum: Callable[..., float]
+    all_sum: Callable[..., float]
+    count: Callable[..., int]
+
+
+def use_reference(only: bool) -> None:
+    """Run the reference from now on (True) or the compiled kernels again (False). For tests and debugging."""
+    global _forced_reference
+    _forced_reference = only
+
+
+@lru_cache(maxsize=1)
+def _build() -> _Compiled | None:
+    try:
+        from sglc.kernels.llvm import jit, sampling, trie_walk
+
+        walk = jit.compile_functions(trie_walk.build(), [trie_walk.NAME])[trie_walk.NAME]
+        maths = jit.compile_functions(sampling.build(), sampling.NAMES)
+    except (ImportError, OSError, RuntimeError):
+        return None
+    p, n, f = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
+    return _Compiled(
+        jit.bind(walk, n, p, p, p, p, p, n, p, p, p, n, p),
+        jit.bind(maths["sglc_masked_max"], n, p, p, n, p),
+        jit.bind(maths["sglc_all_max"], n, p, p, n, p),
+        jit.bind(maths["sglc_masked_sum"], ctypes.c_double, p, p, n, f, f),
+        jit.bind(maths["sglc_all_sum"], ctypes.c_double, p, p, n, f, f),
+        jit.bind(maths["sglc_count"], n, p, n),
+    )
+
+
+def compiled() -> _Compiled | None:
+    """The compiled kernels, or None where the reference has to do."""
+    return None if _forced_reference else _build()
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
 
 class TrieWalk:
     """The walk of one trie; see `reference.walk`."""
 
+    __slots__ = ("_fixed", "trie")
+
     def __init__(self, trie: TrieArrays) -> None:
         self.trie = trie
+        arrays = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
+        self._fixed = (*map(_address, arrays), len(trie.byte))
 
     def run(
         self, rows: np.ndarray, row_of: np.ndarray, stack: np.ndarray, start: int, mask: np.ndarray
     ) -> int:
-        return reference.walk(self.trie, rows, row_of, stack, start, mask)
+        """Go on with the walk at node `start`; returns the node that lacks a row, or the number of nodes.
+
+        The caller vouches for the numbers inside the arrays; their kinds and lengths are checked.
+        """
+        kernels = compiled()
+        if kernels is None:
+            return reference.walk(self.trie, rows, row_of, stack, start, mask)
+        if (
+            rows.dtype != np.int32 or row_of.dtype != np.int32 or stack.dtype != np.int32
+            or mask.dtype != np.int32 or len(stack) <= self.trie.deepest or len(mask) < self.trie.words
+        ):  # fmt: skip
+            raise LayoutError("rows, row_of, stack and mask must be int32 arrays that fit the trie")
+        return kernels.walk(
+            *self._fixed, _address(rows), _address(row_of), _address(stack), start, _address(mask)
+        )
 
 
 def _check_logits(logits: np.ndarray, mask: np.ndarray | None) -> None:
@@ -34,13 +109,48 @@ def _check_logits(logits: np.ndarray, mask: np.ndarray | None) -> None:
             raise LayoutError("the mask is shorter than the logits")
 
 
-def masked_argmax(logits: np.ndarray, mask: np.ndarray) -> tuple[int, float]:
-    """(index, value) of the largest logit whose bit is set; (-1, -inf) if there is none."""
+def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, float]:
+    """(index, value) of the largest logit whose bit is set, the lowest index of equals; (-1, -inf) if none.
+
+    NaN logits are never chosen. Without a mask all logits count.
+    """
     _check_logits(logits, mask)
-    return reference.masked_argmax(logits, mask)
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_argmax(logits, mask)
+    out = ctypes.c_float()
+    place = ctypes.addressof(out)
+    if mask is None:
+        index = kernels.all_max(_address(logits), 0, len(logits), place)
+    else:
+        index = kernels.masked_max(_address(logits), _address(mask), len(logits), place)
+    return index, out.value
 
 
 def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float = 1.0) -> float:
-    """log of the sum of exp(scale * logit) over the set bits, or over all logits without a mask."""
+    """log of the sum of exp(scale * logit) over the set bits, or over all logits without a mask.
+
+    `scale` (1 / temperature) must be positive and finite. -inf if nothing counts; relative error of the sum
+    about 1e-7.
+    """
     _check_logits(logits, mask)
-    return reference.masked_log_sum_exp(logits, mask, scale)
+    if not 0 < scale < math.inf:
+        raise ValueError("the scale must be positive and finite")
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_log_sum_exp(logits, mask, scale)
+    index, top = masked_argmax(logits, mask)
+    if index < 0 or top == math.inf:
+        return top
+    if mask is None:
+        total = kernels.all_sum(_address(logits), 0, len(logits), top, scale)
+    else:
+        total = kernels.masked_sum(_address(logits), _address(mask), len(logits), top, scale)
+    return top * scale + math.log(total)
+
+
+def count_bits(mask: np.ndarray) -> int:
+    """The number of set bits of a row."""
+    expect(mask, "mask", np.int32)
+    kernels = compiled()
+    return reference.count_bits(mask) if kernels is None else kernels.count(_address(mask), len(mask))

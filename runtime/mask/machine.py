@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from sglc.runtime.mask.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -238,7 +239,8 @@ class Machine:
                 self._fill(row, threads[0])
             else:
                 for thread in threads:
-                    self._merge(row, self.rows[self._row_alone(thread)])
+                    place = self._row_alone(thread)  # first: it may move the rows to a larger array
+                    self._merge(row, self.rows[place])
             return self._store(config, row)
 
     def _row_alone(self, thread: int) -> int:
@@ -326,7 +328,8 @@ class Machine:
                             out += run
                             here = self.after(cont)
                             continue
-                    row = self.rows[self.fill_row(self.untraced(here))]
+                    place = self.fill_row(self.untraced(here))  # first: it may move the rows
+                    row = self.rows[place]
                     legal = np.flatnonzero(row)
                     if len(legal) != 1:
                         break

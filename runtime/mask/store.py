@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sglc.kernels.contract import NO_ROW
-from sglc.kernels.reference import count_bits
-from sglc.kernels.select import TrieWalk
+from sglc.kernels.select import TrieWalk, count_bits
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
 from sglc.runtime.mask.slices import SliceStore, slice_store
 from sglc.runtime.mask.vocabulary import Vocabulary

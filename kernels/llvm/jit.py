@@ -1,0 +1,117 @@
+"""From LLVM IR to callable machine code, with the object code kept on disk.
+
+Compiling a kernel takes tens of milliseconds, loading its object code less than one. Stored objects are
+keyed by the IR, the version of LLVM and the processor with its features, carry a checksum, and are only read
+from files that belong to this user and that others cannot write. Anything else is compiled again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import llvmlite
+import llvmlite.binding as llvm
+import platformdirs
+
+_FORMAT = b"sglc object 1\0"
+_engines: list[llvm.ExecutionEngine] = []
+"""Engines own the code they loaded, so they are kept for the life of the process."""
+
+
+@lru_cache(maxsize=1)
+def _target() -> tuple[llvm.TargetMachine, str]:
+    """The machine we run on and a string that identifies it and the compiler."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name = llvm.get_host_cpu_name()
+    features = llvm.get_host_cpu_features().flatten()
+    triple = llvm.get_process_triple()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", jit=True
+    )
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return machine, f"{llvmlite.__version__} {version} {triple} {name} {features}"
+
+
+def compile_functions(ir: str, names: Sequence[str]) -> dict[str, int]:
+    """Addresses of the functions `names` of a module given as IR text. Raises RuntimeError if LLVM cannot."""
+    machine, identity = _target()
+    key = hashlib.sha256(_FORMAT + identity.encode() + b"\0" + ir.encode()).hexdigest()
+    path = _directory() / f"{key[:40]}.o"
+    code = _load(path)
+    if code is None:
+        code = _compile(ir, machine)
+        _save(path, code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    addresses = {name: engine.get_function_address(name) for name in names}
+    if not all(addresses.values()):
+        raise RuntimeError("the object code lacks a function")
+    _engines.append(engine)
+    return addresses
+
+
+def machine_for_engine() -> llvm.TargetMachine:
+    """A target machine of its own for an engine, which takes ownership of it."""
+    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=name, features=features, opt=3, reloc="pic", jit=True)
+
+
+def bind(address: int, result: type | None, *arguments: type) -> Callable[..., int]:
+    """A callable for a function at an address; calls run without the interpreter lock."""
+    return ctypes.CFUNCTYPE(result, *arguments)(address)  # type: ignore[return-value]
+
+
+def _compile(ir: str, machine: llvm.TargetMachine) -> bytes:
+    module = llvm.parse_assembly(ir)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if hasattr(llvm, "create_pass_builder"):
+        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+        tuning.loop_vectorization = False
+        builder = llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _directory() -> Path:
+    return Path(os.environ.get("SGLC_CACHE_DIR") or platformdirs.user_cache_dir("sglc")) / "objects"
+
+
+def _load(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            if os.name == "posix":
+                facts = os.fstat(file.fileno())
+                if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                    return None
+            data = file.read()
+    except OSError:
+        return None
+    checksum, code = data[:32], data[32:]
+    return code if hashlib.sha256(_FORMAT + code).digest() == checksum else None
+
+
+def _save(path: Path, code: bytes) -> None:
+    """Store an object atomically; a cache that cannot be written is no error."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(_FORMAT + code).digest() + code)
+            os.replace(name, path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+    except OSError:
+        return
