@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from sglc.runtime.engine.statistics import Statistics
-from sglc.runtime.model.base import Cache
+from sglc.runtime.model.base import Cache, LanguageModel
 
-if TYPE_CHECKING:
-    from sglc.runtime.engine.engine import Engine
+
+class Server(Protocol):
+    """The engine as its branches know it."""
+
+    @property
+    def model(self) -> LanguageModel: ...
+
+    async def logits(self, branch: Branch) -> np.ndarray: ...
+
+    async def score(self, branch: Branch, continuation: list[int]) -> list[float]: ...
 
 
 @dataclass(slots=True)
@@ -44,7 +52,7 @@ class Branch:
     __slots__ = ("_engine", "_memory", "statistics", "tokens")
 
     def __init__(
-        self, engine: Engine, tokens: list[int], memory: Memory | None, statistics: Statistics
+        self, engine: Server, tokens: list[int], memory: Memory | None, statistics: Statistics
     ) -> None:
         self._engine = engine
         self.tokens = tokens
