@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sglc.bytecode.code import ErrorSpec
+from sglc.bytecode.code import ErrorSpec, Instruction
 from sglc.bytecode.opcodes import OPCODES
+from sglc.bytecode.verify import verify
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
@@ -182,14 +186,14 @@ def test_the_checkers_table_and_the_machines_agree() -> None:
 def test_a_loop_over_a_range() -> None:
     total = value(
         ("CONSTANT", 0), ("STORE", "total"),
-        ("CONSTANT", 1), ("CONSTANT", 4), ("RANGE", 1), ("ITERATE",),
+        ("CONSTANT", 1), ("CONSTANT", 4), ("RANGE", 1), ("ITERATE",), ("STORE", "items"),
         "again:",
-        ("NEXT", "done", "i"),
+        ("LOAD", "items"), ("NEXT", "done", "i"), ("STORE", "items"),
         ("LOAD", "total"), ("LOAD", "i"), ("BINARY", "+"), ("STORE", "total"),
         ("JUMP", "again"),
         "done:",
         ("POP",), ("LOAD", "total"),
-        slots="total i",
+        slots="total i items",
     )  # fmt: skip
     assert total == 10
 
@@ -510,6 +514,7 @@ def test_the_runs_limit_passes_every_handler() -> None:
             ("TRY", "arm"),
             ("ROLE", "assistant"),
             ("GEN", hole, 0),
+            ("END_TRY",),
             ("RETURN",),
             "arm:",
             ("CONSTANT", 1),
@@ -571,12 +576,13 @@ def test_program() -> Assembler:
     built.code(
         "fuzzed",
         [
-            ("FUZZ", 1), ("CONSTANT", 0), ("CONSTANT", 300), ("RANGE", 0), ("ITERATE",),
-            "again:", ("NEXT", "done", "i"), ("CALL", "f", 0), ("STORE", "it"),
+            ("FUZZ", 1), ("CONSTANT", 0), ("CONSTANT", 300), ("RANGE", 0), ("ITERATE",), ("STORE", "items"),
+            "again:", ("LOAD", "items"), ("NEXT", "done", "i"), ("STORE", "items"),
+            ("CALL", "f", 0), ("STORE", "it"),
             ("LOAD", "it"), ("CONSTANT", 9), ("BINARY", "<="), ("EXPECT",), ("JUMP", "again"),
             "done:", ("POP",), ("FUZZ", 0), ("CALL", "f", 0), ("RETURN",),
         ],
-        slots="i it",
+        slots="i it items",
         kind="test",
     )  # fmt: skip
     built.code("wrong", [("CONSTANT", 44), ("MOCK", "f.x", 1), ("CALL", "f", 0), ("RETURN",)], kind="test")
@@ -630,3 +636,44 @@ def test_a_cancelled_run_stops_and_frees_its_branches(engines: list[Engine]) -> 
             await task
 
     asyncio.run(cancelled())
+
+
+# -- hostile programs --------------------------------------------------------------------------------
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_a_verified_program_that_no_compiler_wrote_fails_cleanly(data: st.DataObject) -> None:
+    built = data.draw(
+        st.sampled_from([recursion(), retry_program("resample", 2), fork_program(), test_program()])
+    )
+    program = built.program()
+    number = data.draw(st.integers(0, len(program.codes) - 1))
+    code = program.codes[number]
+    instructions = list(code.instructions)
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(instructions) - 1))
+        op = data.draw(st.integers(0, len(OPCODES) - 1))
+        changed = Instruction(op, data.draw(st.integers(0, 6)), data.draw(st.integers(0, 2)))
+        kept = instructions[place]
+        instructions[place] = data.draw(
+            st.sampled_from([changed, kept._replace(a=changed.a), kept._replace(op=op)])
+        )
+    codes = list(program.codes)
+    codes[number] = replace(code, instructions=tuple(instructions))
+    program = replace(program, codes=tuple(codes))
+    if verify(program):
+        return
+    engine = Engine(ScriptedModel(["3", "4", "one"]))
+    session = Session(program, engine, limits=Limits(steps=3000))
+    try:
+        for name in session.functions:
+            arguments = {p.name: 3 for p in session.function(name).parameters}
+            try:
+                asyncio.run(session.run(name, arguments))
+            except (SglError, ArgumentError):
+                pass
+        for test in session.tests:
+            asyncio.run(session.run_test(test.name))
+    finally:
+        engine.close()

@@ -21,6 +21,7 @@ from sglc.bytecode.code import (
     RetryPoint,
 )
 from sglc.bytecode.opcodes import BY_NAME
+from sglc.bytecode.verify import verify
 from sglc.types.type import DeclaredType, Type
 
 Line = tuple[Any, ...] | str
@@ -118,8 +119,8 @@ class Assembler:
                 instructions.append(Instruction(op.number, *values))
                 places.append(Place(0, 0, 0, number + 1, 1))
             codes.append(Code(instructions=tuple(instructions), places=tuple(places), **described))
-        entry = {code.name: i for i, code in enumerate(codes) if code.kind in ("fn", "part", "pure")}
-        return Program(
+        entry = {code.name: i for i, code in enumerate(codes) if code.kind in ("fn", "pure")}
+        made = Program(
             "hand",
             tuple(codes),
             entry,
@@ -131,3 +132,5 @@ class Assembler:
             tuple(self.errors),
             ("hand.sgl",),
         )
+        assert [fault.reason or fault.message for fault in verify(made)] == []
+        return made

@@ -78,6 +78,12 @@ class Machine:
                 self._unwind(error)
             except ConstraintError as error:
                 self._unwind(SglError("Unsatisfiable", str(error)))
+            except (TypeError, AttributeError, KeyError, ValueError, IndexError, RecursionError) as error:
+                # the verifier proves depths, not kinds: only a file that no compiler wrote comes here
+                name = OPCODES[instructions[frame.pc - 1].op].name
+                wrong = SglError("Failure", f"{name} met a value that it cannot work on", fatal=True)
+                wrong.__cause__ = error
+                self._unwind(wrong)
             except BaseException:
                 while frames:
                     frames.pop().leave()

@@ -17,10 +17,10 @@ from sglc.types.values import EnumValue, RecordValue
 if TYPE_CHECKING:
     from sglc.runtime.conversation import Conversation
 
-TEXT_LIMIT = 16_000_000
+TEXT_LIMIT = 4_000_000
 """Most characters of one text that a program may build."""
 ITEMS_LIMIT = 1_000_000
-"""Most items of one list or map."""
+"""Most items of one list, map or range."""
 
 
 @dataclass(slots=True)
@@ -106,37 +106,60 @@ def display(value: Any, table: TypeTable) -> str:
 
 def json_text(value: Any, table: TypeTable) -> str:
     """A value as JSON with `, ` and `: ` between its parts; absent optional fields are left out."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float | Decimal):
-        return spelled(value)
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, EnumValue):
-        return json.dumps(value.name, ensure_ascii=False)
-    if isinstance(value, RecordValue):
-        optional = _absent_fields(value, table)
-        parts = [] if value.variant is None else [f'"{TAG}": {json.dumps(value.variant)}']
-        parts += [
-            f"{json.dumps(name, ensure_ascii=False)}: {json_text(item, table)}"
-            for name, item in value.fields.items()
-            if not (item is None and name in optional)
-        ]
-        return "{" + ", ".join(parts) + "}"
-    if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(
-                f"{json.dumps(str(key), ensure_ascii=False)}: {json_text(item, table)}"
-                for key, item in value.items()
-            )
-            + "}"
-        )
-    if isinstance(value, list | tuple | range):
-        return "[" + ", ".join(json_text(item, table) for item in value) + "]"
-    return json.dumps(display(value, table), ensure_ascii=False)
+    writer = _Writer(table)
+    writer.write(value)
+    return "".join(writer.parts)
+
+
+class _Writer:
+    """Writes JSON, up to a length: values may share parts, so their text may be far larger than they are."""
+
+    def __init__(self, table: TypeTable) -> None:
+        self.parts: list[str] = []
+        self._table = table
+        self._room = TEXT_LIMIT
+
+    def put(self, text: str) -> None:
+        self._room -= len(text)
+        if self._room < 0:
+            raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+        self.parts.append(text)
+
+    def write(self, value: Any) -> None:
+        if value is None:
+            self.put("null")
+        elif isinstance(value, bool):
+            self.put("true" if value else "false")
+        elif isinstance(value, int | float | Decimal):
+            self.put(spelled(value))
+        elif isinstance(value, str):
+            self.put(json.dumps(value, ensure_ascii=False))
+        elif isinstance(value, EnumValue):
+            self.put(json.dumps(value.name, ensure_ascii=False))
+        elif isinstance(value, RecordValue):
+            optional = _absent_fields(value, self._table)
+            shown = {n: item for n, item in value.fields.items() if not (item is None and n in optional)}
+            self._object(shown if value.variant is None else {TAG: value.variant, **shown})
+        elif isinstance(value, dict):
+            self._object(value)
+        elif isinstance(value, list | tuple | range):
+            self.put("[")
+            for index, item in enumerate(value):
+                if index:
+                    self.put(", ")
+                self.write(item)
+            self.put("]")
+        else:
+            self.put(json.dumps(display(value, self._table), ensure_ascii=False))
+
+    def _object(self, items: Mapping[str, Any]) -> None:
+        self.put("{")
+        for index, (name, item) in enumerate(items.items()):
+            if index:
+                self.put(", ")
+            self.put(json.dumps(str(name), ensure_ascii=False) + ": ")
+            self.write(item)
+        self.put("}")
 
 
 def declaration_of(value: RecordValue, table: TypeTable) -> RecordType | None:
