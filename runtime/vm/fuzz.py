@@ -17,7 +17,7 @@ def random_word(matcher: Matcher, random: Random) -> bytes:
     likelier than others, and each walk has a length of its own after which it heads for the end.
     """
     written = bytearray()
-    patience = int(random.expovariate(1 / 60)) + 1
+    patience = int(random.expovariate(1 / 300)) + 1
     while not matcher.is_complete():
         if matcher.is_accepting() and random.random() < 0.25:
             break
