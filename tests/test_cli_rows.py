@@ -30,12 +30,12 @@ def test_rows_are_numbered_without_blank_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b'{"x": 1}\n{"x": \n', "line 2 is not JSON"),
+        (b'{"x": 1}\n{"x": \n', "line 2: no JSON"),
         (b"[1]\n", "line 1 is not a JSON object"),
-        (b'{"x": NaN}\n', "NaN is not JSON"),
+        (b'{"x": NaN}\n', "NaN is no number"),
         (b'{"x": "\xff"}\n', "line 1 is not UTF-8"),
-        (b"[" * 100_000 + b"\n", "nested too deeply"),
-        (b'{"x": 1' + b"0" * 5000 + b"}\n", "a number in it is too long"),
+        (b"[" * 100_000 + b"\n", "nesting is too large"),
+        (b'{"x": 1' + b"0" * 5000 + b"}\n", "a number or the nesting is too large"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, text: bytes, message: str) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from sglc.bytecode.code import Code, Program
 from sglc.commands.invocation import fault
-from sglc.commands.json_text import NotJson, read_json
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
+from sglc.types.json import from_json, from_text, parse_json
 from sglc.types.member import MemberError
 from sglc.types.show import show_type
 from sglc.types.values import Value
@@ -62,9 +62,9 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
     if problem is not None:
         return {}, [problem]
     try:
-        values = read_json(text)
-    except NotJson as reason:
-        return {}, [fault("E0804", f"{path} is not JSON", reason=str(reason))]
+        values = parse_json(text)
+    except MemberError as problem:
+        return {}, [fault("E0804", f"{path} is not JSON", reason=problem.reason)]
     if not isinstance(values, dict):
         return {}, [
             fault(
@@ -83,8 +83,6 @@ def bind(
 
     `where` names the place of the data in messages, such as `row 3`.
     """
-    from sglc.types.json import from_json, from_text
-
     parameters = {parameter.name: parameter for parameter in code.parameters}
     prefix = f"{where}: " if where else ""
     values: dict[str, Value] = {}

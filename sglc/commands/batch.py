@@ -108,15 +108,16 @@ def _one(
         return False, True
     seconds = round(time.monotonic() - started, 3)
     tokens = outcome.statistics.get("output_tokens", 0)
-    if outcome.error is None:
+    failed = outcome.failed
+    if failed is None:
         text = value_text(call.program, call.code, outcome.value)
         results.add(row, {"ok": True, "tokens": tokens, "seconds": seconds}, value=text)
         return True, False
-    error = {
-        "code": outcome.diagnostic.code,
-        "name": outcome.error.name,
-        "message": outcome.error.message,
-        "partial": outcome.error.partial,
+    problem = {
+        "code": failed.diagnostic.code,
+        "name": failed.error.name,
+        "message": failed.error.message,
+        "partial": failed.error.partial,
     }
-    results.add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": error})
+    results.add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": problem})
     return False, False

@@ -42,15 +42,22 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a run has no value, and how that is shown."""
+
+    error: SglError
+    diagnostic: Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: with a value, or with an error and its diagnostic.
+    """How a run ended: with a value, or with a failure.
 
     `text` is what the assistant said.
     """
 
     value: Value = None
-    error: SglError | None = None
-    diagnostic: Diagnostic | None = None
+    failed: Failed | None = None
     interrupted: bool = False
     text: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
@@ -115,14 +122,14 @@ class Executor:
         try:
             result = asyncio.run(self._run(arguments, heard, writer))
         except SglError as error:
-            return Outcome(error=error, diagnostic=diagnostic_of(error, call.program), text=heard.said)
+            return Outcome(failed=Failed(error, diagnostic_of(error, call.program)), text=heard.said)
         except ArgumentError as problem:
-            error = SglError("Failure", problem.message)
-            return Outcome(error=error, diagnostic=problem.diagnostic(), text=heard.said)
+            failed = Failed(SglError("Failure", problem.message), problem.diagnostic())
+            return Outcome(failed=failed, text=heard.said)
         except KeyboardInterrupt:
-            error = SglError("Cancelled", "interrupted", partial=heard.said[-SHOWN_PARTIAL:])
-            found = diagnostic_of(error, call.program)
-            return Outcome(error=error, diagnostic=found, interrupted=True, text=heard.said)
+            stopped = SglError("Cancelled", "interrupted", partial=heard.said[-SHOWN_PARTIAL:])
+            failed = Failed(stopped, diagnostic_of(stopped, call.program))
+            return Outcome(failed=failed, interrupted=True, text=heard.said)
         finally:
             if writer is not None:
                 writer.close()

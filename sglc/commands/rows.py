@@ -17,7 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
-from sglc.commands.json_text import NotJson, read_json
+from sglc.types.json import parse_json
+from sglc.types.member import MemberError
 
 LONGEST_ROW = 64 * 1024 * 1024
 
@@ -55,14 +56,18 @@ def read_rows(path: Path, function: str) -> list[Row]:
             if not line.strip():
                 continue
             try:
-                arguments = read_json(line.decode("utf-8-sig"))
+                arguments = parse_json(line.decode("utf-8-sig"))
             except UnicodeDecodeError:
                 raise BadRows(f"line {number} is not UTF-8 text") from None
-            except NotJson as problem:
-                raise BadRows(f"line {number} is not JSON: {problem}") from None
+            except MemberError as problem:
+                raise BadRows(f"line {number}: {problem.reason}") from None
             if not isinstance(arguments, dict):
                 raise BadRows(f"line {number} is not a JSON object with the arguments by name")
-            rows.append(Row(len(rows), number, arguments, digest_of(function, arguments)))
+            try:
+                digest = digest_of(function, arguments)
+            except RecursionError:
+                raise BadRows(f"line {number} is nested too deeply") from None
+            rows.append(Row(len(rows), number, arguments, digest))
     return rows
 
 

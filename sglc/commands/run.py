@@ -152,7 +152,7 @@ def _run_once(
                 narrator.finish()
     if as_json:
         click.echo(_as_json(call.program, call.code, outcome))
-    elif outcome.error is None:
+    elif outcome.failed is None:
         from sglc.commands.execution import value_text
 
         click.echo(value_text(call.program, call.code, outcome.value, indent=2 if terminal else None))
@@ -160,12 +160,12 @@ def _run_once(
             for line in outcome.remarks:
                 click.echo(line, err=True)
     else:
-        show(invocation, [outcome.diagnostic])
+        show(invocation, [outcome.failed.diagnostic])
         if outcome.text and narrator is None:
             click.echo("What was generated until then:\n" + outcome.text, err=True)
     if outcome.interrupted:
         raise CommandFailed(INTERRUPTED)
-    if outcome.error is not None:
+    if outcome.failed is not None:
         raise CommandFailed(1)
 
 
@@ -176,10 +176,10 @@ def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
     from sglc.commands.execution import value_text
     from sglc.diagnostics.render import to_json
 
-    head: dict[str, Any] = {"ok": outcome.error is None, "function": code.name}
+    head: dict[str, Any] = {"ok": outcome.failed is None, "function": code.name}
     tail: dict[str, Any] = {"text": outcome.text, "statistics": outcome.statistics, "checks": outcome.checks}
-    if outcome.error is not None:
-        tail["diagnostics"] = [to_json(outcome.diagnostic)]
+    if outcome.failed is not None:
+        tail["diagnostics"] = [to_json(outcome.failed.diagnostic)]
         return json.dumps({**head, **tail}, ensure_ascii=False)
     value = value_text(program, code, outcome.value)
     return (
