@@ -439,7 +439,7 @@ def _text_words(term: Text, state: int, read: int, count: int) -> list[bytes]:
     """Up to `count` endings of a word from a state after `read` characters, shortest first."""
     found: dict[bytes, None] = {}
     layer: dict[int, list[bytes]] = {state: [b""]}
-    most = term.min_chars + len(term.dfa.edges) * (count + 1)
+    most = max(read, term.min_chars) + len(term.dfa.edges) * (count + 1)
     while layer and read <= most and (term.max_chars is None or read <= term.max_chars):
         if read >= term.min_chars:
             for here, words in layer.items():
