@@ -1,0 +1,94 @@
+"""Types in the notation of the language, for messages."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import assert_never
+
+from sglc.types.language import json_text
+from sglc.types.member import constant_notation
+from sglc.types.type import (
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    Str,
+    TupleOf,
+    Type,
+)
+
+
+def show_type(type: Type) -> str:
+    """`[str max 20 chars; 2..4]`. A type that is shown parses back to an equal type."""
+    match type:
+        case Str():
+            return _str(type)
+        case Int():
+            return "int" + bounds(type.minimum, type.maximum) + _step(type.multiple_of)
+        case Dec():
+            return "decimal" + bounds(type.minimum, type.maximum) + _step(type.multiple_of)
+        case Float():
+            return "float" + bounds(type.minimum, type.maximum)
+        case Bool():
+            return "bool"
+        case Null():
+            return "null"
+        case Constant(value):
+            return constant_notation(value)
+        case ListOf(item, low, high):
+            return f"[{show_type(item)}{_sizes(low, high)}]"
+        case MapOf(key, value, low, high):
+            return f"{{{show_type(key)}: {show_type(value)}{_sizes(low, high)}}}"
+        case TupleOf(items):
+            return f"({', '.join(map(show_type, items))}{',' if len(items) == 1 else ''})"
+        case Optional(item):
+            inner = show_type(item)
+            return f"({inner})?" if isinstance(item, Alternatives | Optional) else f"{inner}?"
+        case Alternatives(arms):
+            return " | ".join(show_type(arm) for arm in arms)
+        case Named(name):
+            return name
+        case _:
+            assert_never(type)
+
+
+def bounds(low: int | Decimal | None, high: int | Decimal | None) -> str:
+    """` in 0..120`, or nothing where there are none."""
+    return "" if low is None and high is None else f" in {range_text(low, high)}"
+
+
+def range_text(low: int | Decimal | None, high: int | Decimal | None) -> str:
+    return f"{_plain(low)}..{_plain(high)}"
+
+
+def _plain(bound: int | Decimal | None) -> str:
+    return "" if bound is None else format(bound, "f") if isinstance(bound, Decimal) else str(bound)
+
+
+def _step(step: int | Decimal | None) -> str:
+    return "" if step is None else f" multiple of {_plain(step)}"
+
+
+def _sizes(low: int, high: int | None) -> str:
+    if not low and high is None:
+        return ""
+    return f"; {low}" if low == high else f"; {low or ''}..{'' if high is None else high}"
+
+
+def _str(type: Str) -> str:
+    words = ["str"]
+    if type.min_chars:
+        words.append(f"min {type.min_chars} chars")
+    if type.max_chars is not None:
+        words.append(f"max {type.max_chars} chars")
+    words += (f"matching /{pattern}/" for pattern in type.patterns)
+    words += (f"until {json_text(stop)}" for stop in type.until)
+    words += (f"not containing {json_text(text)}" for text in type.excludes)
+    return " ".join(words)

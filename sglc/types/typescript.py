@@ -1,0 +1,126 @@
+"""A type as TypeScript declarations, a form that models have read a great deal of."""
+
+from __future__ import annotations
+
+import re
+
+from sglc.types.language import constant_text, declared_type, json_text
+from sglc.types.show import show_type
+from sglc.types.type import (
+    TAG,
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    FieldType,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+
+
+def typescript_text(type: Type, table: TypeTable) -> str:
+    """Declarations of all named types it reaches; an anonymous type comes first as `type Answer`."""
+    writer = _Writer(table)
+    if isinstance(type, Named):
+        writer.name(type.name)
+        out = []
+    else:
+        out = [f"type Answer = {writer.value(type)};"]
+    for name in writer.found:
+        out.append(writer.declaration(name))
+    return "\n\n".join(out)
+
+
+class _Writer:
+    def __init__(self, table: TypeTable) -> None:
+        self.table = table
+        self.found: list[str] = []
+
+    def name(self, name: str) -> str:
+        if name not in self.found:
+            self.found.append(name)
+        return re.sub(r"\W", "_", name)
+
+    def value(self, type: Type) -> str:
+        match type:
+            case Str():
+                return "string"
+            case Int() | Dec() | Float():
+                return "number"
+            case Bool():
+                return "boolean"
+            case Null():
+                return "null"
+            case Constant(value):
+                return constant_text(value, "json")
+            case Optional(item):
+                return f"{self.value(item)} | null"
+            case Alternatives(arms):
+                return " | ".join(self.value(arm) for arm in arms)
+            case ListOf(item):
+                inner = self.value(item)
+                return f"({inner})[]" if " | " in inner else f"{inner}[]"
+            case MapOf(key, item):
+                return f"Record<{self.value(key)}, {self.value(item)}>"
+            case TupleOf(items):
+                return f"[{', '.join(self.value(item) for item in items)}]"
+            case Named(name):
+                return self.name(name)
+
+    def declaration(self, name: str) -> str:
+        declared = declared_type(name, self.table)
+        here = self.name(name)
+        doc = f"/** {' '.join(declared.doc.split())} */\n" if declared.doc else ""
+        match declared:
+            case RecordType():
+                return f"{doc}interface {here} {self.fields(declared.fields, '')}"
+            case EnumType():
+                return f"{doc}type {here} = {' | '.join(json_text(m) for m in declared.members)};"
+            case UnionType():
+                arms = [
+                    self.fields(variant.fields, f"  {TAG}: {json_text(variant.name)};\n")
+                    for variant in declared.variants
+                ]
+                return f"{doc}type {here} = {' | '.join(arms)};"
+            case AliasType():
+                note = self.note(declared.type)
+                return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
+
+    def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
+        lines = []
+        for field in fields:
+            notes = [" ".join(field.doc.split()), self.note(field.type)]
+            note = "; ".join(note for note in notes if note)
+            absent = "?" if field.optional or field.has_default else ""
+            name = field.name if field.name.isidentifier() else json_text(field.name)
+            lines.append(f"  {name}{absent}: {self.value(field.type)};" + (f"  // {note}" if note else ""))
+        return "{\n" + first + "".join(line + "\n" for line in lines) + "}"
+
+    def note(self, type: Type) -> str:
+        """Refinements, which TypeScript cannot say, in the notation of the language."""
+        match type:
+            case Str() | Int() | Dec() | Float():
+                text = show_type(type)
+                return text if " " in text or isinstance(type, Int) else ""
+            case Optional(item):
+                return self.note(item)
+            case ListOf(item, low, high):
+                inner = self.note(item)
+                sized = bool(low) or high is not None
+                size = f"{low}..{'' if high is None else high} items" if sized else ""
+                return ", ".join(part for part in (size, f"each {inner}" if inner else "") if part)
+            case _:
+                return ""
