@@ -488,7 +488,10 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """`system:`, `user:`, `assistant:`, `tool:` blocks. `tools` of `assistant with tools […] limit n calls`."""
+    """`system:`, `user:`, `assistant:`, `tool:` blocks.
+
+    `tools` and `limit` are those of `assistant with tools […] limit n calls`.
+    """
 
     role: str
     body: tuple[Statement, ...]

@@ -1,8 +1,8 @@
 """The LALR driver: shifts tokens, reduces rules, and calls the builder as soon as a node is complete.
 
 The loop is the textbook one over the tables of `sglc.syntax.tables`. Three stacks run in parallel: states,
-values, and where each value begins and ends. A keyword that the grammar cannot take is tried as a name, which is
-all that makes keywords contextual.
+values, and where each value begins and ends. A keyword that the grammar cannot take is tried as a name, which
+is all that makes keywords contextual.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ INDENT_MARK = object()
 
 Reduction = Callable[[list[Any], int, int], Any]
 HARD = frozenset(
-    "fn let var if elif else for while return break continue raise try except case and or not in true false null".split()
+    "fn let var if elif else for while return break continue raise try except case".split()
+    + "and or not in true false null".split()
 )
 """Words that are never names, except after a point and before a colon."""
 
@@ -34,10 +35,6 @@ class Machine:
         self.rules: list[tuple[int, str, Callable[[Any, list[Any], int, int], Any] | None, int]] = [
             (rule.length, rule.symbol, *_reduction(rule, builder)) for rule in tables.rules
         ]
-
-    def expected(self, state: int) -> set[str]:
-        """Terminals that the state has an action for."""
-        return {name for name in self.rows[state] if len(name) < 3 or name[0] != "<"}
 
 
 def _reduction(rule: Rule, builder: type) -> tuple[Callable[[Any, list[Any], int, int], Any] | None, int]:
@@ -143,7 +140,7 @@ class Run:
 
     def step(self) -> bool:
         """Go on until the end (True) or a token that cannot stand there (False, `index` points at it)."""
-        rows, rules, text, builder = self.machine.rows, self.machine.rules, self.text, self.builder
+        rows, rules, builder = self.machine.rows, self.machine.rules, self.builder
         kinds, token_starts, token_ends = self.tokens.kinds, self.tokens.starts, self.tokens.ends
         states, values, begins, finishes = self.states, self.values, self.begins, self.finishes
         leaves = builder.leaves
@@ -154,12 +151,11 @@ class Run:
             row = rows[states[-1]]
             action = row.get(kind)
             if action is None:
-                other = self._other(kind, index)
-                action = row.get(other) if other else None
+                kind = self._other(kind, index)
+                action = row.get(kind)
                 if action is None:
                     self.index = index
                     return False
-                kind = other
             if action > 0:
                 start, end = token_starts[index], token_ends[index]
                 leaf = leaves.get(kind)
@@ -195,8 +191,8 @@ class Run:
             finishes.append(end)
             states.append(rows[states[-1]][symbol] - 1)
 
-    def _other(self, kind: str, index: int) -> str | None:
-        """What else a token can be: an operator its own text, a keyword a name."""
+    def _other(self, kind: str, index: int) -> str:
+        """What else a token can be: an operator its own text, a keyword a name; empty if nothing."""
         if kind == "BINARY":
             text = self.text[self.tokens.starts[index] : self.tokens.ends[index]]
             if text in self.machine.rows[self.states[-1]]:
@@ -204,15 +200,50 @@ class Run:
         elif kind == "ROLE" or kind[0].islower():
             text = kind
         else:
-            return None
+            return ""
         if text[0].isalpha() and (text not in HARD or self._names_a_part(index)):
             return "NAME"
-        return None
+        return ""
 
     def _names_a_part(self, index: int) -> bool:
         kinds = self.tokens.kinds
         return (index > 0 and kinds[index - 1] == ".") or kinds[index + 1] in (":", "?")
 
-    def depth(self) -> int:
-        """How many blocks are open."""
-        return sum(value is INDENT_MARK for value in self.values)
+    def can_take(self, kind: str) -> bool:
+        """Whether the token could come next, after the reductions it would bring."""
+        rows, rules = self.machine.rows, self.machine.rules
+        states = list(self.states[-64:]) if len(self.states) > 64 else list(self.states)
+        while True:
+            action = rows[states[-1]].get(kind)
+            if action is None:
+                return False
+            if action > 0:
+                return True
+            length, symbol, _, _ = rules[-action - 1]
+            if length >= len(states):
+                return symbol == self.goal or len(self.states) > 64
+            if length:
+                del states[-length:]
+            if symbol == self.goal and len(states) == 1:
+                return True
+            states.append(rows[states[-1]][symbol] - 1)
+
+    def feed(self, kind: str) -> bool:
+        """Take a token that is not in the text, at the place where the last one ended."""
+        tokens, index = self.tokens, self.index
+        place = self.finishes[-1]
+        self.tokens = Tokens([kind, "$NOTHING"], [place, place], [place, place])
+        self.index = 0
+        self.step()
+        taken = self.index == 1
+        self.tokens, self.index = tokens, index
+        return taken
+
+    def expected(self) -> set[str]:
+        """Every terminal that could come next."""
+        row = self.machine.rows[self.states[-1]]
+        return {name for name in row if not (len(name) > 2 and name[0] == "<") and self.can_take(name)}
+
+    def drop(self, height: int) -> None:
+        """Take values off the stack down to `height` entries."""
+        del self.states[height:], self.values[height:], self.begins[height:], self.finishes[height:]

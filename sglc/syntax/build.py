@@ -9,8 +9,9 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
 from sglc.syntax.automaton import INDENT_MARK, Machine, Run
 from sglc.syntax.declarations import Declarations
+from sglc.syntax.faults import describe_fault
 from sglc.syntax.layout import Fault, Tokens
-from sglc.syntax.recover import Recovery, describe_fault
+from sglc.syntax.recover import Recovery
 
 
 class Builder(Declarations):
@@ -50,6 +51,8 @@ class Builder(Declarations):
         self.fences |= tokens.fences
         self._note_docs(tokens.docs)
         self.layout_faults(tokens.faults)
+        if any(fault.kind == "deep" for fault in tokens.faults):
+            return None
         run = Run(self.machine, self.text, tokens, self, start)
         if not run.step():
             Recovery(run, self).go_on()

@@ -178,8 +178,8 @@ class Declarations(Statements):
             found[word] = value
             using = models or using
         return ast.FunctionDeclaration(
-            kind, name, parameters, type, found.get("within"), using, found.get("raises", ()), body, False, doc,
-            self.span(start, end),
+            kind, name, parameters, type, found.get("within"), using, found.get("raises", ()), body,
+            False, doc, self.span(start, end),
         )  # fmt: skip
 
     def function(self, start: int, end: int, name: ast.Name, parameters: Any, *parts: Any) -> Any:
@@ -278,4 +278,4 @@ class Declarations(Statements):
 
 def _models(value: Any) -> tuple[ast.Name, ...]:
     names = value.items if isinstance(value, ast.ListDisplay) else (value,)
-    return tuple(ast.Name(name.name, name.span) for name in names)
+    return tuple(ast.Name(name.name, name.span) for name in names if isinstance(name, ast.Reference))

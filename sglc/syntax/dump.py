@@ -74,8 +74,9 @@ def _describe(node: Any, label: str, spans: bool) -> tuple[str, list[tuple[str, 
 
 _WORDS = frozenset(("name", "operator", "kind", "role"))
 _QUIET = frozenset(
-    "value body statements declarations items parts arguments fields members variants parameters type left right "
-    "operand options arms item cases branches handlers rules content call names base refinements".split()
+    "value body statements declarations items parts arguments fields members variants parameters "
+    "type left right operand options arms item cases branches handlers rules content call names base "
+    "refinements".split()
 )
 """Parts whose name adds nothing to what is below."""
 

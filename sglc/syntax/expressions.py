@@ -20,7 +20,9 @@ _PRECEDENCE: dict[str, int] = {
     "..": 5, "..=": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "**": 9,
 }  # fmt: skip
 _NOT, _COMPARISON, _RANGE, _MINUS, _POWER = 3, 4, 5, 8, 9
-_REPLACED = {"&&": "and", "&": "and", "^": "**"}
+_REPLACED = {"&&": "and", "&": "and", "^": "**", "=": "=="}
+
+_FOREIGN_WORDS = {"None": "null", "True": "true", "False": "false", "nil": "null", "undefined": "null"}
 
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "$": "$", "?": "?", "/": "/", "0": "\0"}
@@ -48,8 +50,8 @@ class Expressions:
         return Span(self.source, start, end)
 
     def report(
-        self, code: str, message: str, start: int, end: int, *, label: str = "", reason: str = "", hint: str = "",
-        secondary: tuple[Label, ...] = (),
+        self, code: str, message: str, start: int, end: int, *,
+        label: str = "", reason: str = "", hint: str = "", secondary: tuple[Label, ...] = (),
     ) -> None:  # fmt: skip
         self.diagnostics.append(
             Diagnostic(
@@ -155,6 +157,9 @@ class Expressions:
     # -- operands --------------------------------------------------------------------------------------
 
     def reference(self, start: int, end: int, name: ast.Name) -> ast.Reference:
+        if name.text in _FOREIGN_WORDS:
+            meant = _FOREIGN_WORDS[name.text]
+            self.report("E0113", f"`{name.text}` is written `{meant}`", start, end, hint=f"write `{meant}`")
         return ast.Reference(name.text, name.span)
 
     def true(self, start: int, end: int) -> ast.Boolean:
@@ -181,16 +186,16 @@ class Expressions:
     def index(self, start: int, end: int, value: Any, index: Any) -> ast.Index:
         return ast.Index(value, index, Span(self.source, start, end))
 
-    def slice(self, start: int, end: int, value: Any, first: Any, stop: Any) -> ast.Slice:
+    def slice_(self, start: int, end: int, value: Any, first: Any, stop: Any) -> ast.Slice:
         return ast.Slice(value, first, stop, Span(self.source, start, end))
 
-    def list(self, start: int, end: int, *items: Any) -> ast.ListDisplay:
+    def list_(self, start: int, end: int, *items: Any) -> ast.ListDisplay:
         return ast.ListDisplay(_present(items), Span(self.source, start, end))
 
-    def tuple(self, start: int, end: int, *items: Any) -> ast.TupleDisplay:
+    def tuple_(self, start: int, end: int, *items: Any) -> ast.TupleDisplay:
         return ast.TupleDisplay(items, Span(self.source, start, end))
 
-    def map(self, start: int, end: int, *entries: Any) -> ast.MapDisplay:
+    def map_(self, start: int, end: int, *entries: Any) -> ast.MapDisplay:
         return ast.MapDisplay(_present(entries), Span(self.source, start, end))
 
     def entry(self, start: int, end: int, key: Any, value: Any) -> tuple[Any, Any]:
@@ -241,7 +246,7 @@ class Expressions:
                 right = operands.pop()
                 if text in ("-1", "not"):
                     kind = "-" if text == "-1" else "not"
-                    operands.append(ast.Unary(kind, right, Span(self.source, begin, right.span.end)))  # type: ignore[arg-type]
+                    operands.append(ast.Unary(kind, right, Span(self.source, begin, right.span.end)))
                 else:
                     operands.append(self._join((text, begin, stop), operands.pop(), right))
 
@@ -255,7 +260,8 @@ class Expressions:
                 depth += 1
                 if depth > MAX_TERMS:
                     self.report("E0131", f"more than {MAX_TERMS} signs before a value", start, end)
-                    operators.clear(), operands.clear()
+                    operators.clear()
+                    operands.clear()
                     operand = ast.Null(Span(self.source, start, end))
             operands.append(operand)
 
@@ -270,7 +276,7 @@ class Expressions:
         return operands[0]
 
     def _join(self, operator: tuple[str, int, int], left: Any, right: Any) -> Any:
-        text, start, end = operator
+        text, start, _ = operator
         text = _REPLACED.get(text, text)
         level = _PRECEDENCE.get(text, 1)
         span = Span(self.source, left.span.start, right.span.end)
@@ -286,9 +292,9 @@ class Expressions:
             middle = self.text[left.right.span.start : left.right.span.end]
             self.report(
                 "E0125", "comparisons do not chain", left.span.start, span.end,
-                hint=f"write `{self.text[left.span.start : left.span.end]} and {middle} {text} {right.span.text}`",
+                hint=f"write `{left.span.text} and {middle} {text} {right.span.text}`",
             )  # fmt: skip
-        return ast.Binary(text, left, right, span)  # type: ignore[arg-type]
+        return ast.Binary(text, left, right, span)
 
 
 def _present(parts: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,8 +1,8 @@
 """Text to tokens: words, operators, pipe lines whole, and indentation as tokens.
 
 One pass over the text with one regular expression per place. What makes SGL easy to cut is that a pipe line
-never leaves its line: its text is one token, and only what stands inside `${…}` and `?{…}` is cut again, when the
-line's node is built (`sglc.syntax.text`). Newlines inside brackets do not count.
+never leaves its line: its text is one token, and only what stands inside `${…}` and `?{…}` is cut again, when
+the line's node is built (`sglc.syntax.prompt_text`). Newlines inside brackets do not count.
 
 Words that only mean something in one place (`check`, `user`, `gen`) are keywords only where what follows them
 says so; the parser turns the others back into names where its grammar cannot take the keyword.
@@ -35,7 +35,7 @@ class Fault:
 class Tokens:
     """Parallel lists: the kind of each token and where it begins and ends.
 
-    A kind is a terminal of the grammar: a declared name (`NAME`, `PIPE`) or the text of a keyword or operator.
+    A kind is a terminal of the grammar: a declared name (`NAME`, `PIPE`) or the text of a keyword or mark.
     """
 
     kinds: list[str] = field(default_factory=list)
@@ -88,7 +88,8 @@ _REGEX_AFTER = frozenset("matching matches skip return in and or not if elif els
 _OPERAND_ENDS = frozenset("NAME NUMBER STRING REGEX ROLE ) ] } true false null".split())
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 LINE_WORDS = frozenset(
-    "pub fn record enum union test use const grammar extern import let var if for while return match case".split()
+    "pub fn record enum union test use const grammar extern import".split()
+    + "let var if for while return match case".split()
 )
 """Words that begin a line of their own: inside a bracket at such a line the bracket was left open."""
 
@@ -109,7 +110,7 @@ SOFT: dict[str, re.Pattern[str]] = {
         ("gen choose select fork", _OPERAND),
         ("forget par", _COLON),
         ("think", r"[ \t]+(?:max|temp|top_p|top_k|min_p|seed|until|using)\b|[ \t]*(?:#.*)?\r?$"),
-        ("schema", r"\("),
+        ("schema", r"\(|[ \t]*[\"{]"),
         ("each", r"[ \t]+[^\W\d]\w*[ \t]+in\b"),
         ("span one multiple", r"[ \t]+of\b"),
         ("skip", r"[ \t]*/"),
@@ -179,7 +180,7 @@ class Layout:
                     # `| alternative` below a rule goes on with that rule.
                     out.kinds.pop(), out.starts.pop(), out.ends.pop()
                     position = self._code(here, indent, True)
-                    previous = out.ends[-1]
+                    previous = out.ends[-1] if out.ends else 0
                     continue
             if indent > indents[-1]:
                 indents.append(indent)
@@ -188,11 +189,15 @@ class Layout:
                     out.faults.append(Fault("deep", here, here + 1))
                     break
             elif indent < indents[-1]:
+                level = 0
                 while indent < indents[-1]:
-                    indents.pop()
+                    level = indents.pop()
+                    if indent > indents[-1]:
+                        out.faults.append(Fault("dedent", position, here, str(level)))
+                        if level - indent <= indent - indents[-1]:
+                            indents.append(level)
+                            break
                     add_kind("_DEDENT"), add_start(previous), add_end(previous)
-                if indent != indents[-1]:
-                    out.faults.append(Fault("dedent", position, here, str(indents[-1])))
             if first == "|":
                 position = self._pipe(here)
                 add_kind("_NEWLINE"), add_start(out.ends[-1]), add_end(out.ends[-1])
@@ -201,7 +206,7 @@ class Layout:
                 if not in_grammar and text.startswith(("grammar ", "pub grammar "), here):
                     grammar_indent = indent
                 position = self._code(here, indent, in_grammar)
-            previous = out.ends[-1]
+            previous = out.ends[-1] if out.ends else 0
         for _ in indents[1:]:
             add_kind("_DEDENT"), add_start(previous), add_end(previous)
         add_kind("$END"), add_start(size), add_end(size)

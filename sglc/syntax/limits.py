@@ -34,7 +34,7 @@ def unreadable(source: Source) -> Diagnostic | None:
                 reason="it would make the program read differently from how it looks"
                 if char in _BIDIRECTIONAL
                 else "this does not look like a text file in UTF-8",
-                hint='in a string, write it as "\\u{' + f"{ord(char):x}" + '}"' if char in _BIDIRECTIONAL else "",
+                hint=f'in a string, write it as "\\u{{{ord(char):x}}}"' if char in _BIDIRECTIONAL else "",
             )  # fmt: skip
     return None
 
@@ -53,7 +53,7 @@ def too_deep(
                     declaration.span,
                     reason=f"the limit is {MAX_DEPTH} levels",
                     hint="give inner parts names with `let`",
-                )  # fmt: skip
+                )
             )
         else:
             kept.append(declaration)

@@ -1,21 +1,282 @@
+"""Going on after a fault: one line is given up, and what follows is read as if it had been right.
+
+Since a pipe line never leaves its line and a statement begins a line, the next line is always a safe place.
+The faulty line (with the block below it) becomes one `BROKEN` token; the stack is taken down to where that
+can stand. Small slips (a missing colon, `=` for `==`) are repaired in place, so that nothing is given up.
+"""
+
 from __future__ import annotations
 
-from sglc.diagnostics.diagnostic import Diagnostic
+from typing import Any
+
 from sglc.source import Span
+from sglc.syntax.automaton import INDENT_MARK, Run
+from sglc.syntax.layout import Tokens
+from sglc.syntax.mistakes import FOLLOWERS, Line, Mistake, inside_mistake, line_mistake
 
+MAX_REPORTS = 40
+"""Faults of one file that are told; beyond it lines are still skipped, silently."""
 
-def describe_fault(fault, source):
-    return Diagnostic("E0101", fault.kind, Span(source, fault.start, fault.end), label=fault.detail)
+_BREAKS = ("_NEWLINE", "_INDENT", "_DEDENT")
+_STATEMENT_BLOCKS = frozenset(
+    "fn pure part aside pub def test if elif else for while try except fuzz".split()
+    + "system user assistant tool".split()
+)
 
 
 class Recovery:
-    def __init__(self, run, builder):
-        self.run, self.builder = run, builder
+    """Recovers one run. `builder` collects the diagnostics."""
 
-    def report_inside(self, start, place):
-        t = self.run.tokens
-        i = self.run.index
-        self.builder.report("E0101", f"unexpected {t.kinds[i]}", t.starts[i], t.ends[i])
+    def __init__(self, run: Run, builder: Any, depth: int = 0) -> None:
+        self.run = run
+        self.builder = builder
+        self.text: str = run.text
+        self.level = depth
+        self.skipped: tuple[int, int] = (-1, -1)
+        """Depth and end of the line given up last."""
+        self.prose_end = -1
 
-    def go_on(self):
-        self.report_inside("", None)
+    def report_inside(self, start: str, place: Span) -> None:
+        """Say what is wrong inside an insert, a hole or a fragment."""
+        self._tell(inside_mistake(self.run, self.text, start, (place.start, place.end)))
+
+    def go_on(self) -> None:
+        """Report the fault the run stopped at, and every later one, until the end is reached."""
+        run = self.run
+        last = (-1, "")
+        self._measure()
+        while True:
+            repair = self._fault(last)
+            last = (run.index, repair)
+            if run.step():
+                return
+
+    # -- one fault -------------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """How many blocks are open before each token."""
+        level = 0
+        self.levels: list[int] = []
+        for kind in self.run.tokens.kinds:
+            self.levels.append(level)
+            if kind == "_INDENT":
+                level += 1
+            elif kind == "_DEDENT":
+                level -= 1
+
+    def _fault(self, last: tuple[int, str]) -> str:
+        run = self.run
+        kinds = run.tokens.kinds
+        index = run.index
+        level = self.levels[index]
+        if kinds[index] == "$END":
+            self._unfinished(index)
+            self._give_up(0)
+            if not run.can_take("$END"):
+                # Not even a broken line helps: the text was empty of anything to keep.
+                run.drop(1)
+                run.feed("BROKEN")
+            return ""
+        depth = sum(value is INDENT_MARK for value in run.values)
+        if depth < level:
+            # The block around this line was given up already.
+            self._leave_block(index, depth)
+            return ""
+        if kinds[index] == "_INDENT":
+            self._indented(index)
+            return ""
+        at_line_start = index == 0 or kinds[index - 1] in _BREAKS
+        if at_line_start and not (run.can_take("BROKEN") and depth == level):
+            self._unfinished(index)
+            self._give_up(level)
+            return ""
+        first = index
+        while first > 0 and kinds[first - 1] not in _BREAKS:
+            first -= 1
+        if kinds[index] == "_DEDENT":
+            run.index += 1
+            return ""
+        line = Line(self.text, run.tokens, first, index)
+        word = line.word
+        follows = word in FOLLOWERS and self.skipped == (level, first)
+        if not follows and not self._already_told(run.tokens.starts[first], line.end):
+            mistake = line_mistake(run, line, level == 0 and self.level == 0 and run.goal == "<module>")
+            if mistake.repair and last != (index, mistake.repair):
+                self._tell(mistake)
+                if mistake.repair == "BINARY":
+                    kinds[index] = "BINARY"
+                    return mistake.repair
+                if run.feed(mistake.repair):
+                    return mistake.repair
+            elif mistake.code != "E0103" or first != self.prose_end:
+                self._tell(mistake)
+            end = self._line_end(index)
+            if mistake.code == "E0103":
+                self.prose_end = end
+        end = self._line_end(index)
+        if kinds[end] == "_INDENT":
+            stop = self._block_end(end)
+            if word in _STATEMENT_BLOCKS and self.level < 20:
+                self._read_block(end + 1, stop - 1)
+            end = stop
+        run.index = end
+        self._give_up(level)
+        self.skipped = (level, end)
+        return ""
+
+    def _line_end(self, index: int) -> int:
+        """The token after the end of the line."""
+        kinds = self.run.tokens.kinds
+        while kinds[index] not in ("_NEWLINE", "$END"):
+            index += 1
+        return index + 1 if kinds[index] == "_NEWLINE" else index
+
+    def _block_end(self, index: int) -> int:
+        """The token after the DEDENT that belongs to the INDENT at `index`."""
+        kinds = self.run.tokens.kinds
+        level = 0
+        while kinds[index] != "$END":
+            level += (kinds[index] == "_INDENT") - (kinds[index] == "_DEDENT")
+            index += 1
+            if level == 0:
+                break
+        return index
+
+    def _give_up(self, level: int) -> None:
+        """Take the stack down to a place where a broken line can stand, and put one there."""
+        run = self.run
+        depth = sum(value is INDENT_MARK for value in run.values)
+        height = len(run.values)
+        while height > 1 and (depth > level or not run.can_take("BROKEN")):
+            height -= 1
+            depth -= run.values[height] is INDENT_MARK
+            run.drop(height)
+        run.feed("BROKEN")
+
+    def _leave_block(self, index: int, depth: int) -> None:
+        """Skip to where only `depth` blocks are open."""
+        levels, kinds = self.levels, self.run.tokens.kinds
+        while kinds[index] != "$END" and levels[index] > depth:
+            index += 1
+        self.run.index = index
+
+    def _indented(self, index: int) -> None:
+        """An indented line that no block asked for: read it and its like as if they were not indented."""
+        tokens = self.run.tokens
+        start = tokens.starts[index]
+        line_start = self.text.rfind("\n", 0, start) + 1
+        told = self._already_told(line_start, start)
+        if not told:
+            self._tell(
+                Mistake(
+                    "E0117",
+                    "this line is indented, but no block begins above it",
+                    line_start,
+                    start,
+                    hint="give it the indentation of the line above"
+                    if index > 0
+                    else "begin at the left margin",
+                )
+            )
+        stop = self._block_end(index)
+        if len(self.builder.diagnostics) > MAX_REPORTS:
+            self.run.index = stop
+            self._give_up(self.levels[index])
+            return
+        for place in (stop - 1, index):
+            if tokens.kinds[place] in ("_INDENT", "_DEDENT"):
+                del tokens.kinds[place], tokens.starts[place], tokens.ends[place]
+        self._measure()
+
+    def _unfinished(self, index: int) -> None:
+        """Something above ended before it was whole: an empty block, a `try` without `except`."""
+        run, tokens = self.run, self.run.tokens
+        before = index - 1
+        while before > 0 and tokens.kinds[before] in _BREAKS:
+            before -= 1
+        first = before
+        while first > 0 and tokens.kinds[first - 1] not in _BREAKS:
+            first -= 1
+        start, end = tokens.starts[first], tokens.ends[before]
+        if self._already_told(start, end):
+            return
+        if run.can_take("_INDENT"):
+            here = tokens.starts[index]
+            comment = "#" in self.text[end:here]
+            self._tell(
+                Mistake(
+                    "E0114",
+                    "this block is empty",
+                    start,
+                    end,
+                    label="nothing stands in it",
+                    reason="a comment is not a statement" if comment else "",
+                    hint="indent what belongs to it by four blanks",
+                )
+            )
+        elif run.can_take("except"):
+            start = next(
+                (
+                    s
+                    for s, v in zip(reversed(run.begins), reversed(run.values), strict=True)
+                    if self.text.startswith("try", s)
+                ),
+                start,
+            )
+            self._tell(
+                Mistake(
+                    "E0122",
+                    "this `try` has no `except`",
+                    start,
+                    start + 3,
+                    hint="add `except E:` at its indentation",
+                )
+            )
+        else:
+            line = Line(self.text, tokens, first, before)
+            self._tell(
+                Mistake(
+                    "E0101",
+                    f"what `{line.word}` begins is not finished",
+                    start,
+                    end,
+                    label="more is due here",
+                )
+            )
+
+    def _read_block(self, start: int, stop: int) -> None:
+        """Read the block below a faulty line for its own faults."""
+        tokens = self.run.tokens
+        place = tokens.ends[stop - 1] if stop > start else tokens.ends[start]
+        inner = Tokens(
+            [*tokens.kinds[start:stop], "$END"],
+            [*tokens.starts[start:stop], place],
+            [*tokens.ends[start:stop], place],
+        )
+        run = Run(self.run.machine, self.text, inner, self.builder, "block")
+        if not run.step():
+            Recovery(run, self.builder, self.level + 1).go_on()
+
+    # -- telling ---------------------------------------------------------------------------------------
+
+    def _already_told(self, start: int, end: int) -> bool:
+        """Whether an error on the same line was told already: one slip gives one message."""
+        start = self.text.rfind("\n", 0, start) + 1
+        end = self.text.find("\n", end)
+        end = len(self.text) if end < 0 else end
+        return any(
+            d.severity == "error" and d.span is not None and start <= d.span.start <= end
+            for d in self.builder.diagnostics[-200:]
+        )
+
+    def _tell(self, mistake: Mistake) -> None:
+        if len(self.builder.diagnostics) < MAX_REPORTS:
+            self.builder.report(
+                mistake.code,
+                mistake.message,
+                mistake.start,
+                mistake.end,
+                label=mistake.label,
+                reason=mistake.reason,
+                hint=mistake.hint,
+            )

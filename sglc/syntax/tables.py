@@ -1,9 +1,9 @@
 """LALR tables: built by Lark from the grammar file, kept between runs as checked JSON.
 
-Lark is used as what it is best at, a grammar compiler: it expands the EBNF and computes the LALR(1) automaton.
-What the parser needs of the result is small and plain (`Tables`), so it is stored in the user's cache folder and
-a later start reads it back without importing Lark at all. A file that is missing, damaged, from another grammar
-or not writable is never an error: the tables are built again.
+Lark is used as what it is best at, a grammar compiler: it expands the EBNF and computes the LALR(1)
+automaton. What the parser needs of the result is small and plain (`Tables`), so it is stored in the user's
+cache folder and a later start reads it back without importing Lark at all. A file that is missing, damaged,
+from another grammar or not writable is never an error: the tables are built again.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ FORMAT = 3
 STARTS = ("module", "block", "expression", "type_only", "hole")
 
 Step = int | tuple[int] | None
-"""One part of a reduction: the index of a symbol, `(index,)` for a list to splice, None for an absent option."""
+"""One part of a reduction: a symbol's index, `(index,)` of a list to splice, None for an absent option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One production: pop `length` symbols, make the value with `action` from `steps`, go to `symbol`.
 
-    `action` is the builder's method, "" to hand on the single part, or "_" to give the parts as a list that is
-    spliced into its user; `appends` marks a left-recursive list.
+    `action` is the builder's method, "" to hand on the single part, or "_" to give the parts as a list that
+    is spliced into its user; `appends` marks a left-recursive list.
     """
 
     symbol: str
@@ -46,8 +46,8 @@ class Rule:
 class Tables:
     """`rows[state]` maps a terminal or symbol to `target + 1` (go there) or `-rule - 1` (reduce).
 
-    A quoted token of the grammar is named by its text, a declared one by its name, a symbol as `<symbol>`. `starts` gives the first
-    state of each start symbol.
+    A quoted token of the grammar is named by its text, a declared one by its name, a symbol as `<symbol>`.
+    `starts` gives the first state of each start symbol.
     """
 
     rows: tuple[dict[str, int], ...]
@@ -90,7 +90,7 @@ def build(grammar: str, strict: bool = False) -> dict[str, Any]:
     lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=list(STARTS), maybe_placeholders=True)
     analyzer = LALR_Analyzer(lark.parser.parser_conf, strict=strict)
     analyzer.compute_lalr()
-    table = analyzer.parse_table
+    table: Any = analyzer.parse_table
     texts = {t.name: t.pattern.value for t in lark.terminals if type(t.pattern).__name__ == "PatternStr"}
 
     terminals = {"$END", *(symbol.name for rule in lark.rules for symbol in rule.expansion if symbol.is_term)}
