@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.frame import Frame, Handler, Signal, take
+from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import Cursor, ErrorValue, failure, kind
 from sglc.types.member import is_member
 from sglc.types.values import RecordValue
 
-if TYPE_CHECKING:
-    from sglc.runtime.vm.machine import Machine, Outcome
 
-
-def do_jump(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_jump(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.pc = a
     return None
 
 
-def do_jump_if_false(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_jump_if_false(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     if not frame.stack.pop():
         frame.pc = a
     return None
 
 
-def do_jump_if_true(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_jump_if_true(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     if frame.stack.pop():
         frame.pc = a
     return None
 
 
-def do_iterate(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_iterate(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     value = frame.stack[-1]
     if isinstance(value, dict):
         value = list(value)
@@ -41,7 +37,7 @@ def do_iterate(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_next(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_next(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     cursor: Cursor = frame.stack[-1]
     if cursor.index >= len(cursor.items):
         frame.pc = a
@@ -52,19 +48,19 @@ def do_next(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_is_variant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_is_variant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     union, _, variant = machine.program.names[a].rpartition(".")
     value = frame.stack[-1]
     frame.stack[-1] = isinstance(value, RecordValue) and value.type == union and value.variant == variant
     return None
 
 
-def do_is_type(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_is_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack[-1] = is_member(frame.stack[-1], machine.program.types[a], machine.program.table)
     return None
 
 
-def do_call(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_call(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     code = machine.program.codes[a]
     arguments = take(frame, b)
     machine.push(code, arguments, frame, frame.allowances)
@@ -73,7 +69,7 @@ def do_call(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return Signal.SWITCH
 
 
-def do_return(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_return(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     value = frame.stack.pop()
     frames = machine.frames
     if len(frames) > 1:
@@ -89,7 +85,7 @@ def do_return(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return Signal.SWITCH
 
 
-def do_raise(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     name = machine.program.names[a]
     values = take(frame, b)
     spec = next((e for e in machine.program.errors if e.name == name), None)
@@ -99,37 +95,37 @@ def do_raise(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     raise SglError(name, message, fields=fields)
 
 
-def do_reraise(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_reraise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     if frame.handling is None:
         raise failure("there is no error to raise again")
     raise frame.handling
 
 
-def do_try(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     mark = frame.conversation.mark() if frame.conversation is not None else None
     frame.handlers.append(Handler(a, len(frame.stack), mark))
     return None
 
 
-def do_end_try(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_end_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.handlers.pop()
     return None
 
 
-def do_catch(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_catch(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     name = machine.program.names[a]
     frame.stack.append(frame.handling is not None and name in ("", frame.handling.name))
     return None
 
 
-def do_error(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_error(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     error = frame.handling
     assert error is not None
     frame.stack.append(ErrorValue(error.name, error.message, dict(error.fields)))
     return None
 
 
-def do_limit(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_limit(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     left = frame.stack[-1]
     if left <= 0:
         raise SglError("Budget", f"{machine.program.names[a] or 'the loop'} went beyond its limit")

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.run import Missed
+from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import Cursor
 
-if TYPE_CHECKING:
-    from sglc.runtime.vm.machine import Machine, Outcome
 
-
-def do_mock(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_mock(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.run.mock(machine.program.names[a], frame.stack.pop(), bool(b))
     return None
 
 
-def do_fuzz(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_fuzz(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.run.fuzzing = bool(a)
     return None
 
 
-def do_expect(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_expect(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.run.expectations += 1
     if not frame.stack.pop():
         values = {
@@ -34,7 +30,7 @@ def do_expect(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_expect_raises(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_expect_raises(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.run.expectations += 1
     if b:
         name = machine.program.names[a]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import HoleSpec
@@ -14,6 +14,7 @@ from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
 from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
@@ -32,9 +33,6 @@ from sglc.types.type import (
     TypeTable,
 )
 from sglc.types.values import EnumValue
-
-if TYPE_CHECKING:
-    from sglc.runtime.vm.machine import Machine
 
 OPTIONS_LIMIT = 100_000
 """Most options of one choice."""
@@ -69,7 +67,7 @@ def finite_values(type: Type, table: TypeTable) -> list[Any]:
 class _Report:
     """Turns what a hole's filling reports into events."""
 
-    def __init__(self, machine: Machine, hole: str) -> None:
+    def __init__(self, machine: Strand, hole: str) -> None:
         self._machine = machine
         self._hole = hole
         self.detailed = machine.run.detailed and bool(machine.run.listeners)
@@ -159,7 +157,7 @@ def _retries(frame: Frame, index: int) -> tuple[frozenset[bytes], list[tuple[str
 
 
 def _request(
-    machine: Machine, frame: Frame, index: int, options: _Options
+    machine: Strand, frame: Frame, index: int, options: _Options
 ) -> tuple[HoleRequest, dict[str, Any]]:
     """What is to be generated, and for run-time choices the value of each text."""
     run = machine.run
@@ -196,7 +194,7 @@ def _request(
     return request, values
 
 
-def _decoded(machine: Machine, spec: HoleSpec, values: dict[str, Any], text: str) -> Any:
+def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], text: str) -> Any:
     if spec.type is None:
         return values[text]
     try:
@@ -205,7 +203,7 @@ def _decoded(machine: Machine, spec: HoleSpec, values: dict[str, Any], text: str
         raise AssertionError(f"hole {spec.name}: {text!r} is legal but does not decode: {fault}") from fault
 
 
-async def fill(machine: Machine, frame: Frame, index: int, given: list[Any]) -> None:
+async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
@@ -242,7 +240,7 @@ async def fill(machine: Machine, frame: Frame, index: int, given: list[Any]) -> 
         )
 
 
-def _keep(machine: Machine, frame: Frame, index: int, value: Any, result: HoleResult) -> None:
+def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleResult) -> None:
     statistics = machine.run.statistics
     statistics.holes += 1
     statistics.sampled_tokens += result.sampled
@@ -256,13 +254,13 @@ def _keep(machine: Machine, frame: Frame, index: int, value: Any, result: HoleRe
     frame.stack.append(value)
 
 
-def _mocked_text(machine: Machine, spec: HoleSpec, value: Any) -> str:
+def _mocked_text(machine: Strand, spec: HoleSpec, value: Any) -> str:
     if spec.type is None:
         return machine.show(value)
     return print_value(value, machine.program.types[spec.type], machine.program.table)
 
 
-def _accept_mock(machine: Machine, request: HoleRequest, text: str) -> None:
+def _accept_mock(machine: Strand, request: HoleRequest, text: str) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
     plain = HoleRequest(request.name, request.key, request.language)
     matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
@@ -270,7 +268,7 @@ def _accept_mock(machine: Machine, request: HoleRequest, text: str) -> None:
         raise failure(f"the mock of `{request.name}` is not a value of the hole: {text}")
 
 
-def _simulated(machine: Machine, frame: Frame, spec: HoleSpec, text: str) -> HoleResult:
+def _simulated(machine: Strand, frame: Frame, spec: HoleSpec, text: str) -> HoleResult:
     assert frame.conversation is not None
     frame.conversation.text(text)
     if machine.run.listeners and text:
@@ -278,7 +276,7 @@ def _simulated(machine: Machine, frame: Frame, spec: HoleSpec, text: str) -> Hol
     return HoleResult(text, ended="mock")
 
 
-async def _generated(machine: Machine, frame: Frame, index: int, request: HoleRequest) -> HoleResult:
+async def _generated(machine: Strand, frame: Frame, index: int, request: HoleRequest) -> HoleResult:
     """Let the model fill a hole; a repair is shown to it and taken out again."""
     run = machine.run
     conversation = frame.conversation
@@ -307,7 +305,7 @@ async def _generated(machine: Machine, frame: Frame, index: int, request: HoleRe
     return result
 
 
-async def select(machine: Machine, frame: Frame, index: int, given: list[Any]) -> None:
+async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
     """Score every option of a `select` hole, write the best and leave the scores on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
@@ -355,7 +353,7 @@ async def select(machine: Machine, frame: Frame, index: int, given: list[Any]) -
 
 
 async def _scored(
-    machine: Machine, frame: Frame, spec: HoleSpec, texts: list[str], repairs: list[tuple[str, str]]
+    machine: Strand, frame: Frame, spec: HoleSpec, texts: list[str], repairs: list[tuple[str, str]]
 ) -> tuple[int, list[float]]:
     """Index of the best option and every option's probability, by the model."""
     run = machine.run
@@ -390,7 +388,7 @@ async def _scored(
     return probabilities.index(max(probabilities)), probabilities
 
 
-async def _premise(machine: Machine, frame: Frame, mark: Any, texts: list[str]) -> list[float]:
+async def _premise(machine: Strand, frame: Frame, mark: Any, texts: list[str]) -> list[float]:
     """Scores of the options without the context: the message's opening and the hole's line alone."""
     run = machine.run
     conversation = frame.conversation

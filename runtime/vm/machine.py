@@ -8,45 +8,29 @@ the loop checks none of them; it polls the step budget and cancellation in one p
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
-from sglc.bytecode.code import Code, Place
+from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
 from sglc.runtime.vm.frame import Allowance, Frame, Signal
-from sglc.runtime.vm.run import Run
 from sglc.runtime.vm.seed import mix
-from sglc.runtime.vm.trace import Event
-from sglc.runtime.vm.values import BranchValue, display, failure
+from sglc.runtime.vm.strand import Outcome, Strand
+from sglc.runtime.vm.values import BranchValue, failure
 
 BREATH = 20_000
 """Steps after which other tasks get a turn."""
 FORK_LIMIT = 1024
 """Most branches of one fork."""
 
-Outcome = object | Awaitable[None] | None
-Handling = Callable[["Machine", Frame, int, int], Outcome]
+Step = Callable[[Strand, Frame, int, int], Outcome]
 
 
-class Machine:
-    """One line of execution. `path` is its place among forks, `seed` what its holes draw from."""
-
-    def __init__(self, run: Run, path: tuple[int, ...] = (), seed: int | None = None) -> None:
-        self.run = run
-        self.program = run.program
-        self.path = path
-        self.branch = ".".join(map(str, path))
-        self.seed = run.seed if seed is None else seed
-        self.holes_drawn = 0
-        self.frames: list[Frame] = []
-        self.result: Any = None
-        self.last: Frame | None = None
-        """The first frame after it has returned; whoever started the machine frees it."""
-
-    # -- running -------------------------------------------------------------------------------------
+class Machine(Strand):
+    """Runs a strand: takes instruction after instruction until its first frame returns."""
 
     async def call(self, code: Code, arguments: list[Any], allowances: tuple[Allowance, ...] = ()) -> Any:
         """The result of one function, with a conversation of its own."""
@@ -97,25 +81,6 @@ class Machine:
         run.pause_at = min(run.steps + BREATH, run.limits.steps)
         await asyncio.sleep(0)
 
-    def push(
-        self, code: Code, arguments: list[Any], parent: Frame | None, allowances: tuple[Allowance, ...]
-    ) -> Frame:
-        """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
-        if len(self.frames) >= self.run.limits.depth:
-            raise failure(f"more than {self.run.limits.depth} calls deep")
-        if code.within is not None:
-            allowances = (*allowances, Allowance(code.within, f"`within {code.within} tok` of {code.name}"))
-        slots = arguments + [None] * (len(code.slots) - len(arguments))
-        if code.kind == "part" and parent is not None:
-            conversation, owns = parent.conversation, False
-        elif code.kind == "pure":
-            conversation, owns = None, False
-        else:
-            conversation, owns = self.run.open_conversation(), True
-        frame = Frame(code, slots, conversation, owns, allowances)
-        self.frames.append(frame)
-        return frame
-
     def _unwind(self, error: SglError) -> None:
         """Continue at the newest handler, or leave the machine with the error."""
         if error.place is None and self.frames:
@@ -136,40 +101,12 @@ class Machine:
             self.frames.pop().leave()
         raise error
 
-    # -- for handlers --------------------------------------------------------------------------------
 
-    def place(self, frame: Frame) -> Place | None:
-        index = frame.pc - 1
-        places = frame.code.places
-        return places[index] if 0 <= index < len(places) else None
-
-    def emit(self, kind: str, data: dict[str, Any]) -> None:
-        if self.run.listeners:
-            span = ""
-            if self.frames:
-                place = self.place(self.frames[-1])
-                if place is not None and 0 <= place.file < len(self.program.files):
-                    span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
-            event = Event(kind, data, self.branch, span)
-            for listener in self.run.listeners:
-                listener(event)
-
-    def draw_seed(self, given: int | None, attempt: int) -> int:
-        """The seed of the next hole."""
-        self.holes_drawn += 1
-        if given is not None:
-            return mix("hole", given, attempt)
-        return mix("hole", self.seed, self.holes_drawn, attempt)
-
-    def show(self, value: Any) -> str:
-        return display(value, self.program.table)
-
-
-def do_fork(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_fork(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return _fork_branches(machine, frame, machine.program.codes[a], bool(b))
 
 
-async def _fork_branches(machine: Machine, frame: Frame, code: Code, skip: bool) -> None:
+async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) -> None:
     """Run the body once for each item, side by side, each in a copy of the conversation."""
     items = frame.stack.pop()
     if len(items) > FORK_LIMIT:
@@ -223,12 +160,12 @@ async def _cancel(tasks: list[asyncio.Future[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-_STEPS: dict[str, Handling] = {
+_STEPS: dict[str, Step] = {
     name: step
     for module in (value_steps, control_steps, text_steps, expectation_steps)
     for name, step in vars(module).items()
     if name.startswith("do_")
 } | {"do_fork": do_fork, "do_call_part": control_steps.do_call}
 
-HANDLERS: tuple[Handling, ...] = tuple(_STEPS["do_" + op.name.lower()] for op in OPCODES)
+HANDLERS: tuple[Step, ...] = tuple(_STEPS["do_" + op.name.lower()] for op in OPCODES)
 """What each opcode does, in the order of the table."""

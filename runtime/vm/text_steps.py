@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sglc.runtime.vm.frame import Frame, Snapshot, take
 from sglc.runtime.vm.holes import fill, select
 from sglc.runtime.vm.run import CheckRecord
 from sglc.runtime.vm.seed import mix
+from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import TEXT_LIMIT, BranchValue, failure
 
-if TYPE_CHECKING:
-    from sglc.runtime.vm.machine import Machine, Outcome
 
-
-def do_role(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     assert frame.conversation is not None
     name = machine.program.names[a]
     frame.conversation.role(name)
@@ -23,26 +19,26 @@ def do_role(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_end_role(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_end_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     assert frame.conversation is not None
     frame.conversation.end_role()
     return None
 
 
-def do_line(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_line(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     assert frame.conversation is not None
     if frame.conversation.line() and machine.run.listeners:
         machine.emit("text", {"text": "\n"})
     return None
 
 
-def do_glue(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_glue(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     assert frame.conversation is not None
     frame.conversation.glue()
     return None
 
 
-def _write(machine: Machine, frame: Frame, text: str) -> None:
+def _write(machine: Strand, frame: Frame, text: str) -> None:
     assert frame.conversation is not None
     if len(frame.conversation.state.stretch) + len(text) > TEXT_LIMIT:
         raise failure(f"a message grew beyond {TEXT_LIMIT} characters")
@@ -51,25 +47,25 @@ def _write(machine: Machine, frame: Frame, text: str) -> None:
         machine.emit("text", {"text": text})
 
 
-def do_text(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     _write(machine, frame, machine.program.constants[a])  # type: ignore[arg-type]
     return None
 
 
-def do_insert(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_insert(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     _write(machine, frame, machine.show(frame.stack.pop()))
     return None
 
 
-def do_gen(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_gen(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return fill(machine, frame, a, take(frame, b))
 
 
-def do_select(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_select(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return select(machine, frame, a, take(frame, b))
 
 
-def do_snapshot(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_snapshot(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     mark = frame.conversation.mark() if frame.conversation is not None else None
     frame.snapshots[a] = Snapshot(
         frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code.retries[a].attempts
@@ -77,7 +73,7 @@ def do_snapshot(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_retry(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_retry(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     reason = frame.stack.pop()
     snapshot = frame.snapshots[a]
     point = frame.code.retries[a]
@@ -102,7 +98,7 @@ def do_retry(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_record_check(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     reason = frame.stack.pop()
     text = machine.show(reason) if reason is not None else ""
     machine.run.checks.append(CheckRecord(bool(a), text, frame.code.name, machine.place(frame)))
@@ -110,13 +106,13 @@ def do_record_check(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_seed(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     machine.seed = mix("seed", machine.run.seed, frame.stack.pop())
     machine.holes_drawn = 0
     return None
 
 
-def do_adopt(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_adopt(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     branch: BranchValue = frame.stack.pop()
     if branch.conversation is None or frame.conversation is None:
         raise failure("a branch can be adopted once, in the function that forked it")

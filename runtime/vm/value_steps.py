@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sglc.runtime.vm.builtins import call_function, call_method
 from sglc.runtime.vm.coerce import coerce
 from sglc.runtime.vm.frame import Frame, take
 from sglc.runtime.vm.operators import BINARY, UNARY
+from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import (
     ITEMS_LIMIT,
     TEXT_LIMIT,
@@ -21,52 +22,49 @@ from sglc.types.member import MemberError, check_member
 from sglc.types.type import Named, RecordType, UnionType
 from sglc.types.values import EnumValue, RecordValue
 
-if TYPE_CHECKING:
-    from sglc.runtime.vm.machine import Machine, Outcome
 
-
-def do_constant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_constant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.append(machine.program.constants[a])
     return None
 
 
-def do_load(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_load(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.append(frame.slots[a])
     return None
 
 
-def do_store(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_store(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.slots[a] = frame.stack.pop()
     return None
 
 
-def do_duplicate(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_duplicate(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.append(frame.stack[-1])
     return None
 
 
-def do_pop(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_pop(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.pop()
     return None
 
 
-def do_list(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_list(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.append(take(frame, a))
     return None
 
 
-def do_tuple(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_tuple(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack.append(tuple(take(frame, a)))
     return None
 
 
-def do_map(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_map(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     items = take(frame, a)
     frame.stack.append(dict(zip(items[::2], items[1::2], strict=True)))
     return None
 
 
-def do_record(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_record(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     named = machine.program.types[a]
     assert isinstance(named, Named)
     declared = machine.program.table[named.name]
@@ -77,7 +75,7 @@ def do_record(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_variant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_variant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     union, _, variant = machine.program.names[a].rpartition(".")
     declared = machine.program.table[union]
     assert isinstance(declared, UnionType)
@@ -88,7 +86,7 @@ def do_variant(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_string(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_string(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     text = "".join([machine.show(part) for part in take(frame, a)])
     if len(text) > TEXT_LIMIT:
         raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
@@ -96,7 +94,7 @@ def do_string(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_append(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_append(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     item = frame.stack.pop()
     items = frame.stack[-1]
     if len(items) >= ITEMS_LIMIT:
@@ -105,12 +103,12 @@ def do_append(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_unary(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_unary(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     frame.stack[-1] = UNARY[machine.program.names[a]](frame.stack[-1])
     return None
 
 
-def do_binary(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_binary(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     right = frame.stack.pop()
     operation = BINARY.get(machine.program.names[a])
     if operation is None:
@@ -119,7 +117,7 @@ def do_binary(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_range(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_range(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     stop = frame.stack.pop()
     start = frame.stack[-1]
     if not isinstance(start, int) or not isinstance(stop, int):
@@ -130,7 +128,7 @@ def do_range(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_attribute(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_attribute(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     name = machine.program.names[a]
     frame.stack[-1] = _attribute_of(frame.stack[-1], name)
     return None
@@ -172,13 +170,13 @@ def _item_of(value: Any, index: Any) -> Any:
     raise failure(f"{kind(value)} has no item {index}")
 
 
-def do_index(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_index(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     index = frame.stack.pop()
     frame.stack[-1] = _item_of(frame.stack[-1], index)
     return None
 
 
-def do_slice(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_slice(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     value, start, stop = take(frame, 3)
     if not isinstance(value, list | tuple | str | range):
         raise failure(f"{kind(value)} has no parts")
@@ -187,7 +185,7 @@ def do_slice(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_with_item(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_with_item(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     container, key, value = take(frame, 3)
     if isinstance(container, dict):
         if len(container) >= ITEMS_LIMIT:
@@ -203,7 +201,7 @@ def do_with_item(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_with_field(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_with_field(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     value = frame.stack.pop()
     record = frame.stack[-1]
     name = machine.program.names[a]
@@ -213,19 +211,19 @@ def do_with_field(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def do_builtin(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_builtin(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     arguments = take(frame, b)
     frame.stack.append(call_function(machine.program.names[a], arguments, machine.program.table))
     return None
 
 
-def do_method(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_method(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     arguments = take(frame, b)
     frame.stack.append(call_method(machine.program.names[a], arguments, machine.program.table))
     return None
 
 
-def do_check_type(machine: Machine, frame: Frame, a: int, b: int) -> Outcome:
+def do_check_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     program = machine.program
     value = coerce(frame.stack[-1], program.types[a], program.table)
     try:
