@@ -107,8 +107,9 @@ class _Matcher:
         stack = [(start, 0)]
         while stack:
             place, count = stack.pop()
-            # More than the minimum is as good as the minimum where there is no maximum.
-            key = (place, count if term.maximum is not None else min(count, term.minimum))
+            # More than the minimum is as good as the minimum where there is no maximum; but a first item
+            # differs from none by the separator that is due.
+            key = (place, count if term.maximum is not None else min(count, max(term.minimum, 1)))
             if key in seen:
                 continue
             seen.add(key)
