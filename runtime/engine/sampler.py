@@ -12,6 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sglc.kernels import select
+
+MIN_TEMPERATURE = 1e-6
+"""Smaller ones are taken as this; float32 has no room for the quotient of a logit and less."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -65,38 +70,32 @@ def sample(
     Raises NothingAllowed.
     """
     normaliser = log_sum_exp(logits)
-    if mask is None:
-        ids, kept = None, logits
-        masked_normaliser = normaliser
-    else:
-        ids = allowed_ids(mask, logits.size)
-        kept = logits[ids]
-        masked_normaliser = log_sum_exp(kept)
-    if kept.size == 0 or masked_normaliser == -math.inf:
-        raise NothingAllowed("no token is allowed here")
     if sampling.temperature == 0.0:
-        index = int(kept.argmax())
-    else:
-        index = _draw(kept, sampling, uniform(*random))
+        token, value = select.masked_argmax(logits, mask)
+        masked_normaliser = normaliser if mask is None else select.masked_log_sum_exp(logits, mask)
+        if token < 0 or masked_normaliser == -math.inf:
+            raise NothingAllowed("no token is allowed here")
+        return Sampled(token, value - normaliser, value - masked_normaliser)
+    ids = None if mask is None else allowed_ids(mask, logits.size)
+    kept = logits if ids is None else logits[ids]
+    masked_normaliser = log_sum_exp(kept)
+    if masked_normaliser == -math.inf:
+        raise NothingAllowed("no token is allowed here")
+    index = _draw(kept, sampling, uniform(*random))
     token = index if ids is None else int(ids[index])
     value = float(logits[token])
     return Sampled(token, value - normaliser, value - masked_normaliser)
 
 
 def log_sum_exp(logits: np.ndarray) -> float:
-    """log of the sum of e^logits, minus infinity for none; float32 work, summed in pairs."""
-    if logits.size == 0:
-        return -math.inf
-    top = float(logits.max())
-    if not math.isfinite(top):
-        return top
-    return top + math.log(float(np.exp(logits - np.float32(top)).sum(dtype=np.float64)))
+    """log of the sum of e^logits of float32 [n], minus infinity for none."""
+    return select.masked_log_sum_exp(logits, None) if logits.size else -math.inf
 
 
 def allowed_ids(mask: np.ndarray, size: int) -> np.ndarray:
     """The ids whose bits are set, ascending."""
     bits = np.unpackbits(mask.view(np.uint8), count=size, bitorder="little")
-    return np.flatnonzero(bits)
+    return np.flatnonzero(bits.view(np.bool_))
 
 
 def _draw(logits: np.ndarray, sampling: Sampling, number: float) -> int:
@@ -104,9 +103,8 @@ def _draw(logits: np.ndarray, sampling: Sampling, number: float) -> int:
     probabilities, order = distribution(logits, sampling)
     cumulative = np.cumsum(probabilities)
     index = int(np.searchsorted(cumulative, number * cumulative[-1], side="right"))
-    # Rounding may put the number at the very end; take the last token that has any probability.
-    last = int(np.flatnonzero(probabilities)[-1])
-    index = min(index, last)
+    if index == cumulative.size:  # by rounding; the last token that has any probability is meant
+        index = int(np.flatnonzero(probabilities)[-1])
     return index if order is None else int(order[index])
 
 
@@ -114,24 +112,42 @@ def distribution(logits: np.ndarray, sampling: Sampling) -> tuple[np.ndarray, np
     """Probabilities (float64, summing to 1) after temperature, top-k, top-p and min-p.
 
     The second part is None, or the indices that the probabilities belong to, ascending, where only some
-    are left. Temperature must be above 0.
+    are left. Temperature must be above 0. Among equals at a border the lowest indices stay, so that the
+    result is a function of the logits alone.
     """
-    scaled = logits.astype(np.float64) / sampling.temperature
     order: np.ndarray | None = None
-    if sampling.top_k is not None and sampling.top_k < scaled.size:
-        # Ties at the border go to the lowest ids, so that the result is a function of the logits alone.
-        order = np.sort(np.argsort(-scaled, kind="stable")[: sampling.top_k])
-        scaled = scaled[order]
-    weights = np.exp(scaled - scaled.max())
+    if sampling.top_k is not None and sampling.top_k < logits.size:
+        order = _best(logits, sampling.top_k)
+        logits = logits[order]
+    shifted = (logits - logits.max()) / np.float32(max(sampling.temperature, MIN_TEMPERATURE))
+    weights = np.exp(shifted).astype(np.float64)
     weights /= weights.sum()
     if sampling.top_p is not None and sampling.top_p < 1.0:
-        ranked = np.argsort(-weights, kind="stable")
-        before = np.cumsum(weights[ranked]) - weights[ranked]
-        weights, order = _keep(weights, order, np.sort(ranked[before < sampling.top_p]))
+        weights, order = _keep(weights, order, _nucleus(weights, sampling.top_p))
     if sampling.min_p:
         keep = np.flatnonzero(weights >= sampling.min_p * weights.max())
         weights, order = _keep(weights, order, keep)
     return weights, order
+
+
+def _best(values: np.ndarray, count: int) -> np.ndarray:
+    """Indices of the `count` largest values, ascending."""
+    border = np.partition(values, values.size - count)[values.size - count]
+    above = np.flatnonzero(values > border)
+    equal = np.flatnonzero(values == border)[: count - above.size]
+    return np.sort(np.concatenate([above, equal]))
+
+
+def _nucleus(weights: np.ndarray, mass: float) -> np.ndarray:
+    """Indices of the fewest, largest weights whose sum reaches `mass`, ascending.
+
+    All weights below (1 - mass) / n together are less than 1 - mass, so the others reach `mass` without
+    them, and only those need to be sorted.
+    """
+    heavy = np.flatnonzero(weights >= (1.0 - mass) / weights.size)
+    ranked = heavy[np.argsort(-weights[heavy], kind="stable")]
+    before = np.cumsum(weights[ranked]) - weights[ranked]
+    return np.sort(ranked[before < mass])
 
 
 def _keep(weights: np.ndarray, order: np.ndarray | None, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
