@@ -1,41 +1,27 @@
-"""The third artefact of a type: from an accepted text to a value.
+"""The third artefact of a type: from an accepted text to a value, and from part of one to part of a value.
 
-The decoder follows the type, not the text, and accepts exactly the type's language: JSON in any other
-spelling than the canonical one is refused, with the position.
+Partial values are exact because a field's end is known from the text alone: what is complete is decoded and
+final, and at most one text is still growing. Numbers, enum members and other scalars appear only when
+complete.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable
-from decimal import Decimal
-from typing import Any, assert_never
+from dataclasses import dataclass
+from typing import Any
 
-from sglc.types.language import Surface, constant_text, declared_type, json_text
-from sglc.types.member import (
-    constant_notation,
-    decimal_fault,
-    float_fault,
-    int_fault,
-    size_fault,
-    str_fault,
-)
+from sglc.types.language import Surface, declared_type, json_text
+from sglc.types.reader import DecodeError, Decoder
 from sglc.types.type import (
     TAG,
     AliasType,
     Alternatives,
-    Bool,
-    Constant,
-    Dec,
     EnumType,
     FieldType,
-    Float,
-    Int,
     ListOf,
     MapOf,
     Named,
-    Null,
     Optional,
     RecordType,
     Str,
@@ -44,26 +30,9 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import Value
 
-MAX_DEPTH = 200
-
-_INT = re.compile(r"-?(0|[1-9][0-9]*)")
-_DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,10})?")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,20})?")
-_FREE_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?")
-# Whatever may belong to a number or a word, so that `1` is never taken from the front of `1.5`.
-_BARE = re.compile(r"[-+.0-9A-Za-z]*")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-
-
-class DecodeError(ValueError):
-    """`position` counts characters of the text from 0."""
-
-    def __init__(self, position: int, reason: str) -> None:
-        super().__init__(f"at {position}: {reason}")
-        self.position = position
-        self.reason = reason
+__all__ = ["MISSING", "DecodeError", "Growing", "PartialFields", "decode", "decode_partial"]
 
 
 def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Value:
@@ -72,274 +41,285 @@ def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole"
     return decoder.raw(type) if surface == "hole" else decoder.whole(type)
 
 
-class Decoder:
-    """Reads JSON in the canonical spelling; `at` is the place after what was read."""
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """The text of a `str` that is not complete, or the items of a list, tuple or map that is not."""
 
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class PartialFields:
+    """A record or variant that is not complete: finished fields, perhaps one growing one, not the rest."""
+
+    type: str
+    fields: dict[str, Any]
+    variant: str | None = None
+
+
+class _Missing:
+    """The one value of `MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+"""Nothing can be said yet."""
+
+
+def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Any:
+    """What a prefix of a text of the type says so far.
+
+    Complete parts are values as `decode` gives them; the one part that is not is a `Growing` or a
+    `PartialFields`. `MISSING` if nothing is there. At the top of a hole text is always `Growing`, and
+    numbers and members are MISSING, as more may follow. Raises DecodeError where the text is no prefix
+    (refinements of a growing text are not checked).
+    """
+    return _Partial(text, table).top(type, surface)
+
+
+class _Stop(Exception):
+    """The text ran out; carries what was read of the part."""
+
+    def __init__(self, value: Any = MISSING) -> None:
+        self.value = value
+
+
+class _Partial:
     def __init__(self, text: str, table: TypeTable) -> None:
         self.text = text
         self.table = table
         self.at = 0
-        self.depth = 0
 
-    # The top of a hole.
-
-    def raw(self, type: Type, *, beside_null: bool = False) -> Value:
-        text = self.text
-        match type:
-            case Str():
-                if beside_null and text == "null":
-                    raise DecodeError(0, "null stands for no value here")
-                self.fail_if(0, str_fault(text, type))
-                return text
-            case Constant(value):
-                if text != constant_text(value, "hole") or (beside_null and text == "null"):
-                    raise DecodeError(0, f"expected {constant_notation(value)}")
-                return value
-            case Optional():
-                return None if text == "null" else self.raw(type.item, beside_null=True)
-            case Alternatives():
-                beside_null = beside_null or _has_null(type, self.table)
-                return self.first(type.arms, lambda arm: self.raw(arm, beside_null=beside_null))
-            case Named(name):
-                declared = declared_type(name, self.table)
-                if isinstance(declared, AliasType):
-                    return self.raw(declared.type, beside_null=beside_null)
-                if isinstance(declared, EnumType):
-                    if text not in declared.members or (beside_null and text == "null"):
-                        raise DecodeError(0, f"expected a member of {name}")
-                    return EnumValue(name, text)
-                return self.whole(type)
-            case _:
-                return self.whole(type)
-
-    def whole(self, type: Type) -> Value:
-        value = self.value(type)
+    def top(self, type: Type, surface: Surface) -> Any:
+        plain = self.plain(type)
+        if surface == "hole":
+            if isinstance(plain, Str):
+                return Growing(self.text)
+            if isinstance(plain, Optional | Alternatives):
+                return self.raw_alternatives(plain)
+            if not self.is_composite(plain):
+                return MISSING
+        try:
+            value = self.value(type)
+        except _Stop as stop:
+            return stop.value
         if self.at != len(self.text):
             raise DecodeError(self.at, "the value is complete here")
         return value
 
-    def first(self, arms: tuple[Type, ...], read: Callable[[Type], Value]) -> Value:
-        """The first arm that reads; else the fault of the one that came furthest."""
-        start = self.at
-        furthest: DecodeError | None = None
+    def plain(self, type: Type) -> Type:
+        while isinstance(type, Named):
+            declared = declared_type(type.name, self.table)
+            if not isinstance(declared, AliasType):
+                return type
+            type = declared.type
+        return type
+
+    def is_composite(self, type: Type) -> bool:
+        if isinstance(type, Named):
+            return not isinstance(declared_type(type.name, self.table), EnumType)
+        return isinstance(type, ListOf | TupleOf | MapOf)
+
+    def raw_alternatives(self, type: Optional | Alternatives) -> Any:
+        """Composite arms show themselves by their bracket; a lone text arm by everything else."""
+        arms = [self.plain(arm) for arm in self.flat(type)]
         for arm in arms:
-            self.at = start
-            depth = self.depth
-            try:
-                return read(arm)
-            except DecodeError as error:
-                self.depth = depth
-                if furthest is None or error.position > furthest.position:
-                    furthest = error
-        raise furthest or DecodeError(start, "nothing is accepted here")
+            if self.is_composite(arm) and self.text[:1] in ("{", "["):
+                part = _Partial(self.text, self.table)
+                try:
+                    return part.top(arm, "json")
+                except DecodeError:
+                    continue
+        if any(isinstance(arm, Str) for arm in arms) and not "null".startswith(self.text):
+            return Growing(self.text)
+        return MISSING
 
-    # JSON.
+    def flat(self, type: Type) -> list[Type]:
+        plain = self.plain(type)
+        if isinstance(plain, Optional):
+            return self.flat(plain.item)
+        if isinstance(plain, Alternatives):
+            return [each for arm in plain.arms for each in self.flat(arm)]
+        return [plain]
 
-    def value(self, type: Type) -> Value:
+    def value(self, type: Type) -> Any:
+        """A complete value; _Stop with the partial one where the text ends inside it."""
+        decoder = Decoder(self.text, self.table)
+        decoder.at = self.at
+        plain = self.plain(type)
+        scalar = not self.is_composite(plain) and not isinstance(plain, Str | Optional | Alternatives)
+        # A number at the very end of the text may go on.
+        try:
+            value = decoder.value(type)
+            if decoder.at < len(self.text) or self.text[decoder.at - 1 : decoder.at] in ('"', "]", "}"):
+                self.at = decoder.at
+                return value
+            raise _Stop
+        except DecodeError:
+            if scalar:
+                if self.may_end_here(decoder):
+                    raise _Stop from None
+                raise
+        if self.at == len(self.text):
+            raise _Stop
+        return self.part(plain)
+
+    def may_end_here(self, decoder: Decoder) -> bool:
+        """Whether the scalar that failed reaches the end of the text, so that it may become right."""
+        rest = self.text[self.at :]
+        if rest.startswith('"'):
+            return self.string_end() is None
+        return not any(char in rest for char in ',]} "')
+
+    def part(self, type: Type) -> Any:
         start = self.at
         match type:
             case Str():
-                text = self.string()
-                self.fail_if(start, str_fault(text, type))
-                return text
-            case Int():
-                number = int(self.number(_INT, "an integer"))
-                self.fail_if(start, int_fault(number, type))
-                return number
-            case Dec():
-                value = Decimal(self.number(_DEC, "a decimal"))
-                self.fail_if(start, decimal_fault(value, type))
-                return value
-            case Float():
-                return self.float(type)
-            case Bool():
-                word = self.bare()
-                if word not in ("true", "false"):
-                    raise DecodeError(start, "expected true or false")
-                return word == "true"
-            case Null():
-                self.expect_bare("null")
-                return None
-            case Constant(constant):
-                if isinstance(constant, str):
-                    self.expect(json_text(constant))
-                else:
-                    self.expect_bare(constant_text(constant, "json"))
-                return constant
-            case Optional():
-                if self.text.startswith("null", start):
-                    return self.first((Null(), type.item), self.value)
-                return self.value(type.item)
-            case Alternatives():
-                return self.first(type.arms, self.value)
+                if not self.text.startswith('"', start):
+                    raise DecodeError(start, "expected text in quotes")
+                if self.string_end() is not None:
+                    Decoder(self.text[start:], self.table).value(type)
+                    raise DecodeError(start, "expected text in quotes")
+                raise _Stop(Growing(self.open_string()))
+            case Optional() | Alternatives():
+                return self.first([*self.flat(type)])
             case ListOf():
-                return self.list(type)
+                return self.items(lambda index: type.item, "[", "]")
             case TupleOf():
-                return self.tuple(type)
+                return self.items(lambda index: type.items[min(index, len(type.items) - 1)], "[", "]")
             case MapOf():
-                return self.map(type)
+                return self.entries(type)
             case Named(name):
-                return self.named(name)
+                declared = declared_type(name, self.table)
+                self.expect("{")
+                if isinstance(declared, RecordType):
+                    return self.fields(declared.fields, PartialFields(name, {}), first=True)
+                assert isinstance(declared, UnionType)
+                return self.variant(declared, name)
             case _:
-                assert_never(type)
+                raise DecodeError(start, "the value is not right")
 
-    def named(self, name: str) -> Value:
-        declared = declared_type(name, self.table)
+    def first(self, arms: list[Type]) -> Any:
+        """The first arm that can still become right."""
         start = self.at
-        match declared:
-            case AliasType():
-                return self.value(declared.type)
-            case EnumType():
-                member = self.string()
-                if member not in declared.members:
-                    raise DecodeError(start, f"{json_text(member)} is no member of {name}")
-                return EnumValue(name, member)
-            case RecordType():
-                self.enter()
-                return RecordValue(name, self.fields(declared.fields, first=True))
-            case UnionType():
-                self.enter()
-                self.expect(f"{json_text(TAG)}: ")
-                start = self.at
-                tag = self.string()
-                for variant in declared.variants:
-                    if variant.name == tag:
-                        return RecordValue(name, self.fields(variant.fields, first=False), tag)
-                raise DecodeError(start, f"{json_text(tag)} is no variant of {name}")
-            case _:
-                assert_never(declared)
-
-    def enter(self, bracket: str = "{") -> None:
-        self.expect(bracket)
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise DecodeError(self.at, f"nested deeper than {MAX_DEPTH}")
-
-    def leave(self, bracket: str = "}") -> None:
-        self.expect(bracket)
-        self.depth -= 1
-
-    def fields(self, fields: tuple[FieldType, ...], *, first: bool) -> dict[str, Any]:
-        """The fields up to and with the closing brace; absent ones get their default or None."""
-        values: dict[str, Any] = {}
-        for field in fields:
-            lead = f"{'' if first else ', '}{json_text(field.name)}: "
-            if (field.optional or field.has_default) and not self.text.startswith(lead, self.at):
-                values[field.name] = field.default if field.has_default else None
-                continue
-            self.expect(lead)
-            values[field.name] = self.value(field.type)
-            first = False
-        self.leave()
-        return values
-
-    def list(self, type: ListOf) -> list[Any]:
-        start = self.at
-        self.enter("[")
-        items: list[Any] = []
-        while not self.text.startswith("]", self.at):
-            if items:
-                self.expect(", ")
-            items.append(self.value(type.item))
-        self.leave("]")
-        self.fail_if(start, size_fault(len(items), type, "items"))
-        return items
-
-    def tuple(self, type: TupleOf) -> tuple[Any, ...]:
-        self.enter("[")
-        items = []
-        for index, item in enumerate(type.items):
-            if index:
-                self.expect(", ")
-            items.append(self.value(item))
-        self.leave("]")
-        return tuple(items)
-
-    def map(self, type: MapOf) -> dict[Any, Any]:
-        start = self.at
-        self.enter()
-        entries: dict[Any, Any] = {}
-        while not self.text.startswith("}", self.at):
-            if entries:
-                self.expect(", ")
-            place = self.at
-            key = self.value(type.key)
-            if key in entries:
-                raise DecodeError(place, f"the key {json_text(str(key))} stands twice")
-            self.expect(": ")
-            entries[key] = self.value(type.value)
-        self.leave()
-        self.fail_if(start, size_fault(len(entries), type, "entries"))
-        return entries
-
-    def float(self, type: Float) -> float:
-        start = self.at
-        if type.minimum is None and type.maximum is None:
-            return float(self.number(_FREE_FLOAT, "a float"))
-        exact = Decimal(self.number(_FLOAT, "a float without exponent"))
-        if type.minimum is not None and exact < type.minimum:
-            raise DecodeError(start, f"{exact} is less than {type.minimum}")
-        if type.maximum is not None and exact > type.maximum:
-            raise DecodeError(start, f"{exact} is more than {type.maximum}")
-        value = float(exact)
-        self.fail_if(start, float_fault(value, type))
-        return value
-
-    # Tokens.
-
-    def bare(self) -> str:
-        found = _BARE.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return found.group()
-
-    def expect_bare(self, word: str) -> None:
-        start = self.at
-        if self.bare() != word:
-            raise DecodeError(start, f"expected {word}")
-
-    def number(self, spelling: re.Pattern[str], what: str) -> str:
-        start = self.at
-        # A number may have as many digits as its bounds; int() refuses thousands of them.
-        word = self.bare()
-        if len(word) > 4000 or not spelling.fullmatch(word):
-            raise DecodeError(start, f"expected {what}")
-        if word.startswith("-") and not word.split("e")[0].strip("-0."):
-            raise DecodeError(start, "zero has no sign")
-        return word
-
-    def string(self) -> str:
-        start = self.at
-        found = _STRING.match(self.text, start)
-        if found is None:
-            raise DecodeError(start, "expected text in quotes")
-        try:
-            text = json.loads(found.group())
-        except ValueError:
-            raise DecodeError(start, "an escape is not known") from None
-        if json_text(text) != found.group():
-            raise DecodeError(start, "the text is not written in its canonical spelling")
-        self.at = found.end()
-        return text
+        if "null".startswith(self.text[start:]):
+            raise _Stop
+        fault: DecodeError | None = None
+        for arm in arms:
+            self.at = start
+            try:
+                return self.value(arm)
+            except DecodeError as error:
+                if fault is None or error.position > fault.position:
+                    fault = error
+        raise fault or DecodeError(start, "nothing is accepted here")
 
     def expect(self, text: str) -> None:
-        if not self.text.startswith(text, self.at):
+        rest = self.text[self.at : self.at + len(text)]
+        if rest == text:
+            self.at += len(text)
+        elif text.startswith(rest) and self.at + len(rest) == len(self.text):
+            raise _Stop
+        else:
             raise DecodeError(self.at, f"expected {text}")
-        self.at += len(text)
 
-    def fail_if(self, position: int, reason: str | None) -> None:
-        if reason is not None:
-            raise DecodeError(position, reason)
+    def items(self, item: Any, left: str, right: str) -> Any:
+        """A list that is not complete."""
+        done: list[Any] = []
+        try:
+            self.expect(left)
+            while True:
+                if done:
+                    self.expect(", ")
+                done.append(self.value(item(len(done))))
+        except _Stop as stop:
+            if stop.value is not MISSING:
+                done.append(stop.value)
+        raise _Stop(Growing(done))
 
+    def entries(self, type: MapOf) -> Any:
+        done: dict[Any, Any] = {}
+        key: Any = MISSING
+        try:
+            self.expect("{")
+            while True:
+                if done:
+                    self.expect(", ")
+                key = MISSING
+                # The key itself is of no use until it is complete.
+                key = self.value(type.key)
+                self.expect(": ")
+                done[key] = self.value(type.value)
+        except _Stop as stop:
+            if key is not MISSING and stop.value is not MISSING:
+                done[key] = stop.value
+        raise _Stop(Growing(done))
 
-def _has_null(type: Type, table: TypeTable) -> bool:
-    match type:
-        case Null() | Optional():
-            return True
-        case Alternatives():
-            return any(_has_null(arm, table) for arm in type.arms)
-        case Named(name):
-            declared = declared_type(name, table)
-            return isinstance(declared, AliasType) and _has_null(declared.type, table)
-        case _:
-            return False
+    def variant(self, declared: UnionType, name: str) -> Any:
+        try:
+            self.expect(f"{json_text(TAG)}: ")
+            if self.string_end() is None and self.text[self.at : self.at + 1] in ("", '"'):
+                raise _Stop
+            decoder = Decoder(self.text, self.table)
+            decoder.at = self.at
+            tag = decoder.string()
+        except _Stop:
+            raise _Stop from None
+        for variant in declared.variants:
+            if variant.name == tag:
+                self.at = decoder.at
+                return self.fields(variant.fields, PartialFields(name, {}, tag), first=False)
+        raise DecodeError(self.at, f"{json_text(tag)} is no variant of {name}")
+
+    def fields(self, fields: tuple[FieldType, ...], partial: PartialFields, *, first: bool) -> Any:
+        values = partial.fields
+        rest = list(fields)
+        while True:
+            try:
+                found = self.next_field(rest, first)
+                rest = rest[rest.index(found) + 1 :]
+                first = False
+                values[found.name] = self.value(found.type)
+            except _Stop as stop:
+                if stop.value is not MISSING and not isinstance(stop.value, FieldType):
+                    values[found.name] = stop.value
+                raise _Stop(partial) from None
+
+    def next_field(self, fields: list[FieldType], first: bool) -> FieldType:
+        """The field whose key stands here; _Stop if the text ends before that is clear."""
+        for field in fields:
+            lead = f"{'' if first else ', '}{json_text(field.name)}: "
+            if self.text.startswith(lead, self.at):
+                self.at += len(lead)
+                return field
+            if lead.startswith(self.text[self.at :]):
+                raise _Stop
+            if not (field.optional or field.has_default):
+                break
+        if self.at == len(self.text):
+            raise _Stop
+        raise DecodeError(self.at, "expected the next field")
+
+    def string_end(self) -> int | None:
+        """The place of the quote that closes the text which opens here."""
+        at = self.at + 1
+        while at < len(self.text):
+            if self.text[at] == "\\":
+                at += 2
+            elif self.text[at] == '"':
+                return at
+            else:
+                at += 1
+        return None
+
+    def open_string(self) -> str:
+        """The characters so far of a text whose quote is still open; half an escape is left out."""
+        inside = self.text[self.at + 1 :]
+        while inside:
+            try:
+                return json.loads(f'"{inside}"')
+            except ValueError:
+                inside = inside[:-1]
+        return ""
