@@ -6,6 +6,7 @@ from typing import Any
 
 from sglc.ir.module import Block, RetryPolicy
 from sglc.ir.ops import Const, Jump, Load, Op, Store, Terminator
+from sglc.ir.shape import successors
 from sglc.source import Span
 
 
@@ -23,7 +24,9 @@ class FunctionBuilder:
         self._ops: list[Op] = []
         self._temps = 0
         self._labels: dict[str, int] = {"entry": 1}
-        self._slots: dict[str, int] = {}
+        self.slot_counts: dict[str, int] = {}
+        """How many variables of the compiler's own there are, by stem; fork bodies go on counting."""
+        self._targets: set[str] = set()
 
     @property
     def open(self) -> bool:
@@ -42,8 +45,8 @@ class FunctionBuilder:
 
     def fresh_slot(self, stem: str) -> str:
         """A fresh variable of the compiler's own; `stem` says what it holds."""
-        count = self._slots.get(stem, 0)
-        self._slots[stem] = count + 1
+        count = self.slot_counts.get(stem, 0)
+        self.slot_counts[stem] = count + 1
         return f"%{stem}{count}" if count else f"%{stem}"
 
     def add(self, op: Op) -> None:
@@ -72,6 +75,7 @@ class FunctionBuilder:
         """Close the current block."""
         if self.label is not None:
             self.blocks.append(Block(self.label, tuple(self._ops), terminator))
+            self._targets.update(successors(terminator))
             self._ops = []
             self.label = None
 
@@ -80,3 +84,8 @@ class FunctionBuilder:
         if self.label is not None:
             self.end(Jump(label))
         self.label = label
+
+    def join(self, label: str) -> None:
+        """Open a block if control gets there; else what follows is dead."""
+        if self.label is not None or label in self._targets:
+            self.start(label)

@@ -1,0 +1,88 @@
+"""What the lowering of one function knows: the checker's tables, the function under construction, and what
+surrounds the current statement."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from sglc.check.result import CheckedModule, LocalSymbol
+from sglc.ir.builder import FunctionBuilder
+from sglc.ir.module import Function, HoleInfo, RetryPolicy
+from sglc.ir.ops import CloseRole, EndTry, Snapshot
+from sglc.syntax import ast
+
+HoleNode = ast.Gen | ast.Choose | ast.Select
+
+
+@dataclass(slots=True)
+class ProgramContext:
+    """What all functions of a program share: its holes and its functions, in their final order."""
+
+    holes: list[HoleInfo] = field(default_factory=list)
+    functions: list[Function | None] = field(default_factory=list)
+    """None holds the place of a function that is being lowered, so that fork bodies come after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounding:
+    """One thing that a jump out of the current statement has to leave."""
+
+    kind: Literal["loop", "try", "role"]
+    done: str = ""
+    again: str = ""
+
+
+class Context:
+    """Base of the lowering of one function. A fork body has a context of its own."""
+
+    def __init__(self, program: ProgramContext, checked: CheckedModule, name: str, root: str) -> None:
+        self.program = program
+        self.checked = checked
+        self.name = name
+        self.root = root
+        """The function that fork bodies belong to; holes are named after it."""
+        self.build = FunctionBuilder()
+        self.surroundings: list[Surrounding] = []
+        self.elements: list[str] = []
+        """Slots of the elements of list methods with `by`, innermost last."""
+        self.retry_of: dict[int, int] = {}
+        self.fork_numbers = itertools.count()
+        self.policies: dict[int, list[int]] = {}
+        """For each hole, by identity, the conditions (by identity) that draw it again."""
+
+    def slot_of(self, node: Any) -> str:
+        """The variable that a node binds or names."""
+        symbol = self.checked.symbols[id(node)]
+        assert isinstance(symbol, LocalSymbol)
+        return symbol.slot
+
+    def leave(self, until: Literal["loop", "function"]) -> Surrounding | None:
+        """Emit what closes the surroundings inside the nearest loop, or inside the whole function."""
+        for surrounding in reversed(self.surroundings):
+            if surrounding.kind == "loop" and until == "loop":
+                return surrounding
+            if surrounding.kind == "try":
+                self.build.add(EndTry())
+            elif surrounding.kind == "role":
+                self.build.add(CloseRole())
+        return None
+
+    def snapshots(self, node: HoleNode, hole: int, slot: str) -> None:
+        """Take the snapshots that conditions further down go back to."""
+        for condition in self.policies.get(id(node), ()):
+            self.retry_of[condition] = len(self.build.retries)
+            self.build.add(Snapshot(len(self.build.retries), node.span))
+            # Strategy and attempts are filled in when the condition itself is lowered.
+            self.build.retries.append(RetryPolicy("resample", 0, hole, slot))
+
+    def policy(self, node: ast.Ensure) -> int | None:
+        """The retry of a condition, completed with what it says; None if it has none."""
+        index = self.retry_of.get(id(node))
+        if index is not None and node.retry is not None:
+            attempts: Any = self.checked.constants[id(node.retry.count)]
+            strategy: Any = node.retry.strategy
+            known = self.build.retries[index]
+            self.build.retries[index] = replace(known, strategy=strategy, attempts=attempts)
+        return index

@@ -1,0 +1,393 @@
+"""Expressions to operations.
+
+Temporaries live in one block. Where a later operand opens new blocks (`and`, `or`, conditionals, loops over
+lists), the earlier ones are kept in slots meanwhile. Conditions are lowered straight to branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sglc.check.result import (
+    BuiltinSymbol,
+    ConstantSymbol,
+    DefaultArgument,
+    ElementSymbol,
+    FunctionSymbol,
+    LocalSymbol,
+    RecordSymbol,
+    VariantSymbol,
+)
+from sglc.ir import ops
+from sglc.lower.context import Context
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import Named
+
+Operand = ast.Expression | DefaultArgument | LocalSymbol | ConstantSymbol
+"""What becomes one temporary: an expression, a known value, or what a name stands for."""
+
+
+class Expressions(Context):
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._splits: dict[int, bool] = {}
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def value(self, node: ast.Expression) -> int:
+        """The temporary that holds the value of an expression, checked or widened where that is due."""
+        constants = self.checked.constants
+        if id(node) in constants:
+            temp = self.build.const(constants[id(node)], node.span)
+        else:
+            temp = _LOWER[type(node)](self, node)
+        due = self.checked.coercions.get(id(node))
+        if due is not None:
+            temp = self.build.value(ops.CheckType, temp, due, span=node.span)
+        return temp
+
+    def values(self, nodes: Sequence[Operand], span: Span) -> tuple[int, ...]:
+        """Operands in order, all in the current block."""
+        splitting = [i for i, node in enumerate(nodes) if self.splits(node)]
+        last = splitting[-1] if splitting else -1
+        kept: list[str | None] = []
+        temps: list[int] = []
+        for index, node in enumerate(nodes):
+            if isinstance(node, DefaultArgument):
+                temp = self.build.const(node.value, span)
+            elif isinstance(node, LocalSymbol | ConstantSymbol):
+                temp = self.symbol(node, span)
+            else:
+                temp = self.value(node)
+            if index < last:
+                slot = self.build.fresh_slot("operand")
+                self.build.store(slot, temp)
+                kept.append(slot)
+            else:
+                kept.append(None)
+            temps.append(temp)
+        if last < 1:
+            return tuple(temps)
+        # Those after the last split are in this block already, but loads must come in order.
+        tail = [(index, temp) for index, temp in enumerate(temps) if kept[index] is None]
+        loaded = {index: self.build.load(slot) for index, slot in enumerate(kept) if slot is not None}
+        return tuple([loaded[i] for i in sorted(loaded)] + [temp for _, temp in tail])
+
+    def splits(self, node: Operand | ast.TypeExpression | None) -> bool:
+        """Whether lowering the expression opens new blocks."""
+        if node is None or isinstance(node, DefaultArgument | LocalSymbol | ConstantSymbol):
+            return False
+        if id(node) in self.checked.constants:
+            return False
+        known = self._splits.get(id(node))
+        if known is None:
+            match node:
+                case (
+                    ast.Binary(operator="and" | "or") | ast.Conditional() | ast.OrElse() | ast.Comprehension()
+                ):
+                    known = True
+                case ast.Call() if self._by(node) is not None:
+                    known = True
+                case _:
+                    known = any(self.splits(child) for child in _children(node))
+            self._splits[id(node)] = known
+        return known
+
+    def _number(self, node: ast.Number | ast.Boolean) -> int:
+        return self.build.const(node.value, node.span)
+
+    def _null(self, node: ast.Null) -> int:
+        return self.build.const(None, node.span)
+
+    def _regex(self, node: ast.Regex) -> int:
+        return self.build.const(node.pattern, node.span)
+
+    def _schema(self, node: ast.SchemaOf) -> int:
+        return self.build.const(self.checked.constants[id(node)], node.span)
+
+    def _string(self, node: ast.String) -> int:
+        if all(isinstance(part, str) for part in node.parts):
+            return self.build.const("".join(node.parts), node.span)  # type: ignore[arg-type]
+        parts: list[Operand] = [DefaultArgument(p) if isinstance(p, str) else p for p in node.parts]
+        return self.build.value(ops.Concat, self.values(parts, node.span), span=node.span)
+
+    def _reference(self, node: ast.Reference) -> int:
+        return self.symbol(self.checked.symbols[id(node)], node.span)
+
+    def symbol(self, symbol: Any, span: Span) -> int:
+        """The value that a name stands for."""
+        match symbol:
+            case LocalSymbol(slot=slot):
+                return self.build.load(slot, span)
+            case ConstantSymbol(value=value):
+                return self.build.const(value, span)
+            case ElementSymbol(field=field):
+                element = self.build.load(self.elements[-1], span)
+                return element if field is None else self.build.value(ops.GetField, element, field, span=span)
+        raise AssertionError(f"{symbol} is no value")
+
+    def _attribute(self, node: ast.Attribute) -> int:
+        symbol = self.checked.symbols.get(id(node))
+        if isinstance(symbol, ConstantSymbol):
+            return self.build.const(symbol.value, node.span)
+        value = self.value(node.value)
+        if isinstance(symbol, BuiltinSymbol):
+            return self.build.value(ops.CallMethod, symbol.name.lstrip("."), (value,), span=node.span)
+        return self.build.value(ops.GetField, value, node.name.text, span=node.span)
+
+    def _index(self, node: ast.Index) -> int:
+        value, index = self.values((node.value, node.index), node.span)
+        return self.build.value(ops.GetItem, value, index, span=node.span)
+
+    def _slice(self, node: ast.Slice) -> int:
+        nothing = DefaultArgument(None)
+        value, start, stop = self.values((node.value, node.start or nothing, node.stop or nothing), node.span)
+        return self.build.value(ops.GetSlice, value, start, stop, span=node.span)
+
+    def _list(self, node: ast.ListDisplay) -> int:
+        return self.build.value(ops.MakeList, self.values(node.items, node.span), span=node.span)
+
+    def _tuple(self, node: ast.TupleDisplay) -> int:
+        return self.build.value(ops.MakeTuple, self.values(node.items, node.span), span=node.span)
+
+    def _map(self, node: ast.MapDisplay) -> int:
+        items = [item for entry in node.entries for item in entry]
+        return self.build.value(ops.MakeMap, self.values(items, node.span), span=node.span)
+
+    def _range(self, node: ast.Range) -> int:
+        start, stop = self.values((node.start, node.stop), node.span)
+        return self.build.value(ops.MakeRange, start, stop, node.inclusive, span=node.span)
+
+    def _unary(self, node: ast.Unary) -> int:
+        return self.build.value(ops.Unary, node.operator, self.value(node.operand), span=node.span)
+
+    def _binary(self, node: ast.Binary) -> int:
+        if node.operator in ("and", "or"):
+            return self._by_branches(node)
+        left, right = self.values((node.left, node.right), node.span)
+        return self.build.value(ops.Binary, node.operator, left, right, span=node.span)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call) -> int:
+        symbol = self.checked.symbols[id(node)]
+        by = self._by(node)
+        if by is not None:
+            assert isinstance(symbol, BuiltinSymbol) and isinstance(node.function, ast.Attribute)
+            return self._method_by(symbol.name.lstrip("."), node.function.value, by, node.span)
+        arguments: Sequence[Operand] = self.checked.arguments[id(node)]
+        match symbol:
+            case FunctionSymbol(name=name):
+                return self.build.value(ops.Call, name, self.values(arguments, node.span), span=node.span)
+            case RecordSymbol(type=name):
+                items = self.values(arguments, node.span)
+                return self.build.value(ops.MakeRecord, Named(name), items, span=node.span)
+            case VariantSymbol(union=union, variant=variant):
+                items = self.values(arguments, node.span)
+                return self.build.value(ops.MakeVariant, f"{union}.{variant}", items, span=node.span)
+            case BuiltinSymbol(name=name) if name.startswith("."):
+                assert isinstance(node.function, ast.Attribute)
+                items = self.values((node.function.value, *arguments), node.span)
+                return self.build.value(ops.CallMethod, name[1:], items, span=node.span)
+            case BuiltinSymbol(name=name):
+                return self.build.value(
+                    ops.CallBuiltin, name, self.values(arguments, node.span), span=node.span
+                )
+        raise AssertionError(f"{symbol} cannot be called")
+
+    def _by(self, node: ast.Call) -> ast.Expression | None:
+        """The `by = …` of a list method."""
+        symbol = self.checked.symbols.get(id(node))
+        if isinstance(symbol, BuiltinSymbol) and symbol.name in (".max", ".min", ".sort"):
+            for argument in node.arguments:
+                if argument.name is not None and argument.name.text == "by":
+                    return argument.value
+        return None
+
+    def _method_by(self, name: str, receiver: ast.Expression, by: ast.Expression, span: Span) -> int:
+        """`xs.max(by = e)`: the list of keys is made first, then the method gets both."""
+        items = self.build.fresh_slot("items")
+        self.build.store(items, self.value(receiver))
+        element = self.build.fresh_slot("element")
+        self.elements.append(element)
+        keys = self._collect(items, element, by, None, span)
+        self.elements.pop()
+        pair = (self.build.load(items, span), self.build.load(keys, span))
+        return self.build.value(ops.CallMethod, name, pair, span=span)
+
+    # -- expressions that branch -------------------------------------------------------------------
+
+    def _collect(
+        self, items: str, element: str, value: ast.Expression, condition: ast.Expression | None, span: Span
+    ) -> str:
+        """A slot with the list of values for each element of the list in slot `items`."""
+        build = self.build
+        found, iterator = build.fresh_slot("found"), build.fresh_slot("iterator")
+        build.store(found, build.value(ops.MakeList, (), span=span))
+        build.store(iterator, build.value(ops.Iterate, build.load(items), span=span))
+        each, body, done = (build.fresh_label(stem) for stem in ("each", "take", "done"))
+        build.start(each)
+        build.end(ops.Next(iterator, element, body, done, span))
+        build.start(body)
+        if condition is not None:
+            wanted = build.fresh_label("wanted")
+            self.condition(condition, wanted, each)
+            build.start(wanted)
+        if self.splits(value):
+            one = build.fresh_slot("operand")
+            build.store(one, self.value(value))
+            so_far, item = build.load(found), build.load(one)
+        else:
+            so_far = build.load(found)
+            item = self.value(value)
+        build.store(found, build.value(ops.Append, so_far, item, span=span))
+        build.end(ops.Jump(each))
+        build.start(done)
+        return found
+
+    def _comprehension(self, node: ast.Comprehension) -> int:
+        items = self.build.fresh_slot("items")
+        self.build.store(items, self.value(node.iterable))
+        found = self._collect(items, self.slot_of(node), node.element, node.condition, node.span)
+        return self.build.load(found, node.span)
+
+    def _conditional(self, node: ast.Conditional) -> int:
+        build = self.build
+        chosen = build.fresh_slot("chosen")
+        then, otherwise, done = (build.fresh_label(stem) for stem in ("then", "else", "done"))
+        self.condition(node.condition, then, otherwise)
+        build.start(then)
+        build.store(chosen, self.value(node.then))
+        build.end(ops.Jump(done))
+        build.start(otherwise)
+        build.store(chosen, self.value(node.otherwise))
+        build.start(done)
+        return build.load(chosen, node.span)
+
+    def _by_branches(self, node: ast.Binary) -> int:
+        build = self.build
+        truth = build.fresh_slot("truth")
+        yes, no, done = (build.fresh_label(stem) for stem in ("true", "false", "done"))
+        self.condition(node, yes, no)
+        build.start(yes)
+        build.store(truth, build.const(True, node.span))
+        build.end(ops.Jump(done))
+        build.start(no)
+        build.store(truth, build.const(False, node.span))
+        build.start(done)
+        return build.load(truth, node.span)
+
+    def condition(self, node: ast.Expression, then: str, otherwise: str) -> None:
+        """Go to `then` if the condition holds, else to `otherwise`."""
+        if id(node) not in self.checked.coercions:
+            match node:
+                case ast.Unary(operator="not", operand=operand):
+                    return self.condition(operand, otherwise, then)
+                case ast.Binary(operator="and" | "or" as operator, left=left, right=right):
+                    middle = self.build.fresh_label(operator)
+                    if operator == "and":
+                        self.condition(left, middle, otherwise)
+                    else:
+                        self.condition(left, then, middle)
+                    self.build.start(middle)
+                    return self.condition(right, then, otherwise)
+        self.build.end(ops.Branch(self.value(node), then, otherwise, node.span))
+        return None
+
+    def _or_else(self, node: ast.OrElse) -> int:
+        build = self.build
+        outcome = build.fresh_slot("outcome")
+        body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
+        build.end(ops.Try(body, failed, node.span))
+        build.start(body)
+        build.store(outcome, self.value(node.value))
+        build.add(ops.EndTry())
+        build.end(ops.Jump(done))
+        build.start(failed)
+        if isinstance(node.fallback, ast.Raise):
+            self.raising(node.fallback)
+        else:
+            build.store(outcome, self.value(node.fallback))
+        build.start(done)
+        return build.load(outcome, node.span)
+
+    def raising(self, node: ast.Raise) -> None:
+        """`raise E(…)`, or a bare `raise`; the block ends here."""
+        if node.error is None:
+            self.build.end(ops.Reraise(node.span))
+            return
+        symbol: Any = self.checked.symbols[id(node)]
+        arguments = self.values(self.checked.arguments[id(node)], node.span)
+        self.build.end(ops.RaiseError(symbol.name, arguments, node.span))
+
+    # -- in the sibling files ----------------------------------------------------------------------
+
+    def hole(self, node: ast.Gen | ast.Choose | ast.Select) -> int:
+        raise AssertionError("holes are lowered by a class further down")
+
+    def fork(self, node: ast.Fork) -> int:
+        raise AssertionError("forks are lowered by a class further down")
+
+
+def _children(node: Any) -> Iterator[Any]:
+    """Expressions directly inside an expression, fork bodies and types left out."""
+    match node:
+        case ast.String(parts=parts):
+            yield from (part for part in parts if not isinstance(part, str))
+        case ast.Attribute(value=value):
+            yield value
+        case ast.Index(value=value, index=index):
+            yield from (value, index)
+        case ast.Slice(value=value, start=start, stop=stop):
+            yield from (value, start, stop)
+        case ast.Call(function=function, arguments=arguments):
+            if isinstance(function, ast.Attribute):
+                yield function.value
+            yield from (argument.value for argument in arguments)
+        case ast.Unary(operand=operand):
+            yield operand
+        case ast.Binary(left=left, right=right):
+            yield from (left, right)
+        case ast.ListDisplay(items=items) | ast.TupleDisplay(items=items):
+            yield from items
+        case ast.MapDisplay(entries=entries):
+            yield from (item for entry in entries for item in entry)
+        case ast.Range(start=start, stop=stop):
+            yield from (start, stop)
+        case ast.Gen(options=options):
+            yield from (option.value for option in options)
+        case ast.Choose(choices=choices, options=options) | ast.Select(choices=choices, options=options):
+            yield choices
+            yield from (option.value for option in options)
+        case ast.Fork(iterable=iterable):
+            yield iterable
+
+
+_LOWER: dict[type, Any] = {
+    ast.Number: Expressions._number,
+    ast.Boolean: Expressions._number,
+    ast.Null: Expressions._null,
+    ast.Regex: Expressions._regex,
+    ast.SchemaOf: Expressions._schema,
+    ast.String: Expressions._string,
+    ast.Reference: Expressions._reference,
+    ast.Attribute: Expressions._attribute,
+    ast.Index: Expressions._index,
+    ast.Slice: Expressions._slice,
+    ast.ListDisplay: Expressions._list,
+    ast.TupleDisplay: Expressions._tuple,
+    ast.MapDisplay: Expressions._map,
+    ast.Range: Expressions._range,
+    ast.Unary: Expressions._unary,
+    ast.Binary: Expressions._binary,
+    ast.Call: Expressions._call,
+    ast.Comprehension: Expressions._comprehension,
+    ast.Conditional: Expressions._conditional,
+    ast.OrElse: Expressions._or_else,
+    ast.Gen: lambda self, node: self.hole(node),
+    ast.Choose: lambda self, node: self.hole(node),
+    ast.Select: lambda self, node: self.hole(node),
+    ast.Fork: lambda self, node: self.fork(node),
+}

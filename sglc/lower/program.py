@@ -1,0 +1,114 @@
+"""The door of the lowering: a checked program to an IR module.
+
+Functions of the main module come first, in the order of the file, each followed by the fork bodies in it;
+then its tests; then what the other modules declare. Only a program without errors may come here.
+"""
+
+from __future__ import annotations
+
+from sglc.check.result import CheckedModule, CheckedProgram, ErrorSymbol
+from sglc.ir import ops
+from sglc.ir.module import ErrorInfo, Function, Module, Parameter
+from sglc.lower.context import ProgramContext
+from sglc.lower.statements import Statements
+from sglc.syntax import ast
+
+
+def lower(program: CheckedProgram) -> Module:
+    """The linked module, functions of all its source modules in it."""
+    context = ProgramContext()
+    errors: list[ErrorInfo] = []
+    for checked in program.modules:
+        for node in checked.module.declarations:
+            match node:
+                case ast.ErrorDeclaration(name=name, fields=fields):
+                    errors.append(
+                        ErrorInfo(_qualified(checked, name.text), tuple(f.name.text for f in fields))
+                    )
+                case ast.FunctionDeclaration():
+                    _function(context, checked, node)
+        titles: dict[str, int] = {}
+        for node in checked.module.declarations:
+            if isinstance(node, ast.TestDeclaration) and not checked.name:
+                _test(context, checked, node, titles)
+    functions = tuple(function for function in context.functions if function is not None)
+    return Module(
+        name=program.main.module.source.name,
+        functions=functions,
+        holes=tuple(context.holes),
+        table=dict(program.table),
+        errors=tuple(errors),
+        sources=tuple(checked.module.source for checked in program.modules),
+    )
+
+
+def _qualified(checked: CheckedModule, name: str) -> str:
+    return f"{checked.name}.{name}" if checked.name else name
+
+
+def _lowering(context: ProgramContext, checked: CheckedModule, name: str) -> Statements:
+    lowering = Statements(context, checked, name, name)
+    for condition, hole in checked.retries.items():
+        lowering.policies.setdefault(id(hole), []).append(condition)
+    return lowering
+
+
+def _function(context: ProgramContext, checked: CheckedModule, node: ast.FunctionDeclaration) -> None:
+    name = _qualified(checked, node.name.text)
+    place = len(context.functions)
+    context.functions.append(None)
+    lowering = _lowering(context, checked, name)
+    lowering.body(node.body)
+    build = lowering.build
+    build.end(ops.Return(build.const(None, node.span), node.span))
+    parameters = []
+    for parameter in node.parameters:
+        default = None
+        if parameter.default is not None:
+            default = checked.constants[id(parameter.default)]
+        parameters.append(
+            Parameter(
+                parameter.name.text,
+                lowering.slot_of(parameter),
+                checked.resolved[id(parameter.type)],
+                parameter.default is not None,
+                default,
+            )
+        )
+    within = None
+    if node.within is not None:
+        within = checked.constants[id(node.within)]
+    raised = [checked.symbols.get(id(error)) for error in node.raises]
+    context.functions[place] = Function(
+        name=name,
+        kind=node.kind if node.kind != "aside" else "fn",
+        parameters=tuple(parameters),
+        blocks=tuple(build.blocks),
+        result=None if node.result is None else checked.resolved[id(node.result)],
+        retries=tuple(build.retries),
+        within=within,  # type: ignore[arg-type]
+        public=node.public,
+        doc=node.doc,
+        raises=tuple(
+            symbol.name if isinstance(symbol, ErrorSymbol) else error.text
+            for symbol, error in zip(raised, node.raises, strict=True)
+        ),
+        module=checked.name,
+        span=node.name.span,
+    )
+
+
+def _test(
+    context: ProgramContext, checked: CheckedModule, node: ast.TestDeclaration, titles: dict[str, int]
+) -> None:
+    count = titles[node.title] = titles.get(node.title, 0) + 1
+    name = node.title if count == 1 else f"{node.title} ({count})"
+    place = len(context.functions)
+    context.functions.append(None)
+    lowering = _lowering(context, checked, name)
+    lowering.body(node.body)
+    build = lowering.build
+    build.end(ops.Return(build.const(None, node.span), node.span))
+    context.functions[place] = Function(
+        name=name, kind="test", parameters=(), blocks=tuple(build.blocks), tags=node.tags, span=node.span
+    )
