@@ -195,7 +195,8 @@ class KeyedEntries(Node):
                 return 0
             return machine.alone(machine.thread(self, ("key", self.first, state[1], state[1], b""), cont))
         _, (local, least, most), used, residue, read = state
-        if byte == _QUOTE:
+        # Inside an escape the quote is a part of the key.
+        if byte == _QUOTE and local < self.table.boundary:
             if not self.table.can_end(local, least) or b"" in residue:
                 return 0
             return machine.begin(self.colon, machine.cont(self, ("entry", used | {read}), cont))

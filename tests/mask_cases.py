@@ -1,0 +1,61 @@
+"""What the mask tests share: small vocabularies that fit a language, and the plainest computation of a mask."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sglc.automata.term import Language
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary import Vocabulary
+from strategies import words_of
+from term_oracle import some_words, viable
+
+BYTES = sorted(
+    {*b' "\\n,:{}[]()-+.eE0123789abcxnultrf/A~', 10, 0, *"é".encode(), *"€😀".encode(), 0x7F, 0xFF}
+)
+"""Single bytes of test vocabularies: those that decide something in the languages of the tests."""
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, language: Language) -> Vocabulary:
+    """Single bytes and pieces of words: of the language, across its junctions, and of UTF-8 characters."""
+    words = some_words(language, 4) or [b"x"]
+    tokens: list[bytes | None] = [bytes([byte]) for byte in BYTES]
+    text = b"".join(words) + b"".join(reversed(words))
+    for _ in range(draw(st.integers(0, 24))):
+        start = draw(st.integers(0, max(len(text) - 1, 0)))
+        tokens.append(text[start : start + draw(st.integers(1, 9))])
+    tokens += draw(st.lists(st.binary(min_size=1, max_size=3), max_size=4))
+    tokens += [b"aa", b"aaa", "éé".encode(), "é".encode()[:1] + b"a", '", "'.encode(), b'"a": ', b'": 1, "a']
+    tokens += [None, b""]
+    return Vocabulary(draw(st.permutations(tokens)), frozenset())
+
+
+@st.composite
+def prefixes(draw: st.DrawFn, language: Language) -> bytes:
+    """A beginning of some word of the language."""
+    word = draw(words_of(language))
+    return word[: draw(st.integers(0, len(word)))]
+
+
+def brute_force(language: Language, prefix: bytes, vocabulary: Vocabulary) -> set[int]:
+    """The tokens after which a word can still be completed, token by token."""
+    alive: dict[bytes, bool] = {}
+    out = set()
+    for index, data in enumerate(vocabulary.token_bytes):
+        if data:
+            if data not in alive:
+                alive[data] = viable(language, prefix + data)
+            if alive[data]:
+                out.add(index)
+    return out
+
+
+def mask_of(matcher: Matcher, vocabulary: Vocabulary) -> set[int]:
+    row = np.full(vocabulary.words, -1, np.int32)
+    matcher.fill_mask(row)
+    found = set(vocabulary.unpack(row).tolist())
+    assert found == set(matcher.allowed().tolist())
+    assert len(found) == matcher.mask_size()
+    return found

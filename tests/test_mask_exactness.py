@@ -1,0 +1,168 @@
+"""A token is allowed if and only if some completion exists after it: held against the oracle of terms."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from mask_cases import brute_force, mask_of, prefixes, vocabularies
+from sglc.automata.term import Except, Language
+from sglc.runtime.mask import slices
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary import Vocabulary
+from strategies import languages, words_of
+from term_oracle import accepts, some_words, viable
+
+EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "120"))
+"""Examples of each property; set it high for a long run by hand."""
+BYTE_VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)])
+
+
+@pytest.fixture(params=["walked", "sliced"], autouse=True)
+def slicing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Small vocabularies are only walked; the second time they are sliced like large ones."""
+    if request.param == "sliced":
+        monkeypatch.setattr(slices, "_SMALL", 0)
+        monkeypatch.setattr(slices, "_NARROW", 1)
+    return request.param
+
+
+def some(count: int) -> settings:
+    from hypothesis import HealthCheck
+
+    return settings(
+        max_examples=max(count, 1),
+        suppress_health_check=[
+            HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture,
+            HealthCheck.data_too_large, HealthCheck.large_base_example,
+        ],
+    )  # fmt: skip
+
+
+@some(EXAMPLES)
+@given(st.data())
+def test_masks_are_exact(data: st.DataObject) -> None:
+    language = data.draw(languages())
+    constraint = compile_constraint(language=language)
+    assert constraint.is_empty == (not viable(language, b""))
+    assume(not constraint.is_empty)
+    vocabulary = data.draw(vocabularies(language))
+    prefix = data.draw(prefixes(language))
+    matcher = constraint.matcher(vocabulary)
+    assert matcher.accept_bytes(prefix)
+    assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
+    assert matcher.is_accepting() == accepts(language, prefix)
+
+
+@some(EXAMPLES // 2)
+@given(st.data())
+def test_legal_walks_never_meet_a_dead_end(data: st.DataObject) -> None:
+    language = data.draw(languages())
+    assume(viable(language, b""))
+    vocabulary = data.draw(vocabularies(language))
+    constraint = compile_constraint(language=language)
+    matcher = constraint.matcher(vocabulary)
+    dice = random.Random(data.draw(st.integers(0, 1000)))
+    masks = []
+    for _ in range(dice.randrange(1, 12)):
+        legal = sorted(mask_of(matcher, vocabulary))
+        masks.append(legal)
+        if not legal:
+            # The vocabulary may lack a byte that is needed; nothing else may stop a walk.
+            follows = {data[:1] for data in some_words(language, 8)} - {b""}
+            assert matcher.is_complete() or follows or matcher.steps
+            break
+        token = dice.choice(legal)
+        assert matcher.allows(token)
+        assert matcher.accept(token)
+    text = matcher.text()
+    assert viable(language, text)
+    ending = matcher.shortest_completion()
+    assert accepts(language, text + ending)
+    assert matcher.clone().accept_bytes(ending)
+
+    # A clone keeps its place; a rollback finds every earlier mask again.
+    twin = matcher.clone()
+    while matcher.steps:
+        matcher.rollback(1)
+        assert sorted(mask_of(matcher, vocabulary)) == masks[matcher.steps]
+    assert matcher.text() == b""
+    assert twin.text() == text
+
+
+@some(EXAMPLES // 2)
+@given(st.data())
+def test_forced_bytes_are_the_only_way_on(data: st.DataObject) -> None:
+    language = data.draw(languages())
+    assume(viable(language, b""))
+    prefix = data.draw(prefixes(language))
+    matcher = compile_constraint(language=language).matcher(BYTE_VOCABULARY)
+    assert matcher.accept_bytes(prefix)
+    run = matcher.forced()
+    for position in range(len(run) + 1):
+        before = prefix + run[:position]
+        legal = [byte for byte in matcher.allowed().tolist()]
+        alone = len(legal) == 1 and not accepts(language, before)
+        if position < len(run):
+            assert alone
+            assert legal == [run[position]]
+            assert matcher.accept(run[position])
+        else:
+            assert not alone
+    assert matcher.is_complete() == (not matcher.allowed().size and matcher.is_accepting())
+
+
+@some(EXAMPLES // 2)
+@given(st.data())
+def test_completions_are_as_short_as_any(data: st.DataObject) -> None:
+    language = data.draw(languages())
+    assume(viable(language, b""))
+    prefix = data.draw(prefixes(language))
+    matcher = compile_constraint(language=language).matcher(BYTE_VOCABULARY)
+    assert matcher.accept_bytes(prefix)
+    ending = matcher.shortest_completion()
+    assert accepts(language, prefix + ending)
+    assert len(ending) == _shortest_by_search(matcher, len(ending))
+
+
+def _shortest_by_search(matcher: Matcher, enough: int) -> int:
+    """Length of a shortest completion by breadth-first search over bytes, up to a size."""
+    level = {matcher.config: matcher}
+    for size in range(enough + 1):
+        if any(place.is_accepting() for place in level.values()):
+            return size
+        following: dict[int, Matcher] = {}
+        for place in level.values():
+            for byte in place.allowed().tolist():
+                twin = place.clone()
+                assert twin.accept(byte)
+                following.setdefault(twin.config, twin)
+        if len(following) > 600:
+            return enough
+        level = following
+    raise AssertionError("the completion is not a completion")
+
+
+@some(EXAMPLES // 3)
+@given(st.data())
+def test_excluded_values_are_never_finished(data: st.DataObject) -> None:
+    inner = data.draw(languages())
+    assume(viable(inner, b""))
+    refused = frozenset(data.draw(st.lists(words_of(inner), max_size=3)))
+    language = Language(Except(inner.root, refused), inner.rules)
+    constraint = compile_constraint(language=language)
+    assert constraint.is_empty == (not viable(language, b""))
+    assume(not constraint.is_empty)
+    vocabulary = data.draw(vocabularies(language))
+    prefix = data.draw(prefixes(language))
+    matcher = constraint.matcher(vocabulary)
+    assert matcher.accept_bytes(prefix)
+    assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
+    word = prefix + matcher.shortest_completion()
+    assert word not in refused
+    assert accepts(language, word)
