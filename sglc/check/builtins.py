@@ -48,11 +48,15 @@ FUNCTIONS: dict[str, Builtin] = {
         _row("int", "x:scalar", "int", "the number cut towards zero, or a text read as an integer"),
         _row("decimal", "x:scalar", "decimal", "the number as an exact decimal, or a text read as one"),
         _row("float", "x:scalar", "float", "the number in binary floating point, or a text read as one"),
-        _row("round", "x:number digits:int?", "rounded", "to the nearest integer, halves to even; or to digits"),
+        _row(
+            "round", "x:number digits:int?", "rounded", "to the nearest integer, halves to even; or to digits"
+        ),
         _row("abs", "x:number", "number", "the number without its sign"),
         _row("any", "xs:bools", "bool", "whether one of them is true"),
         _row("all", "xs:bools", "bool", "whether each of them is true"),
-        _row("zip", "xs:list ys:list", "pairs", "pairs of items at the same place, as many as the shorter has"),
+        _row(
+            "zip", "xs:list ys:list", "pairs", "pairs of items at the same place, as many as the shorter has"
+        ),
         _row("enumerate", "xs:list", "numbered", "pairs of place, counted from 0, and item"),
         _row("keys", "m:map", "keys", "the keys in order of insertion"),
         _row("values", "m:map", "values", "the values in order of insertion"),
@@ -90,7 +94,9 @@ LIST_METHODS: dict[str, Builtin] = {
         _row("by_id", "id:id", "item", "the first item whose field `id` is equal; Failure if there is none"),
         _row("contains", "x:item", "bool", "whether an equal item is in it"),
         _row("count", "x:item", "int", "number of equal items"),
-        _row("join", "separator:str", "str", "the display texts of the items with the separator between them"),
+        _row(
+            "join", "separator:str", "str", "the display texts of the items with the separator between them"
+        ),
     )
 }
 

@@ -36,9 +36,7 @@ from sglc.types.type import (
 )
 
 
-def arms_are_apart(
-    facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...], *, raw: bool
-) -> bool:
+def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...], *, raw: bool) -> bool:
     """Whether the arms of a union share no text; reports the first pair that does.
 
     As JSON, texts are quoted and so differ from numbers; as the raw text of a hole they are not.
@@ -105,9 +103,7 @@ def _shared(facts: TypeFacts, a: Type, b: Type, raw: bool) -> str | None:
     if not (facts.sound(a) and facts.sound(b)):
         return None
     surface = "hole" if raw else "json"
-    found = overlap(
-        language(a, facts.table, surface=surface), language(b, facts.table, surface=surface)
-    )
+    found = overlap(language(a, facts.table, surface=surface), language(b, facts.table, surface=surface))
     return None if found is None else found.decode("utf-8", "replace")
 
 

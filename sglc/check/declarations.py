@@ -54,11 +54,16 @@ class Declarations(TypeResolver):
                     self._enter(node.name, Entity("broken", "", node, module, False, node.name.span))
                 self._unavailable("E0902", "grammars", node.span, "use `str matching /…/`")
             elif not isinstance(node, ast.TestDeclaration):
+                if isinstance(node, ast.GrammarDeclaration):
+                    self._unavailable("E0902", "grammars", node.name.span, "use `str matching /…/`")
                 kind = KIND_OF[node.__class__]
                 name = module.qualify(node.name.text)
-                if name in BUILTIN_TYPES and kind == "type":
+                if node.name.text in BUILTIN_TYPES and kind == "type":
                     self.program.report(
-                        "E0204", f"`{name}` is a built-in type", node.name.span, label="cannot be declared again"
+                        "E0204",
+                        f"`{node.name.text}` is a built-in type",
+                        node.name.span,
+                        label="cannot be declared again",
                     )
                     continue
                 entity = Entity(kind, name, node, module, node.public, node.name.span)
@@ -324,7 +329,9 @@ class Declarations(TypeResolver):
             self._unavailable("E0915", "`extern py`", node.name.span, "write the helper as a `pure fn`")
         elif node.kind == "aside":
             available = False
-            self._unavailable("E0907", "`aside`", node.name.span, "use a `fn`, which has its own conversation")
+            self._unavailable(
+                "E0907", "`aside`", node.name.span, "use a `fn`, which has its own conversation"
+            )
         kind = getattr(node, "kind", "pure")
         signature = Signature(
             entity.name, kind, tuple(parameters), result, tuple(raises), node, self.module, available
@@ -360,9 +367,6 @@ class Declarations(TypeResolver):
         if known is None:
             known = ErrorFields(name, ())
         return known
-
-    def type_candidates(self) -> list[str]:
-        return [*BUILTIN_TYPES, *(n for n, e in self.module.names.items() if e.kind == "type")]
 
     def callable_names(self) -> list[str]:
         names = [n for n, e in self.module.names.items() if e.kind in ("function", "type")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from sglc.check.relations import Table, expand
 from sglc.check.result import ExpressionType
@@ -224,7 +225,7 @@ def _intervals(low: int, high: int, forms: list[Form]) -> Iterator[Constructor]:
                 if isinstance(part.high, int):
                     cuts.add(part.high + 1)
     ordered = sorted(cut for cut in cuts if low <= cut <= high + 1)
-    for start, end in zip(ordered, ordered[1:], strict=False):
+    for start, end in pairwise(ordered):
         near = start if start > LOWEST else end - 1
         yield Constructor("int", (), None, str(near), (start, end - 1))
 

@@ -1,15 +1,15 @@
-"""Functions and tests as wholes: roles in order, results on all paths, errors listed, budgets that can be met,
-names that are used."""
+"""Functions and tests as wholes: roles in order, results on all paths, errors listed, budgets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sglc.check.contradiction import report_empty
-from sglc.check.relations import NULL
+from sglc.check.prompt_lines import Body
+from sglc.check.relations import INT, NULL
 from sglc.check.result import Unknown
 from sglc.check.state import Entity, FunctionState, Signature
-from sglc.check.statements import Body, Statements
+from sglc.check.statements import Statements
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
@@ -75,9 +75,12 @@ class ModuleChecker(Statements):
         if node.within is not None:
             if kind in ("pure", "part"):
                 self.program.report(
-                    "E0416", f"a {node.kind} has no budget of its own", node.within.span, label="`within` is for `fn`"
+                    "E0416",
+                    f"a {node.kind} has no budget of its own",
+                    node.within.span,
+                    label="`within` is for `fn`",
                 )
-            within = self.needed(node.within, self._int, "`within … tok`")
+            within = self.needed(node.within, INT, "`within … tok`")
             if within is not None and not 1 <= within <= MAX_WITHIN:
                 self.program.report(
                     "E0330", "a token budget is at least 1", node.within.span, label=f"this is {within}"
@@ -94,12 +97,6 @@ class ModuleChecker(Statements):
         self.schemas_shown()
         self._unused()
         signature.holes.update(function.holes)
-
-    @property
-    def _int(self) -> object:
-        from sglc.check.relations import INT
-
-        return INT
 
     def _no_result(self, node: ast.FunctionDeclaration) -> None:
         assert node.result is not None
@@ -131,9 +128,12 @@ class ModuleChecker(Statements):
             entity = self.module.names.get(error.text)
             if entity is not None and entity.kind == "error" and entity.name not in self.function.raised:
                 self.program.report(
-                    "W0208", f"`{node.name.text}` never raises `{error.text}`", error.span, label="never raised",
+                    "W0208",
+                    f"`{node.name.text}` never raises `{error.text}`",
+                    error.span,
+                    label="never raised",
                     hint="remove it from the header",
-                )  # fmt: skip
+                )
 
     def _within(self, node: ast.FunctionDeclaration, within: int) -> None:
         """The budget must hold at least the shortest values of the holes that every run passes."""
@@ -164,9 +164,13 @@ class ModuleChecker(Statements):
                     )  # fmt: skip
                 elif first is not None:
                     self.program.report(
-                        "E0419", "the system message comes first", role.keyword, label="after another message",
-                        secondary=(Label(first.keyword, "this comes before it"),), hint="move it to the top",
-                    )  # fmt: skip
+                        "E0419",
+                        "the system message comes first",
+                        role.keyword,
+                        label="after another message",
+                        secondary=(Label(first.keyword, "this comes before it"),),
+                        hint="move it to the top",
+                    )
                 system = role
             elif first is None and role.role == "assistant":
                 self.program.report(
@@ -185,9 +189,13 @@ class ModuleChecker(Statements):
             if isinstance(statement, ast.Role):
                 if before is not None and before.role == statement.role and statement.role != "system":
                     self.program.report(
-                        "W0212", f"two `{statement.role}` messages in a row", statement.keyword, label="the second",
-                        secondary=(Label(before.keyword, "the first"),), hint="write both in one block",
-                    )  # fmt: skip
+                        "W0212",
+                        f"two `{statement.role}` messages in a row",
+                        statement.keyword,
+                        label="the second",
+                        secondary=(Label(before.keyword, "the first"),),
+                        hint="write both in one block",
+                    )
                 before = statement
             elif not isinstance(statement, ast.Let | ast.Assign | ast.Ensure | ast.Evaluate):
                 before = None

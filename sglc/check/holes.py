@@ -22,22 +22,18 @@ from sglc.check.relations import (
     UNKNOWN,
     expand,
     is_enum,
-    is_text,
     item_of,
-    join,
     numeric_rank,
     show,
 )
-from sglc.check.result import ExpressionType, HoleFacts, LocalSymbol, Never, ScoredOf, Unknown
+from sglc.check.result import ExpressionType, HoleFacts, Never, ScoredOf, Unknown
 from sglc.check.state import HoleNode, Local
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.printer import print_value
 from sglc.types.type import (
     Alternatives,
-    Bool,
     Constant,
     Named,
     Optional,
@@ -335,7 +331,9 @@ class Holes(Calls):
                 self._note(node, name, None, follow)
                 return UNKNOWN
             if not words:
-                self.program.report("E0303", f"{show(type)} has no value", node.choices.span, label="no options")
+                self.program.report(
+                    "E0303", f"{show(type)} has no value", node.choices.span, label="no options"
+                )
             self._fits_budget(name, type, options, node.choices.span)
             self._junction(node, name, type, follow)
             self._fair(node, words)
@@ -363,7 +361,9 @@ class Holes(Calls):
         if isinstance(choices, ast.Reference | ast.TypeName):
             local = self.function.scope.find(choices.name)
             entity = self.look_up(choices.name) if local is None else None
-            if local is None and (entity is None or entity.kind == "type" or isinstance(choices, ast.TypeName)):
+            if local is None and (
+                entity is None or entity.kind == "type" or isinstance(choices, ast.TypeName)
+            ):
                 if entity is not None and entity.kind == "const":
                     return self._listed(node, ast.Reference(choices.name, choices.span), choices)
                 named = ast.TypeName(choices.name, (), choices.span)
@@ -395,11 +395,16 @@ class Holes(Calls):
             return UNKNOWN, UNKNOWN  # type: ignore[return-value]
         if item is None:
             self.program.report(
-                "E0334", f"options are a list or a type, not {show(found)}", node.choices.span, label="no list"
+                "E0334",
+                f"options are a list or a type, not {show(found)}",
+                node.choices.span,
+                label="no list",
             )
             return UNKNOWN, UNKNOWN  # type: ignore[return-value]
         if isinstance(item, Never):
-            self.program.report("E0303", "an empty list has no options", node.choices.span, label="no options")
+            self.program.report(
+                "E0303", "an empty list has no options", node.choices.span, label="no options"
+            )
             return UNKNOWN, UNKNOWN  # type: ignore[return-value]
         known, values = self.fold(choices)
         if not known:
@@ -426,7 +431,9 @@ class Holes(Calls):
                 )  # fmt: skip
                 return UNKNOWN  # type: ignore[return-value]
             if text == "":
-                self.program.report("E0334", "an option cannot be empty", node.choices.span, label="empty text")
+                self.program.report(
+                    "E0334", "an option cannot be empty", node.choices.span, label="empty text"
+                )
                 return UNKNOWN  # type: ignore[return-value]
             texts[text] = place
         enum = is_enum(item, self.table)
@@ -475,10 +482,6 @@ class Holes(Calls):
                 hint=f"write `${{schema({short})}}` in the text before",
             )  # fmt: skip
 
-    def reuse(self, name: str, pool: list[str]) -> str:
-        close = nearest(name, pool)
-        return f"did you mean `{close}`?" if close else ""
-
 
 _TYPES = (
     ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
@@ -488,6 +491,6 @@ _TYPES = (
 
 def _literal(values: list[Any]) -> bool:
     """Whether all options can be literal types."""
-    return all(isinstance(value, str | int | bool) or value.__class__.__name__ == "Decimal" for value in values)
-
-
+    return all(
+        isinstance(value, str | int | bool) or value.__class__.__name__ == "Decimal" for value in values
+    )

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from sglc.check.exhaustive import WILD, AnyOf, Cases, Form, OfType, Shape, TooComplex
 from sglc.check.exhaustive import Span as NumberSpan
-from sglc.check.expressions import field_type
 from sglc.check.holes import Holes
+from sglc.check.names import field_type
 from sglc.check.relations import (
     BOOL,
     STR,
@@ -91,7 +91,9 @@ class Patterns(Holes):
         words = self.facts.words(type) if isinstance(value, str) else None
         if words is not None and value not in words and is_enum(type, self.table) is None:
             close = nearest(str(value), words)
-            self._never(node.span, f'"{value}" is none of {show(type)}', f'did you mean "{close}"?' if close else "")
+            self._never(
+                node.span, f'"{value}" is none of {show(type)}', f'did you mean "{close}"?' if close else ""
+            )
             return Shape(value)
         if isinstance(value, Decimal) and numeric_rank(type, self.table) == 0:
             self._never(node.span, "an int never has a fraction")
@@ -125,9 +127,7 @@ class Patterns(Holes):
             return [inner for arm in plain.arms for inner in self._arms(arm)]
         return [type]
 
-    def _name_pattern(
-        self, node: ast.NamePattern, name: ast.Name, type: ExpressionType, binds: bool
-    ) -> Form:
+    def _name_pattern(self, node: ast.NamePattern, name: ast.Name, type: ExpressionType, binds: bool) -> Form:
         label = name.text
         members: list[str] = []
         for arm in self._arms(type):
@@ -170,7 +170,10 @@ class Patterns(Holes):
             return WILD
         if not binds:
             self.program.report(
-                "E0336", "a pattern with alternatives binds no names", node.span, label=f"`{label}` would be bound"
+                "E0336",
+                "a pattern with alternatives binds no names",
+                node.span,
+                label=f"`{label}` would be bound",
             )
             return WILD
         self.bind(node, name, type, "binding")
@@ -199,9 +202,7 @@ class Patterns(Holes):
         whole = forms[0] if len(forms) == 1 else AnyOf(tuple(forms))
         return WILD if len(self._arms(type)) == 1 and not allows_null(type, self.table) else whole
 
-    def _constructor_pattern(
-        self, node: ast.ConstructorPattern, type: ExpressionType, binds: bool
-    ) -> Form:
+    def _constructor_pattern(self, node: ast.ConstructorPattern, type: ExpressionType, binds: bool) -> Form:
         label = node.name.text
         record: RecordType | None = None
         key: object = None
@@ -242,9 +243,14 @@ class Patterns(Holes):
                 self.pattern(field.pattern, UNKNOWN, binds)
                 close = nearest(field.name.text, list(fields))
                 self.program.report(
-                    "E0209", f"`{label}` has no field `{field.name.text}`", field.name.span, label="unknown field",
-                    hint=f"did you mean `{close}`?" if close else "it has " + ", ".join(f"`{f}`" for f in fields),
-                )  # fmt: skip
+                    "E0209",
+                    f"`{label}` has no field `{field.name.text}`",
+                    field.name.span,
+                    label="unknown field",
+                    hint=f"did you mean `{close}`?"
+                    if close
+                    else "it has " + ", ".join(f"`{f}`" for f in fields),
+                )
                 continue
             parts[place] = self.pattern(field.pattern, field_type(record.fields[place]), binds)
         return Shape(key, tuple(parts))
@@ -274,10 +280,10 @@ class Patterns(Holes):
             return UNKNOWN
         return found
 
-    def cover(self, node: ast.Match, type: ExpressionType, forms: list[tuple[ast.Case, Form]]) -> None:
-        """Report cases that no value reaches, and the value that no case meets."""
+    def cover(self, node: ast.Match, type: ExpressionType, forms: list[tuple[ast.Case, Form]]) -> bool:
+        """Report cases that no value reaches, and the value that no case meets; whether there is none."""
         if isinstance(type, Unknown):
-            return
+            return True
         cases = Cases(self.table)
         firm: list[Form] = []
         try:
@@ -294,7 +300,7 @@ class Patterns(Holes):
         except TooComplex:
             missing = None
         if missing is None:
-            return
+            return True
         guarded = any(case.guard is not None for case, _ in forms)
         missing = "_" if missing.strip() == "_" else missing
         self.program.report(
@@ -304,4 +310,4 @@ class Patterns(Holes):
             witness="any other value" if missing == "_" else missing,
             hint=f"add `case {missing}:`",
         )  # fmt: skip
-
+        return False

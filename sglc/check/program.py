@@ -22,13 +22,16 @@ from sglc.syntax import ast
 from sglc.syntax.parse import parse
 
 MAX_MODULES = 500
+AFTER_ALL = ("W0201", "W0208")
+"""Findings about what is missing elsewhere: said only where there are no errors, which often cause them."""
 
 
 def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Parse and check a program.
 
-    The program is returned also where findings are errors, so that tools can show what is known of it; only
-    one without errors may be lowered. Findings come in the order of the text, the main file's first.
+    Tests are checked where their file is the main one. The program is returned also where findings are
+    errors, so that tools can show what is known of it; only one without errors may be lowered. Findings come
+    in the order of the text, the main file's first.
     """
     loader = _Loader(library)
     library.add(source)
@@ -43,8 +46,7 @@ def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list
     for checker in checkers:
         checker.check_bodies()
     checked_unions = len(program.unions)
-    for checker in checkers:
-        checker.check_tests()
+    program.checkers[id(main)].check_tests()
     program.checkers[id(main)].unused_names()
     for arms, spans in program.unions[checked_unions:]:
         if all(program.facts.sound(arm) for arm in arms):
@@ -73,13 +75,17 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     """By file, the main one first, then by place; what is found twice is said once."""
     seen: set[tuple[str, str, object]] = set()
     kept: list[Diagnostic] = []
+    faulty = any(d.severity == "error" for d in diagnostics)
     for diagnostic in diagnostics:
+        if faulty and diagnostic.code in AFTER_ALL:
+            continue
         span = diagnostic.span
         place = None if span is None else (id(span.source), span.start, span.end)
         key = (diagnostic.code, diagnostic.message, place)
         if key not in seen:
             seen.add(key)
             kept.append(diagnostic)
+
     def order(d: Diagnostic) -> tuple[bool, str, int]:
         if d.span is None:
             return (False, "", 0)
@@ -123,14 +129,22 @@ class _Loader:
             source = self.library.find(node.path, importer)
         except LibraryError as error:
             program.report(
-                "E0213", f"module `{node.path}` cannot be read", node.span, label="used here", reason=error.reason
+                "E0213",
+                f"module `{node.path}` cannot be read",
+                node.span,
+                label="used here",
+                reason=error.reason,
             )
             return None
         if source is None:
             close = nearest(node.path, self.library.standard_modules())
             where = "the standard library has no such module"
             if not node.path.startswith("std."):
-                where = "looked for beside this file" if node.path.startswith(".") else "looked for in the project"
+                where = (
+                    "looked for beside this file"
+                    if node.path.startswith(".")
+                    else "looked for in the project"
+                )
             program.report(
                 "E0213", f"there is no module `{node.path}`", node.span, label="not found", reason=where,
                 hint=f"did you mean `{close}`?" if close else "",
@@ -149,7 +163,9 @@ class _Loader:
         if known is not None:
             return known
         if len(program.modules) >= MAX_MODULES:
-            program.report("E0213", f"a program has at most {MAX_MODULES} modules", node.span, label="one too many")
+            program.report(
+                "E0213", f"a program has at most {MAX_MODULES} modules", node.span, label="one too many"
+            )
             return None
         return self.load(source, self.library.module_name(source))
 

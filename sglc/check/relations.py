@@ -204,8 +204,11 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
         fits = [fit(arm, target, table) for arm in source.arms]  # type: ignore[union-attr]
         if Fit.NEVER in fits:
             # Some arms may fit: only values of one kind that a check can tell apart are let through.
-            return Fit.NEVER if all(f is Fit.NEVER for f in fits) or not _same_base(source, target, table) \
+            return (
+                Fit.NEVER
+                if all(f is Fit.NEVER for f in fits) or not _same_base(source, target, table)
                 else Fit.CHECK
+            )
         return min(fits, key=lambda f: f.value)
     match target:
         case Str():
@@ -249,7 +252,9 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             if source.__class__ is not MapOf:
                 return Fit.NEVER
             inner = min(
-                fit(source.key, key, table), fit(source.value, value, table), key=lambda f: f.value  # type: ignore[union-attr]
+                fit(source.key, key, table),
+                fit(source.value, value, table),
+                key=lambda f: f.value,  # type: ignore[union-attr]
             )
             return _with_counts(inner, source, minimum, maximum)
         case TupleOf(items):

@@ -75,7 +75,7 @@ class LocalSymbol:
 
 @dataclass(frozen=True, slots=True)
 class FunctionSymbol:
-    """A fn, part or pure fn, by qualified name (`crew`, `std.text.trim`; the main module's have no prefix)."""
+    """A fn, part or pure fn, by qualified name (`crew`, `std.text.trim`; the main module has no prefix)."""
 
     name: str
 
@@ -169,7 +169,7 @@ class CheckedModule:
     resolved: Mapping[int, Type]
     """Type that every TypeExpression stands for."""
     symbols: Mapping[int, Symbol]
-    """Meaning of Reference, NamePattern (absent: a new binding or see LocalSymbol), ConstructorPattern, Raise,
+    """Meaning of Reference, NamePattern (LocalSymbol: a new binding), ConstructorPattern, Raise,
     each Name of Except, ExpectRaises; of Let, For, Fork, Comprehension, Parameter, Except (the variable
     they bind); of a Call whose function is a plain name or a method (BuiltinSymbol named `.method`).
 

@@ -1,4 +1,4 @@
-"""What checking knows and collects: the program, its modules, the side tables and the scopes of a function."""
+"""What checking knows and collects: the program, its modules, side tables, and the scopes of a function."""
 
 from __future__ import annotations
 

@@ -87,7 +87,10 @@ class TypeResolver:
             return UNKNOWN
         if entity.kind != "type":
             self.program.report(
-                "E0202", f"`{node.name}` is a {entity.kind}, not a type", node.span, label="a type is due here"
+                "E0202",
+                f"`{node.name}` is a {entity.kind}, not a type",
+                node.span,
+                label="a type is due here",
             )
             return UNKNOWN
         return Named(entity.name)
@@ -193,7 +196,10 @@ class TypeResolver:
                 continue
             if isinstance(refinement, ast.Surface):
                 self._unavailable(
-                    "E0905", f"`as {refinement.name}`", refinement.span, "leave it out: values are written as JSON"
+                    "E0905",
+                    f"`as {refinement.name}`",
+                    refinement.span,
+                    "leave it out: values are written as JSON",
                 )
                 continue
             if isinstance(type, Unknown):
@@ -215,7 +221,9 @@ class TypeResolver:
             case ast.MinChars(count), Str():
                 return replace(type, min_chars=max(type.min_chars, count))
             case ast.MaxChars(count), Str():
-                return replace(type, max_chars=count if type.max_chars is None else min(type.max_chars, count))
+                return replace(
+                    type, max_chars=count if type.max_chars is None else min(type.max_chars, count)
+                )
             case ast.Matching(pattern), Str():
                 if not self.check_regex(pattern, refinement.span):
                     return UNKNOWN
@@ -225,7 +233,10 @@ class TypeResolver:
             case ast.NotContaining(text), Str():
                 if not text:
                     self.program.report(
-                        "E0304", "every text contains the empty text", refinement.span, label="nothing is left"
+                        "E0304",
+                        "every text contains the empty text",
+                        refinement.span,
+                        label="nothing is left",
                     )
                     return UNKNOWN
                 return replace(type, excludes=(*type.excludes, text))
@@ -233,12 +244,17 @@ class TypeResolver:
                 return self._bounds(type, refinement)
             case ast.MultipleOf(number), Int() | Dec():
                 if number <= 0:
-                    self.program.report("E0304", "a step must be above zero", refinement.span, label="not above zero")
+                    self.program.report(
+                        "E0304", "a step must be above zero", refinement.span, label="not above zero"
+                    )
                     return UNKNOWN
                 if isinstance(type, Int):
                     if number != int(number):
                         self.program.report(
-                            "E0306", "the step of an int is an integer", refinement.span, label="has a fraction"
+                            "E0306",
+                            "the step of an int is an integer",
+                            refinement.span,
+                            label="has a fraction",
                         )
                         return UNKNOWN
                     low, high = type.minimum, type.maximum
@@ -259,7 +275,9 @@ class TypeResolver:
             ast.Until: "until", ast.NotContaining: "not containing", ast.RangeRefinement: "in",
             ast.MultipleOf: "multiple of",
         }  # fmt: skip
-        texts = isinstance(refinement, ast.MinChars | ast.MaxChars | ast.Matching | ast.Until | ast.NotContaining)
+        texts = isinstance(
+            refinement, ast.MinChars | ast.MaxChars | ast.Matching | ast.Until | ast.NotContaining
+        )
         self.program.report(
             "E0306",
             f"`{words[refinement.__class__]}` does not fit {show(type)}",
@@ -270,7 +288,10 @@ class TypeResolver:
 
     def _no_multiple(self, number: object, low: object, high: object, span: Span) -> None:
         self.program.report(
-            "E0304", f"no multiple of {number} lies in {low}..{high}", span, label="nothing is left of the range"
+            "E0304",
+            f"no multiple of {number} lies in {low}..{high}",
+            span,
+            label="nothing is left of the range",
         )
 
     def _bounds(self, type: Int | Dec | Float, node: ast.RangeRefinement) -> ExpressionType:
@@ -329,7 +350,11 @@ class TypeResolver:
         error, dfa = known
         if error is not None:
             self.program.report(
-                "E0307", "this pattern cannot be used", span, label=str(error.reason), reason=f"in /{pattern}/"
+                "E0307",
+                "this pattern cannot be used",
+                span,
+                label=str(error.reason),
+                reason=f"in /{pattern}/",
             )
             return False
         if not dfa.edges:

@@ -7,6 +7,8 @@ answer is kept per program.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sglc.automata.emptiness import is_finite, shortest
 from sglc.check.relations import expand
 from sglc.check.state import ProgramState
@@ -304,7 +306,7 @@ class TypeFacts:
         words = self.words(type)
         if words is not None:
             ordered = sorted(words)
-            return not any(b.startswith(a) and a != b for a, b in zip(ordered, ordered[1:], strict=False))
+            return not any(b.startswith(a) and a != b for a, b in pairwise(ordered))
         return False
 
 

@@ -1,7 +1,13 @@
-"""Catalogue entries: names, types, constraints and control flow."""
+"""Catalogue entries of the checker, by subject."""
 
 from __future__ import annotations
 
+from sglc.diagnostics import codes_flow, codes_names, codes_types, codes_unavailable
 from sglc.diagnostics.entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (
+    *codes_names.ENTRIES,
+    *codes_types.ENTRIES,
+    *codes_flow.ENTRIES,
+    *codes_unavailable.ENTRIES,
+)

@@ -1,0 +1,105 @@
+"""Catalogue entries of the checker: parts of the language that are parsed but do not run yet (E09xx)."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.entry import Entry
+
+_FN = "pub fn f() -> int:\n    user: | A number?\n"
+_END = "    return n\n"
+_GOOD = _FN + "    assistant: | ?{n: int}\n" + _END
+
+
+def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
+    return Entry(
+        code,
+        f"not available yet: {title}",
+        f"This part of the language is parsed and not run yet. {instead}",
+        bad,
+        good,
+    )
+
+
+ENTRIES: tuple[Entry, ...] = (
+    _entry(
+        "E0901", "json values and imported schemas", "Declare a record with the fields you need.",
+        "pub record Box:\n    content: json\n", "pub record Box:\n    content: {str: str max 80 chars; "
+        "..8}\n",
+    ),
+    _entry(
+        "E0902", "grammars", "Use `str matching /…/`.",
+        'pub grammar Sum:\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
+        "pub type sum = str matching /[0-9]+([+][0-9]+)*/ max 40 chars\n",
+    ),
+    _entry(
+        "E0903", "`span of` and `one of`", "Use `choose xs` for run-time lists, `ensure … in …` for quotes.",
+        "pub fn f(body: str) -> str:\n    | ${body} ?{x: span of body}\n    return x\n",
+        "pub fn f(body: str) -> str:\n    | ${body} ?{x: str max 40 chars}\n"
+        '    ensure x in body else "no quote"\n        retry 2 resample\n    return x\n',
+    ),
+    _entry(
+        "E0904", "`where`", "Use a range or pattern, or `ensure` after the hole.",
+        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 2 == 0}\n    return n\n",
+        "pub fn f() -> int:\n    | ?{n: int in 0..99 multiple of 2}\n    return n\n",
+    ),
+    _entry(
+        "E0905", "other surfaces than JSON", "Leave `as …` out.",
+        "pub type names = [str max 9 chars; ..4] as yaml\n", "pub type names = [str max 9 chars; ..4]\n",
+    ),
+    _entry(
+        "E0906", "type parameters", "Declare the type without parameters.",
+        "pub record Quote(body: str):\n    text: str max 80 chars\n", "pub record Quote:\n    text: str "
+        "max 80 chars\n",
+    ),
+    _entry(
+        "E0907", "`aside`", "Call a `fn`, which has a conversation of its own.",
+        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        aside note()\n        | ?{n: "
+        "int}\n" + _END,
+        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        part note()\n        | ?{n: "
+        "int}\n" + _END,
+    ),
+    _entry(
+        "E0908", "`forget`", "Call a `fn`, which has a conversation of its own.",
+        _FN + "    assistant:\n        forget:\n            | Let me see.\n        | ?{n: int}\n" + _END,
+        _FN + "    assistant:\n        | Let me see.\n        | ?{n: int}\n" + _END,
+    ),
+    _entry(
+        "E0909", "`think`", "Write a hole for the thought.",
+        _FN + "    assistant:\n        think max 64 tok\n        | ?{n: int}\n" + _END,
+        _FN + "    assistant:\n        | ?{thought: str max 200 chars}\n        | ?{n: int}\n" + _END,
+    ),
+    _entry(
+        "E0910", "`par`", "Write the statements one after the other.",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    par:\n        ask()\n        "
+        "ask()\n",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n    ask()\n",
+    ),
+    _entry("E0911", "`using`", "Choose the model with `--model`.",
+           "pub fn f() -> int using big:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END, _GOOD),
+    _entry(
+        "E0912", "tools", "Ask for a typed request and call the function yourself.",
+        "pub pure fn double(n: int) -> int:\n    return 2 * n\n\n" + _FN
+        + "    assistant with tools [double] limit 2 calls: | ?{n: int}\n" + _END,
+        _GOOD,
+    ),
+    _entry(
+        "E0913", "`stream` in programs", "Call the function and use its result.",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    for p in stream ask():\n      "
+        "  continue\n",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n",
+    ),
+    _entry(
+        "E0914", "several samples of one hole and decoding strategies", "Use `fork i in 0..n seed i:`.",
+        _FN + "    assistant: | ?{n: int n 4}\n" + _END, _GOOD,
+    ),
+    _entry(
+        "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",
+        'extern py "tools:double" fn double(n: int) -> int effects pure\n\n'
+        "pub fn f() -> int:\n    return double(2)\n",
+        "pure fn double(n: int) -> int:\n    return 2 * n\n\npub fn f() -> int:\n    return double(2)\n",
+    ),
+    _entry(
+        "E0916", "`golden` and `replay` in tests", "Write `mock` and `expect`.",
+        _GOOD + '\ntest "same":\n    golden f()\n',
+        _GOOD + '\ntest "same":\n    mock f.n = 2\n    expect f() == 2\n',
+    ),
+)  # fmt: skip
