@@ -154,16 +154,16 @@ class Session:
     ) -> RunResult:
         """Run one function.
 
-        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` and `on_event`
-        hear of every event as it happens. Raises ArgumentError before it starts
-        and SglError when it fails; cancelling the task stops it at the next token.
+        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` and
+        `on_event` hear of every event as it happens. Raises ArgumentError before it starts and SglError when
+        it fails; cancelling the task stops it at the next token.
         """
         code = self.function(name)
         bound = self.bind(code, arguments or {})
         listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
         run = self._new_run(seed, listeners, bool(listeners))
         machine = Machine(run)
-        allowances = ()
+        allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
             allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)
         started = perf_counter()

@@ -17,7 +17,7 @@ import queue
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -131,12 +131,14 @@ class _Types:
 
     def _make(self, name: str) -> Any:
         declared = self._table[name]
+        made: Any
         match declared:
             case RecordType():
                 made = self._dataclass(declared, declared.name.rpartition(".")[2], ())
             case EnumType():
-                members = [(member, member) for member in declared.members]
-                made = enum.Enum(declared.name.rpartition(".")[2], members, module=self._module)  # type: ignore[misc]
+                members = [(_member(member), member) for member in declared.members]
+                functional: Any = enum.Enum
+                made = functional(declared.name.rpartition(".")[2], members, module=self._module)
                 made.__doc__ = declared.doc or made.__doc__
             case UnionType():
                 short = declared.name.rpartition(".")[2]
@@ -161,7 +163,7 @@ class _Types:
                     (
                         safe,
                         Any,
-                        dataclasses.field(default_factory=lambda d=default: self.out(d), kw_only=True),
+                        dataclasses.field(default_factory=partial(self.out, default), kw_only=True),
                     )
                 )
             else:
@@ -176,7 +178,7 @@ class _Types:
         """A value of the language as a Python object."""
         match value:
             case EnumValue(enum=name, name=member):
-                return self.of(name)[member]
+                return self.of(name)(member)
             case RecordValue(type=name, fields=fields, variant=variant):
                 made = self.of(name)
                 if variant is not None:
@@ -195,7 +197,7 @@ class _Types:
         if isinstance(value, enum.Enum):
             for name, made in list(self._classes.items()):
                 if isinstance(made, type) and isinstance(value, made):
-                    return EnumValue(name, value.name)
+                    return EnumValue(name, value.value)
             return self.into(value.value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type | EnumValue | RecordValue):
             return self._from_dataclass(value)
@@ -228,6 +230,12 @@ class _Types:
 def _safe(name: str) -> str:
     """A field's name as an attribute: keywords of Python get an underscore."""
     return name + "_" if keyword.iskeyword(name) else name
+
+
+def _member(name: str) -> str:
+    """An enum member's name as an attribute: names that Python's enums use themselves get an underscore."""
+    taken = keyword.iskeyword(name) or name in ("mro", "name", "value") or name.startswith("_")
+    return name.rstrip("_") + "_" if taken else name
 
 
 # -- modules and functions ---------------------------------------------------------------------------

@@ -123,7 +123,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         conversation = frame.conversation.fork() if frame.conversation is not None else None
         child.frames.append(Frame(code, slots, conversation, True, frame.allowances))
         machines.append(child)
-        tasks.append(asyncio.ensure_future(child.execute()))
+        tasks.append(asyncio.create_task(child.execute()))
     machine.holes_drawn += 1
     try:
         if not skip and tasks:
@@ -154,7 +154,7 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
     frame.stack.append(list(group))
 
 
-async def _cancel(tasks: list[asyncio.Future[Any]]) -> None:
+async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
