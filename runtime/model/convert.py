@@ -57,6 +57,7 @@ def convert_gguf(source: str | Path, target: str | Path, progress: Progress | No
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
+        work.chmod(0o755)  # a cache may be shared; the temporary folder is for its maker only
         with GgufFile(source) as file:
             _write_folder(file, work, progress or _silent)
         with contextlib.suppress(OSError):
