@@ -1,0 +1,117 @@
+"""The compiler: the stages in their order, and nothing else.
+
+    source → check → lower → passes → emit → verify → program
+
+Faults of the program come back as diagnostics; a fault of the compiler itself is a `CompilerFault`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sglc.bytecode.code import Program
+from sglc.bytecode.disasm import disassemble
+from sglc.bytecode.verify import verified
+from sglc.check.program import check
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.emit.program import emit
+from sglc.ir.module import Module
+from sglc.ir.print import print_module
+from sglc.ir.verify import verify
+from sglc.library import Library
+from sglc.lower.program import lower
+from sglc.options import CompileOptions
+from sglc.passes import pipeline
+from sglc.show import show_tokens, show_types
+from sglc.source import Source
+from sglc.syntax.dump import dump
+from sglc.syntax.parse import parse
+
+STAGES = ("tokens", "ast", "types", "ir", "bytecode")
+DEFAULT = CompileOptions()
+
+
+class CompilerFault(Exception):
+    """The compiler made something unsound: our bug. `stage` says where, `faults` what."""
+
+    def __init__(self, stage: str, faults: list[str]) -> None:
+        super().__init__(f"{stage}: {'; '.join(faults[:5])}")
+        self.stage = stage
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class CompileResult:
+    """`program` is None if there were errors."""
+
+    program: Program | None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def compile_source(
+    source: Source, options: CompileOptions = DEFAULT, library: Library | None = None
+) -> CompileResult:
+    """One program, with the modules that it uses, from text to verified bytecode."""
+    checked, diagnostics = check(source, library if library is not None else Library())
+    if checked is None or has_errors(diagnostics):
+        return CompileResult(None, diagnostics)
+    module = lower(checked)
+    hook = _verify if options.verify else None
+    if hook is not None:
+        hook("lower", module)
+    module = pipeline.run(module, options.level, hook)
+    program, faults = verified(emit(module))
+    if faults:
+        raise CompilerFault("emit", [fault.reason for fault in faults])
+    return CompileResult(program, diagnostics)
+
+
+def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> CompileResult:
+    """`compile_source` for a file. A file that cannot be read gives a diagnostic (E0801, E0802)."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return CompileResult(None, [Diagnostic("E0801", f"there is no file {path}", None)])
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return CompileResult(None, [Diagnostic("E0802", f"{path} cannot be read", None, reason=reason)])
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return CompileResult(None, [Diagnostic("E0802", f"{path} is not UTF-8 text", None)])
+    return compile_source(Source(str(path), text), options)
+
+
+def emit_stage(source: Source, stage: str) -> tuple[str, list[Diagnostic]]:
+    """The text of one stage of a program (see STAGES), and what was found until then.
+
+    The text is empty if errors keep the program from getting that far.
+    """
+    if stage == "tokens":
+        return show_tokens(source), []
+    if stage == "ast":
+        tree, diagnostics = parse(source)
+        return dump(tree), diagnostics
+    if stage not in STAGES:
+        raise ValueError(f"there is no stage {stage!r}; stages are {', '.join(STAGES)}")
+    checked, diagnostics = check(source, Library())
+    if checked is None:
+        return "", diagnostics
+    if stage == "types":
+        return show_types(checked), diagnostics
+    if has_errors(diagnostics):
+        return "", diagnostics
+    module = pipeline.run(lower(checked))
+    if stage == "ir":
+        return print_module(module), diagnostics
+    program, faults = verified(emit(module))
+    if faults:
+        raise CompilerFault("emit", [fault.reason for fault in faults])
+    return disassemble(program, sources=True), diagnostics
+
+
+def _verify(stage: str, module: Module) -> None:
+    faults = verify(module)
+    if faults:
+        raise CompilerFault(stage, faults)
