@@ -322,6 +322,8 @@ def _words(draw: st.DrawFn, term: Term, rules: Mapping[str, Term], depth: int) -
             size = draw(st.integers(low, low + 3 if high is None else min(high, low + 3)))
             return separator.join([draw(_words(item, rules, depth + 1)) for _ in range(size)])
         case UniqueKeys(key, value, low, high):
+            if is_empty(Language(value, rules)):
+                return b""
             most = low + 3 if high is None else min(high, low + 3)
             pool = shortest_words(Language(key), most + 2)
             keys = draw(
