@@ -5,10 +5,12 @@ opcode number and up to two integer operands. Operand kinds say what an integer 
 written `before -> after`, top at the right.
 
 What the verifier guarantees, so that the machine need not check it: the stack depth and the number of open
-handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY, and
-a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a handler
-starts with the stack depth and the handlers that were there at its TRY; an iterator is never seen but by NEXT
-(STORE s after ITERATE and NEXT, LOAD s before NEXT, POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min` and `sort`).
+handlers at an instruction are the same on every road to it; the stack is empty at SNAPSHOT and at its RETRY,
+and a RETRY is reached only after its SNAPSHOT (handlers opened since then are dropped by the retry); a
+handler starts with the stack depth and the handlers that were there at its TRY; ERROR stands only where an
+error was caught; an iterator is never seen but by NEXT (STORE s after ITERATE and NEXT, LOAD s before NEXT,
+POP where NEXT jumps to). `xs.max(by = e)` is METHOD `max` with the list and the list of keys (so are `min`
+and `sort`).
 """
 
 from __future__ import annotations

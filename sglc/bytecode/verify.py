@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
@@ -147,7 +148,7 @@ def _iterator_slots(program: Program, index: int, fork_parents: dict[int, int]) 
     while at is not None and at not in seen:
         seen.add(at)
         every = program.codes[at].instructions
-        for one, two in zip(every, every[1:], strict=False):
+        for one, two in pairwise(every):
             if one.op in (_N["ITERATE"], _N["NEXT"]) and two.op == _N["STORE"]:
                 slots.add(two.a)
         at = fork_parents.get(at)
