@@ -82,10 +82,12 @@ class BuiltinCalls(Constants):
                 found.append(self._argument(argument.value, "any", owner, what))
                 bound.append(argument.value)
                 continue
-            self.infer(argument.value)
             hint = ""
-            if any(kind.startswith("by") for _, kind in row.parameters):
+            if owner is not None and any(kind.startswith("by") for _, kind in row.parameters):
                 hint = f"name it: `.{row.name}(by = …)`"
+                found.append(self._by(argument.value, owner, what))
+            else:
+                self.infer(argument.value)
             self.program.report(
                 "E0328", f"{what} takes {takes or 'no'} argument{'' if takes == 1 else 's'}", argument.span,
                 label="too many", hint=hint,

@@ -135,7 +135,7 @@ class Calls(BuiltinCalls):
                 label="called like a part", hint=f"write `{name.name}(…)` without `part`",
                 secondary=(Label(signature.declaration.name.span, "declared here"),),
             )  # fmt: skip
-        if self.function.kind in ("pure", "const") and signature.kind != "pure":
+        elif self.function.kind in ("pure", "const") and signature.kind != "pure":
             self.program.report(
                 "E0402",
                 f"a {'pure fn' if self.function.kind == 'pure' else 'constant'} cannot call `{name.name}`",
@@ -164,6 +164,7 @@ class Calls(BuiltinCalls):
         place = 0
         named = False
         surplus: list[ast.Argument] = []
+        faults = len(self.program.diagnostics)
         for argument in arguments:
             if argument.name is None:
                 if named:
@@ -208,6 +209,8 @@ class Calls(BuiltinCalls):
                 surplus[0].span.to(surplus[-1].span), label="too many",
             )  # fmt: skip
         missing = [name for name, _, default in parameters if name not in bound and default is None]
+        if missing and len(self.program.diagnostics) > faults:
+            return
         if missing:
             listing = ", ".join(f"`{name}`" for name in missing)
             self.program.report(

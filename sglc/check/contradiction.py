@@ -6,10 +6,11 @@ shortest value. Structure decides first; automata are built only where two texts
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from sglc.automata.emptiness import junction_conflict, overlap
-from sglc.check.relations import expand, is_text, show
+from sglc.check.relations import expand, show
 from sglc.check.state import ProgramState
 from sglc.check.type_facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
@@ -245,6 +246,6 @@ def least_tokens(size: int) -> int:
 
 
 def is_bare_text(facts: TypeFacts, type: object) -> bool:
-    """Whether a hole's type is text whose end the text after it can mark."""
+    """Whether a hole's type is text with no end of its own, which the text after it then marks."""
     plain = expand(type, facts.table)  # type: ignore[arg-type]
-    return isinstance(plain, Str) and not plain.patterns and not plain.until and is_text(plain, facts.table)
+    return isinstance(plain, Str) and replace(plain, excludes=()) == Str()

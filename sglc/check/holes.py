@@ -130,16 +130,8 @@ class Holes(Calls):
     def _options(self, node: HoleNode) -> dict[str, Any]:
         """Check the options; constants by kind, `until` as a list of texts."""
         found: dict[str, Any] = {}
-        seen: dict[str, Span] = {}
         for option in node.options:
             kind = option.kind
-            if kind in seen and kind != "until":
-                self.program.report(
-                    "E0330", f"option `{kind}` is given twice", option.span, label="again",
-                    secondary=(Label(seen[kind], "first given here"),),
-                )  # fmt: skip
-                continue
-            seen[kind] = option.span
             if kind == "where":
                 self._unavailable(
                     "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
@@ -169,6 +161,7 @@ class Holes(Calls):
         kind = option.kind
         if kind == "max_tokens":
             count = self.needed(option.value, INT, "`max … tok`")
+            found[kind] = None
             if count is not None and not 1 <= count <= MAX_TOKENS:
                 self.program.report(
                     "E0330", "a token budget is at least 1", option.value.span, label=f"this is {count}"
@@ -292,8 +285,7 @@ class Holes(Calls):
                     label=f"{show(type)} may contain the beginning of it",
                     secondary=(Label(follow.span, "this text ends the hole"),),
                     witness=witness,
-                    hint="end the value with another text, or exclude this one: "
-                    f"`not containing \"{follow.text.strip() or follow.text}\"`",
+                    hint=self._clear_end(type, follow.text),
                 )  # fmt: skip
         elif follow.open and not facts.ends_by_itself(type):
             self.program.report(
@@ -302,6 +294,12 @@ class Holes(Calls):
                 reason="the model can end the hole only by a newline, which is then left out",
                 hint="put a literal text between the two",
             )  # fmt: skip
+
+    def _clear_end(self, type: ExpressionType, stop: str) -> str:
+        """What makes the end of a hole clear."""
+        if isinstance(expand(type, self.table), Str):
+            return f"add `until {_quoted(stop)}` to the hole, or let another text follow"
+        return "let another text follow the hole"
 
     def _note(self, node: HoleNode, name: str, type: Type | None, follow: Follow) -> None:
         plain = expand(type, self.table) if type is not None else None
@@ -487,6 +485,11 @@ _TYPES = (
     ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
     ast.TypeRefined, ast.TypeSpanOf, ast.TypeOneOf, ast.TypeJsonSchema,
 )  # fmt: skip
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _literal(values: list[Any]) -> bool:

@@ -166,7 +166,8 @@ class Patterns(Holes):
                 f"did you mean `{close}`?" if close else "it has " + ", ".join(f"`{m}`" for m in members[:8]),
             )  # fmt: skip
             return WILD
-        if isinstance(type, Unknown) and label[:1].isupper():
+        known = label in self.module.members or label in self.module.variants
+        if isinstance(type, Unknown) and (known or label[:1].isupper()):
             return WILD
         if not binds:
             self.program.report(

@@ -22,8 +22,8 @@ from sglc.syntax import ast
 from sglc.syntax.parse import parse
 
 MAX_MODULES = 500
-AFTER_ALL = ("W0201", "W0208")
-"""Findings about what is missing elsewhere: said only where there are no errors, which often cause them."""
+AFTER_ALL = ("W0201", "W0203", "W0208")
+"""Findings that errors often cause: said only where there are none."""
 
 
 def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:

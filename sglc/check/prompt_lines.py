@@ -19,13 +19,11 @@ from sglc.check.result import (
     Unknown,
 )
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
 
 Body = Sequence[ast.Statement]
-ROLES = ("system", "user", "assistant")
 
 
 class PromptLines(Patterns):
@@ -119,12 +117,6 @@ class PromptLines(Patterns):
             self._unavailable("E0912", "tools", node.keyword, "ask for a typed request and call the function")
         if node.role == "tool":
             self._unavailable("E0912", "the `tool` role", node.keyword, "put the text under `user:`")
-        elif node.role not in ROLES:
-            close = nearest(node.role, list(ROLES))
-            self.program.report(
-                "E0408", f"there is no role `{node.role}`", node.keyword, label="unknown role",
-                hint=f"did you mean `{close}`?" if close else "roles are system, user and assistant",
-            )  # fmt: skip
         if function.kind in ("pure", "test", "const"):
             self.program.report(
                 "E0406",

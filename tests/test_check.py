@@ -1,0 +1,166 @@
+"""The checker: programs with what must be said beside the line, every code's examples, rendered messages.
+
+Expectations are comments: `# error: [E0201] "part of the message"` at the end of a line or, since a pipe line
+has no comments, on a line of its own above it; `# warning:` likewise, and `# reveals: T` for the type of the
+value that a line binds. What is expected and not said fails, and so does what is said and not expected.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from golden_case import GOLDEN, golden_cases
+
+from sglc.check.program import check
+from sglc.check.relations import show
+from sglc.diagnostics import codes_check
+from sglc.diagnostics.diagnostic import has_errors
+from sglc.diagnostics.render import render_all
+from sglc.library import Library
+from sglc.source import Source
+from sglc.syntax import ast
+
+FILES = sorted((GOLDEN / "check").glob("*.sgl"))
+CASES = golden_cases("diagnostics/check")
+EXPECTED = re.compile(r"#\s*(error|warning|note): \[([EW]\d{4})\] \"(.*)\"\s*$")
+REVEALED = re.compile(r"#\s*reveals: (.*?)\s*$")
+
+
+class MemoryLibrary(Library):
+    """Modules given as texts, by the path they are used under."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        super().__init__()
+        self.modules = {path: Source(path + ".sgl", text) for path, text in texts.items()}
+
+    def find(self, path: str, importer: Source) -> Source | None:
+        return self.modules.get(path) or super().find(path, importer)
+
+    def module_name(self, source: Source) -> str:
+        return source.name.removesuffix(".sgl").removeprefix("./")
+
+
+def findings(text: str, library: Library | None = None):
+    """The checked program and the diagnostics of a text."""
+    return check(Source("program.sgl", text), library or Library())
+
+
+def expectations(text: str) -> tuple[dict[tuple[int, str], str], dict[int, str]]:
+    """Expected findings by line and code, and revealed types by line."""
+    said: dict[tuple[int, str], str] = {}
+    types: dict[int, str] = {}
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        target = number
+        if line.strip().startswith("#"):
+            target = next(n for n in range(number + 1, len(lines) + 1) if not lines[n - 1].strip().startswith("#"))
+        found = EXPECTED.search(line)
+        if found:
+            said[target, found[2]] = found[3]
+        shown = REVEALED.search(line)
+        if shown:
+            types[target] = shown[1]
+    return said, types
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_programs_are_told_what_is_written_beside_them(path: Path):
+    text = path.read_text(encoding="utf-8")
+    source = Source(path.name, text)
+    program, diagnostics = check(source, Library())
+    said, types = expectations(text)
+    problems = []
+    for d in diagnostics:
+        assert d.span is not None
+        line = source.position(d.span.start)[0]
+        part = said.pop((line, d.code), None)
+        if part is None:
+            problems.append(f"line {line}: not expected: [{d.code}] {d.message}")
+        elif part not in d.message:
+            problems.append(f"line {line}: {part!r} is not in {d.message!r}")
+    problems += [f"line {line}: expected and not said: [{code}] {part}" for (line, code), part in said.items()]
+    assert program is not None
+    revealed = {}
+    for declaration in program.main.module.declarations:
+        for statement in _lets(getattr(declaration, "body", ())):
+            line = source.position(statement.span.start)[0]
+            revealed[line] = show(program.main.types[id(statement.value)])
+    problems += [
+        f"line {line}: {wanted} expected, it is {revealed.get(line)}"
+        for line, wanted in types.items()
+        if revealed.get(line) != wanted
+    ]
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
+
+
+def _lets(body):
+    for statement in body:
+        if isinstance(statement, ast.Let):
+            yield statement
+        for name in ("body", "otherwise"):
+            yield from _lets(getattr(statement, name, ()))
+
+
+@pytest.mark.parametrize("entry", codes_check.ENTRIES, ids=lambda entry: entry.code)
+def test_examples_of_a_code_show_exactly_that_code(entry):
+    if entry.bad:
+        assert [d.code for d in findings(entry.bad)[1]] == [entry.code]
+        assert findings(entry.good)[1] == []
+    else:
+        assert entry.code == "E0214", "only faults between files have no one-file example"
+
+
+SETS = {
+    "modules that use each other": (
+        "use ./left (a)\n\npub const b = a\n",
+        {"./left": "use ./right (c)\n\npub const a = c\n", "./right": "use ./left (a)\n\npub const c = a\n"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_messages_are_drawn(case, golden):
+    text, modules = SETS.get(case.input, (case.input + "\n", {}))
+    golden(case, render_all(findings(text, MemoryLibrary(modules))[1]))
+
+
+def test_every_code_is_drawn_somewhere():
+    drawn = {code for case in CASES for code in re.findall(r"\[([EW]\d{4})\]:", case.expected or "")}
+    assert drawn >= {entry.code for entry in codes_check.ENTRIES}
+
+
+def test_codes_used_by_the_checker_are_those_of_the_catalogue():
+    room = Path(check.__code__.co_filename).parent
+    used = {code for path in room.glob("*.py") for code in re.findall(r'"([EW]0\d{3})"', path.read_text())}
+    assert used == {entry.code for entry in codes_check.ENTRIES}
+
+
+def test_one_fault_gives_one_finding():
+    text = """\
+record Thing:
+    size: Sise
+
+pub fn thing(wish: str) -> Thing:
+    | ${wish} ?{made: Thing}
+    let bigger = made.size + made.sise * 2
+    return Thing(bigger + unknown)
+"""
+    codes = [d.code for d in findings(text)[1]]
+    assert codes == ["E0202", "E0209", "E0201"]
+
+
+def test_a_fault_in_a_module_is_shown_at_its_place():
+    library = MemoryLibrary({"./left": "pub const a = 1\n\npub pure fn f() -> str:\n    return a\n"})
+    _, diagnostics = findings("use ./left (f)\n\npub pure fn g() -> str:\n    return f()\n", library)
+    assert [(d.code, d.span.source.name) for d in diagnostics] == [("E0301", "./left.sgl")]
+
+
+def test_findings_come_in_the_order_of_the_text():
+    path = GOLDEN / "check" / "names.sgl"
+    diagnostics = findings(path.read_text(encoding="utf-8"))[1]
+    assert has_errors(diagnostics)
+    starts = [d.span.start for d in diagnostics]
+    assert starts == sorted(starts)
