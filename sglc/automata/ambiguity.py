@@ -1,19 +1,20 @@
 """Where two readings of one text meet: words that two languages share, and stops inside a value.
 
 Both questions walk pairs of positions in terms, breadth first over the characters of the text, so that the
-first answer is a shortest one. A position is the chain of what is still to be read. Terms are followed exactly
-but for two things that are read as more than they are: distinct keys as any keys, and `Except` over anything
-but one text as its item. The walk ends after `LIMIT` pairs; then the answer is that nothing was found.
+first answer is a shortest one. A position is the chain of what is still to be read. Terms are followed
+exactly but for two things that are read as more than they are: distinct keys as any keys, and `Except` over
+anything but one text as its item. The walk ends after `LIMIT` pairs; then the answer is that nothing was
+found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from sglc.automata import dfa
+from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
 from sglc.automata.dfa import nice_char
 from sglc.automata.encoding import ESCAPED, spelled
@@ -35,9 +36,6 @@ from sglc.automata.term import (
 
 LIMIT = 20_000
 
-Chain = tuple[Any, ...] | None
-"""(what is to be read, the chain behind it); None when the word is complete."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Chars:
@@ -46,7 +44,7 @@ class _Chars:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _InText:
     """A text term after some characters; the count stops mattering where there are no bounds to meet."""
 
@@ -55,17 +53,35 @@ class _InText:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Items:
+    """A repeat after some items, of which those beyond the minimum do not count if there is no maximum."""
+
     term: Repeat
     done: int
+
+
+class _Place:
+    """A position in a word: what is to be read, and the place behind it. Each is made once per walker."""
+
+    __slots__ = ("head", "opened", "rest", "steps")
+
+    def __init__(self, head: Any, rest: _Place | None) -> None:
+        self.head = head
+        self.rest = rest
+        self.opened: tuple[_Place | None, ...] | None = None
+        self.steps: list[tuple[int, int, _Place | None]] | None = None
+
+
+Place = _Place | None
+"""None when the word is complete."""
 
 
 def overlap(a: Language, b: Language) -> bytes | None:
     """A shortest text of both languages, or None if none was found."""
     left, right = _Walker(a), _Walker(b)
     for first, second, text in _pairs(left, right):
-        if left.may_end(first) and right.may_end(second):
+        if first is None and second is None:
             return text.encode()
     return None
 
@@ -78,31 +94,30 @@ def junction_conflict(language: Language, stop: str) -> str | None:
     """
     if not stop:
         return None
+    if is_bracketed(language):
+        return None
     walker = _Walker(language)
     overlaps = [size for size in range(1, len(stop)) if (stop[:size] + stop).startswith(stop)]
-    seen: set[tuple[Chain, ...]] = set()
+    seen: set[Place] = set()
     for first, second, text in _pairs(walker, walker):
-        if not walker.may_end(first):
+        if first is not None or second in seen:
             continue
-        # Where many positions belong to one text, each is a second of its own.
-        if (second,) in seen:
-            continue
-        seen.add((second,))
-        for position in walker.after(second, stop):
-            ending = walker.ending(position)
-            if ending is not None:
-                return text + stop + ending
+        seen.add(second)
+        endings = [walker.ending(place) for place in walker.after(second, stop)]
+        found = [ending for ending in endings if ending is not None]
+        if found:
+            return text + stop + min(found, key=len)
         for size in overlaps:
-            if any(walker.may_end(position) for position in walker.after(second, stop[:size])):
+            if None in walker.after(second, stop[:size]):
                 return text + stop[:size]
     return None
 
 
-def _pairs(left: _Walker, right: _Walker) -> Iterator[tuple[Chain, Chain, str]]:
+def _pairs(left: _Walker, right: _Walker) -> Iterator[tuple[Place, Place, str]]:
     """Pairs of positions that one text leads to, each once, with a shortest such text."""
     start = (left.start(), right.start())
     seen = set()
-    queue: list[tuple[Chain, Chain, int, int]] = []
+    queue: list[tuple[Place, Place, int, int]] = []
     for a in left.open(start[0]):
         for b in right.open(start[1]):
             if (a, b) not in seen:
@@ -123,7 +138,7 @@ def _pairs(left: _Walker, right: _Walker) -> Iterator[tuple[Chain, Chain, str]]:
                                 queue.append((next_a, next_b, index, nice_char([(begin, end)])))
 
 
-def _text_to(queue: list[tuple[Chain, Chain, int, int]], index: int) -> str:
+def _text_to(queue: list[tuple[Place, Place, int, int]], index: int) -> str:
     out = []
     while index >= 0:
         _, _, before, point = queue[index]
@@ -134,115 +149,168 @@ def _text_to(queue: list[tuple[Chain, Chain, int, int]], index: int) -> str:
 
 
 class _Walker:
-    """Steps through the words of a language, one character of the written text at a time."""
+    """Steps through the words of a language, one character of the written text at a time.
+
+    Terms are told apart by identity, which is exact enough: equal terms at different places only make more
+    places. `kept` holds what is made on the way, so that no identity is used twice.
+    """
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        self.opened: dict[Chain, tuple[Chain, ...]] = {}
-        self.endings: dict[Chain, str | None] = {}
+        self.places: dict[Any, _Place] = {}
+        self.made: dict[Any, Any] = {}
+        self.endings: dict[Place, str | None] = {}
 
-    def start(self) -> Chain:
-        return (self.language.root, None)
+    def start(self) -> Place:
+        return self.place(self.language.root, None)
 
-    def open(self, chain: Chain) -> tuple[Chain, ...]:
-        """The same position as chains that begin with a character (or are complete), made of no term."""
-        if chain not in self.opened:
-            found: dict[Chain, None] = {}
-            self._open(chain, found, set())
-            self.opened[chain] = tuple(found)
-        return self.opened[chain]
-
-    def _open(self, chain: Chain, found: dict[Chain, None], seen: set[Chain]) -> None:
-        if chain in seen:
-            return
-        seen.add(chain)
-        if chain is None:
-            found[None] = None
-            return
-        head, rest = chain
-        for replaced in self._unfold(head, rest):
-            if replaced == chain:
-                found[chain] = None
-            else:
-                self._open(replaced, found, seen)
-
-    def _unfold(self, head: Any, rest: Chain) -> Iterator[Chain]:
-        """The ways to begin a head; the unchanged chain where a character comes next."""
+    def place(self, head: Any, rest: Place) -> Place:
         match head:
-            case Bytes(data):
-                yield _literal(data.decode("utf-8", "replace"), rest)
             case _Chars(text):
-                yield (head, rest) if text else rest
+                if not text:
+                    return rest
+                key: Any = (text, id(rest))
+            case _InText() | _Items():
+                key = (id(head), id(rest), 1)
+            case _:
+                key = (id(head), id(rest))
+        found = self.places.get(key)
+        if found is None:
+            found = self.places[key] = _Place(head, rest)
+        return found
+
+    def make(self, key: Any, build: Callable[[], Any]) -> Any:
+        if key not in self.made:
+            self.made[key] = build()
+        return self.made[key]
+
+    def in_text(self, term: Text, state: int, count: int) -> _InText:
+        if term.max_chars is None:
+            count = min(count, term.min_chars)
+        return self.make((id(term), state, count), lambda: _InText(term, state, count))
+
+    def items(self, term: Repeat, done: int) -> _Items:
+        if term.maximum is None:
+            done = min(done, max(term.minimum, 1))
+        return self.make((id(term), done), lambda: _Items(term, done))
+
+    def open(self, place: Place) -> tuple[Place, ...]:
+        """The same position as places where a character comes next, or None where the word may end."""
+        if place is None:
+            return (None,)
+        if place.opened is None:
+            found: dict[Place, None] = {}
+            stack: list[Place] = [place]
+            seen: set[Place] = set()
+            while stack:
+                here = stack.pop()
+                if here in seen:
+                    continue
+                seen.add(here)
+                if here is None:
+                    found[None] = None
+                    continue
+                for replaced in self.unfold(here):
+                    if replaced is here:
+                        found[here] = None
+                    else:
+                        stack.append(replaced)
+            place.opened = tuple(found)
+        return place.opened
+
+    def unfold(self, place: _Place) -> Iterator[Place]:
+        """The ways to begin a place; itself where a character comes next."""
+        head, rest = place.head, place.rest
+        match head:
+            case _Chars():
+                yield place
+            case Bytes(data):
+                yield self.place(_Chars(data.decode("utf-8", "replace")), rest)
             case Words(words):
                 for word in sorted(words):
-                    yield _literal(word.decode("utf-8", "replace"), rest)
+                    yield self.place(_Chars(word.decode("utf-8", "replace")), rest)
             case Text():
                 if head.dfa.edges:
-                    yield (_InText(head, 0, 0), rest)
+                    yield self.place(self.in_text(head, 0, 0), rest)
             case _InText(term, state, count):
                 if state in term.dfa.accepting and count >= term.min_chars:
                     yield rest
                 if term.max_chars is None or count < term.max_chars:
-                    yield (head, rest)
-            case Sequence(items):
-                for item in reversed(items):
-                    rest = (item, rest)
+                    yield place
+            case Sequence(parts):
+                for part in reversed(parts):
+                    rest = self.place(part, rest)
                 yield rest
             case Choice(arms):
                 for arm in arms:
-                    yield (arm, rest)
+                    yield self.place(arm, rest)
             case Rule(name):
-                yield (self.language.rules[name], rest)
+                yield self.place(self.language.rules[name], rest)
             case Except(item, words):
-                yield (_without(item, words) if isinstance(item, Text) else item, rest)
+                if isinstance(item, Text):
+                    item = self.make((id(head), "without"), lambda: _without(item, words))
+                yield self.place(item, rest)
             case Repeat():
-                yield (_Items(head, 0), rest)
+                yield self.place(self.items(head, 0), rest)
             case _Items(term, done):
                 if done >= term.minimum:
                     yield rest
                 if term.maximum is None or done < term.maximum:
-                    more = min(done + 1, term.minimum) if term.maximum is None else done + 1
-                    item: Chain = (term.item, (_Items(term, max(more, 1)), rest))
-                    yield (Bytes(term.separator), item) if done and term.separator else item
+                    behind = self.place(self.items(term, done + 1), rest)
+                    item_place = self.place(term.item, behind)
+                    separator = term.separator.decode("utf-8", "replace") if done else ""
+                    yield self.place(_Chars(separator), item_place)
             case UniqueKeys(key, value, low, high):
                 entry = Sequence((Bytes(b'"'), key, Bytes(b'": '), value))
-                yield (Repeat(entry, low, high, b", "), rest)
+                entries = self.make((id(head), "entries"), lambda: Repeat(entry, low, high, b", "))
+                yield self.place(entries, rest)
             case Anything():
                 yield rest
-                yield (head, rest)
+                yield place
             case Nothing():
                 return
             case _:
                 raise TypeError(f"no term: {head!r}")
 
-    def may_end(self, chain: Chain) -> bool:
-        """For a chain that `open` gave."""
-        return chain is None
+    def steps(self, place: Place) -> list[tuple[int, int, Place]]:
+        """(low, high, place after) for the characters that may come next; of an opened place."""
+        if place is None:
+            return []
+        if place.steps is None:
+            place.steps = list(self._steps(place))
+        return place.steps
 
-    def steps(self, chain: Chain) -> Iterator[tuple[int, int, Chain]]:
-        """(low, high, position after) for the characters that may come next; of an opened chain."""
-        if chain is None:
-            return
-        head, rest = chain
+    def _steps(self, place: _Place) -> Iterator[tuple[int, int, Place]]:
+        head, rest = place.head, place.rest
         match head:
             case _Chars(text):
-                yield ord(text[0]), ord(text[0]), (_Chars(text[1:]), rest)
+                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), rest)
             case Anything():
                 for low, high in ALL:
-                    yield low, high, chain
+                    yield low, high, place
             case _InText(term, state, count):
-                bounded = term.max_chars is not None
                 for low, high, target in term.dfa.edges[state]:
-                    more = count + 1 if bounded else min(count + 1, term.min_chars)
-                    after: Chain = (_InText(term, target, more), rest)
+                    after = self.place(self.in_text(term, target, count + 1), rest)
                     if term.encoding == "raw":
                         yield low, high, after
                     else:
-                        yield from _escaped(low, high, after)
+                        yield from self.escaped(low, high, after)
 
-    def after(self, chain: Chain, text: str) -> list[Chain]:
-        """Opened positions after a text."""
-        current = {chain: None}
+    def escaped(self, low: int, high: int, after: Place) -> Iterator[tuple[int, int, Place]]:
+        """An edge over characters as edges over what is written of them inside a JSON string."""
+        begin = low
+        for point in sorted(point for point in ESCAPED if low <= point <= high):
+            if begin < point:
+                yield begin, point - 1, after
+            begin = point + 1
+            text = spelled(point, True)
+            yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
+        if begin <= high:
+            yield begin, high, after
+
+    def after(self, place: Place, text: str) -> list[Place]:
+        """Opened places after a text."""
+        current: dict[Place, None] = {place: None}
         for char in text:
             point = ord(char)
             current = {
@@ -254,15 +322,15 @@ class _Walker:
             }
         return list(current)
 
-    def ending(self, chain: Chain) -> str | None:
-        """A shortest text that completes an opened position, None if there is none."""
-        if chain not in self.endings:
-            self.endings[chain] = self._ending(chain)
-        return self.endings[chain]
+    def ending(self, place: Place) -> str | None:
+        """A shortest text that completes an opened place, None if there is none."""
+        if place not in self.endings:
+            self.endings[place] = self._ending(place)
+        return self.endings[place]
 
-    def _ending(self, chain: Chain) -> str | None:
-        queue = [(chain, "")]
-        seen = {chain}
+    def _ending(self, place: Place) -> str | None:
+        queue = [(place, "")]
+        seen = {place}
         for position, text in queue:
             if position is None:
                 return text
@@ -276,24 +344,6 @@ class _Walker:
         return None
 
 
-def _literal(text: str, rest: Chain) -> Chain:
-    return (_Chars(text), rest) if text else rest
-
-
-def _escaped(low: int, high: int, after: Chain) -> Iterator[tuple[int, int, Chain]]:
-    """An edge over characters as one over what is written of them inside a JSON string."""
-    begin = low
-    for point in sorted(point for point in ESCAPED if low <= point <= high):
-        if begin < point:
-            yield begin, point - 1, after
-        begin = point + 1
-        text = spelled(point, True)
-        yield ord(text[0]), ord(text[0]), (_Chars(text[1:]), after)
-    if begin <= high:
-        yield begin, high, after
-
-
-@lru_cache(maxsize=256)
 def _without(term: Text, words: frozenset[bytes]) -> Text:
     """A raw text term without some words; as it is if it is encoded."""
     if term.encoding != "raw":

@@ -134,12 +134,15 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
     times = 0
     while True:
         if times >= term.minimum:
-            merged = _take((*found, *power), count)
-            if merged == found or times == term.maximum:
-                return merged
-            found = merged
+            found = _take((*found, *power), count)
+            full = len(found) == count and times and len(power[0]) >= len(found[-1])
+            if full or times == term.maximum:
+                return found
         separated = tuple(term.separator + word for word in item) if times else item
-        power = _pairs(power, separated, count)
+        longer = _pairs(power, separated, count)
+        if longer == power and times and times >= term.minimum:
+            return found
+        power = longer
         times += 1
 
 

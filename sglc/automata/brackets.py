@@ -1,0 +1,150 @@
+"""Languages whose words end with the bracket that closes the first one, as JSON objects and arrays do.
+
+No such word is a proper prefix of another, so that its end is always clear. The proof follows the terms and
+keeps count of brackets outside of strings; what it cannot follow is not proved.
+"""
+
+from __future__ import annotations
+
+from sglc.automata.term import (
+    Bytes,
+    Choice,
+    Except,
+    Language,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+
+_SPECIAL = tuple(map(ord, '"[]{}\\'))
+
+
+class _NotProved(Exception):
+    pass
+
+
+def is_bracketed(language: Language) -> bool:
+    """Whether every word opens a bracket first and closes it last, and never in between."""
+    try:
+        _Proof(language).whole(language.root)
+    except _NotProved:
+        return False
+    return True
+
+
+class _Proof:
+    def __init__(self, language: Language) -> None:
+        self.rules = language.rules
+        self.assumed: set[str] = set()
+
+    def whole(self, term: Term) -> None:
+        """The term is a value in brackets."""
+        match term:
+            case Rule(name):
+                # A rule that is being proved may be assumed: its words are found in shorter words.
+                if name not in self.assumed:
+                    self.assumed.add(name)
+                    self.whole(self.rules[name])
+            case Choice(arms):
+                for arm in arms:
+                    self.whole(arm)
+            case Except(item, _):
+                self.whole(item)
+            case Bytes() | Words() | Sequence():
+                if self.after(term, 0, False) != (0, False) or not self.starts(term):
+                    raise _NotProved
+            case _:
+                raise _NotProved
+
+    def starts(self, term: Term) -> bool:
+        match term:
+            case Bytes(data):
+                return data[:1] in (b"{", b"[")
+            case Words(words):
+                return all(word[:1] in (b"{", b"[") for word in words)
+            case Sequence(items):
+                return bool(items) and self.starts(items[0])
+        return False
+
+    def after(self, term: Term, depth: int, quoted: bool) -> tuple[int, bool]:
+        """Depth and whether inside a string, behind any word of the term that begins at this depth."""
+        match term:
+            case Bytes(data):
+                return _scan(data, depth, quoted)
+            case Words(words):
+                return self.same([_scan(word, depth, quoted) for word in words])
+            case Text():
+                inert = quoted if term.encoding == "json" else not quoted and not _has_special(term)
+                if not inert or not depth:
+                    raise _NotProved
+                return depth, quoted
+            case Sequence(items):
+                for index, item in enumerate(items):
+                    if index and not depth:
+                        raise _NotProved
+                    depth, quoted = self.after(item, depth, quoted)
+                return depth, quoted
+            case Choice(arms):
+                return self.same([self.after(arm, depth, quoted) for arm in arms])
+            case Except(item, _):
+                return self.after(item, depth, quoted)
+            case Rule() if not quoted:
+                self.neutral_rule(term)
+                return depth, quoted
+            case Repeat(item, _, _, separator) if depth:
+                self.unchanged(item, depth, quoted)
+                self.unchanged(Bytes(separator), depth, quoted)
+                return depth, quoted
+            case UniqueKeys(key, value) if depth and not quoted and key.encoding == "json":
+                self.unchanged(value, depth, quoted)
+                return depth, quoted
+        raise _NotProved
+
+    def neutral_rule(self, rule: Rule) -> None:
+        """Words of the rule are complete values, though not always in brackets (`null`)."""
+        key = f"neutral {rule.name}"
+        if key not in self.assumed:
+            self.assumed.add(key)
+            self.unchanged(self.rules[rule.name], 1, False)
+
+    def unchanged(self, term: Term, depth: int, quoted: bool) -> None:
+        if self.after(term, depth, quoted) != (depth, quoted):
+            raise _NotProved
+
+    def same(self, states: list[tuple[int, bool]]) -> tuple[int, bool]:
+        if len(set(states)) != 1:
+            raise _NotProved
+        return states[0]
+
+
+def _scan(data: bytes, depth: int, quoted: bool) -> tuple[int, bool]:
+    """Raises _NotProved where the depth returns to zero before the end, or falls below it."""
+    escaped = False
+    for index, byte in enumerate(data):
+        char = chr(byte)
+        if quoted:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                quoted = False
+        elif char == '"':
+            quoted = True
+        elif char in "[{":
+            depth += 1
+        elif char in "]}":
+            depth -= 1
+        if depth < 0 or (not depth and index < len(data) - 1):
+            raise _NotProved
+    if escaped:
+        raise _NotProved
+    return depth, quoted
+
+
+def _has_special(term: Text) -> bool:
+    return any(low <= point <= high for row in term.dfa.edges for low, high, _ in row for point in _SPECIAL)

@@ -1,0 +1,151 @@
+"""Emptiness, shortest words, finiteness, overlap and junctions, against the oracle of terms."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import term_oracle
+from sglc.automata.brackets import is_bracketed
+from sglc.automata.emptiness import is_empty, is_finite, junction_conflict, overlap, shortest, shortest_words
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import (
+    Bytes,
+    Choice,
+    Except,
+    Language,
+    Repeat,
+    Rule,
+    Sequence,
+    Text,
+    UniqueKeys,
+    Words,
+)
+from sglc.types.language import language
+from strategies import languages, terms, types
+
+
+@given(languages())
+@settings(max_examples=150)
+def test_shortest_words_are_words_and_none_is_missed(lang):
+    found = shortest_words(lang, 4)
+    others = term_oracle.some_words(lang, 4)
+    assert len(set(found)) == len(found) == len(others)
+    assert all(term_oracle.accepts(lang, word) for word in (*found, *others))
+    assert is_empty(lang) == (not others)
+    if others:
+        assert len(shortest(lang)) <= min(map(len, others))
+
+
+@given(terms().map(Language))
+@settings(max_examples=80)
+def test_a_finite_language_can_be_listed(lang):
+    many = len(term_oracle.some_words(lang, 200)) if is_finite(lang) else None
+    if many is None:
+        assert len(shortest_words(lang, 40)) == 40
+    elif many < 200:
+        assert len(shortest_words(lang, many + 1)) == many
+
+
+def text(pattern: str, low: int = 0, high: int | None = None, encoding="raw") -> Text:
+    return Text(compile_regex(pattern), encoding, low, high)
+
+
+@pytest.mark.parametrize(
+    ("term", "word"),
+    [
+        (text("a*", 2, 3), b"aa"),
+        (text("(aa)*", 3, 3), None),
+        (text("(aa)*", 3, 5), b"aaaa"),
+        (Except(Words(frozenset({b"a", b"bb"})), frozenset({b"a"})), b"bb"),
+        (Except(Words(frozenset({b"a"})), frozenset({b"a"})), None),
+        (Repeat(text("[ab]"), 2, 3, b", "), b"a, a"),
+        (Repeat(Bytes(b"x"), 3, 2), None),
+        (UniqueKeys(text("[ab]", encoding="json"), Bytes(b"1"), 2), b'"a": 1, "b": 1'),
+        (UniqueKeys(text("[ab]", encoding="json"), Bytes(b"1"), 3), None),
+        (text('["]|é', encoding="json"), b'\\"'),
+    ],
+)
+def test_counts_keys_and_exclusions_are_exact(term, word):
+    assert shortest(Language(term)) == word
+
+
+def test_a_rule_that_never_ends_is_empty():
+    endless = Language(Rule("r"), {"r": Sequence((Bytes(b"("), Rule("r"), Bytes(b")")))})
+    assert is_empty(endless)
+    ending = Language(Rule("r"), {"r": Sequence((Bytes(b"("), Choice((Rule("r"), Bytes(b""))), Bytes(b")")))})
+    assert shortest(ending) == b"()" and not is_finite(ending)
+
+
+# Small languages of text, so that overlaps can be found by listing.
+SMALL = st.sampled_from(
+    ["a", "ab?", "[ab]{1,2}", "b*", "a-b|a", '"a?"', "(ab)+", r"\[a*\]", "aa|b", "[^a]", "<{0,2}"]
+)
+
+
+@st.composite
+def small_languages(draw: st.DrawFn) -> Language:
+    parts = draw(st.lists(SMALL, min_size=1, max_size=2))
+    high = draw(st.none() | st.integers(1, 3))
+    items = [text(part, 0, high) for part in parts]
+    if draw(st.booleans()):
+        return Language(Choice(tuple(items)))
+    if draw(st.booleans()):
+        return Language(Repeat(items[0], 1, 2, b"-"))
+    return Language(Sequence(tuple(items)))
+
+
+LISTED = ["".join(chars) for size in range(5) for chars in product('ab-"<', repeat=size)]
+
+
+@given(small_languages(), small_languages())
+@settings(max_examples=60)
+def test_overlap_finds_a_text_of_both_if_there_is_one(a, b):
+    found = overlap(a, b)
+    if found is not None:
+        assert term_oracle.accepts(a, found) and term_oracle.accepts(b, found)
+    else:
+        listed = [word.encode() for word in LISTED if len(word) <= 3]
+        assert not any(term_oracle.accepts(a, word) and term_oracle.accepts(b, word) for word in listed)
+
+
+@given(small_languages(), st.sampled_from(("a", "b", "-", "ab", "<<", "bb", '"')))
+@settings(max_examples=60)
+def test_a_junction_is_clear_exactly_if_no_text_has_two_readings(lang, stop):
+    words = [word for word in LISTED if term_oracle.accepts(lang, word.encode())]
+    found = junction_conflict(lang, stop)
+    if found is None:
+        for short in words:
+            for long in words:
+                if len(short) < len(long):
+                    assert not (long + stop).startswith(short + stop)
+    else:
+        assert term_oracle.accepts(lang, found.encode())
+        shorter = [
+            found[:cut] for cut in range(len(found)) if term_oracle.accepts(lang, found[:cut].encode())
+        ]
+        assert any((found + stop).startswith(word + stop) for word in shorter)
+
+
+@given(types(), st.sampled_from(('"', "}", "]", ",", "0", " ")))
+@settings(max_examples=25)
+def test_a_value_in_brackets_ends_where_its_bracket_closes(typed, after):
+    lang = language(*typed)
+    if is_bracketed(lang):
+        for word in term_oracle.some_words(lang, 3):
+            assert not term_oracle.viable(lang, word + after.encode())
+
+
+def test_objects_and_arrays_of_types_are_proved_to_be_in_brackets():
+    from sglc.types.type import FieldType, Int, ListOf, MapOf, Named, Optional, RecordType, Str, TupleOf
+
+    tree = RecordType(
+        "Tree", (FieldType("v", Optional(Str())), FieldType("kids", ListOf(Named("Tree")), optional=True))
+    )
+    for type in (Named("Tree"), ListOf(Str()), MapOf(Str(), Int()), TupleOf((Int(), Named("Tree")))):
+        assert is_bracketed(language(type, {"Tree": tree}))
+    for type in (Str(), Int(), Optional(ListOf(Str()))):
+        assert not is_bracketed(language(type, {}))
