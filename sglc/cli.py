@@ -88,6 +88,7 @@ def sglc(context: click.Context, color: str, traceback: bool) -> None:
     """Check, compile, test and run programs written in SGL, a language for structured generation."""
     invocation: Invocation = context.obj
     invocation.traceback = traceback
+    context.color = None if color == "auto" else color == "always"
     invocation.color_stdout = _colored(color, sys.stdout.isatty())
     invocation.color_stderr = _colored(color, sys.stderr.isatty())
 

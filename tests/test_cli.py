@@ -123,7 +123,7 @@ def test_check_as_json_is_one_object(good: Path, cli: Cli) -> None:
 
 def test_check_as_json_has_code_and_place(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "bad.sgl"
-    path.write_text("pure fn f() -> int:\n    return missing\n", encoding="utf-8")
+    path.write_text("pub pure fn f() -> int:\n    return missing\n", encoding="utf-8")
     code, out, _ = cli("check", "--json", path)
     result = json.loads(out)
     assert code == 1 and result["errors"] == 1 and not result["ok"]
@@ -133,7 +133,7 @@ def test_check_as_json_has_code_and_place(tmp_path: Path, cli: Cli) -> None:
 
 def test_warnings_fail_only_when_strict(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "unused.sgl"
-    path.write_text("pure fn f() -> int:\n    let spare = 1\n    return 2\n", encoding="utf-8")
+    path.write_text("pub pure fn f() -> int:\n    let spare = 1\n    return 2\n", encoding="utf-8")
     code, _, err = cli("check", path)
     assert code == 0 and "1 warning" in err
     assert cli("check", "--strict", path)[0] == 1
@@ -288,7 +288,7 @@ def test_finished_rows_are_not_run_again(good: Path, script: str, rows: Path, cl
 
 def test_colour_only_when_asked_for_or_on_a_terminal(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "bad.sgl"
-    path.write_text("pure fn f() -> int:\n    return missing\n", encoding="utf-8")
+    path.write_text("pub pure fn f() -> int:\n    return missing\n", encoding="utf-8")
     assert "\x1b[" not in cli("check", path)[2]
     assert "\x1b[" in cli("--color", "always", "check", path)[2]
 

@@ -42,8 +42,8 @@ def test_several_syntax_errors_are_told_in_one_run(tmp_path: Path, cli: Cli) -> 
         "pure fn two() -> int:\n    let x = (1 + \n    return 2\n\n"
         "pure fn three() -> int:\n    return 3 +\n",
     )
-    assert "3 errors" in err
-    assert "bad.sgl:1:" in err and "bad.sgl:9:" in err
+    assert "bad.sgl:1:15" in err and "bad.sgl:5:13" in err and "bad.sgl:9:14" in err
+    assert " errors" in err.splitlines()[-2]
 
 
 def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path, cli: Cli) -> None:
@@ -197,7 +197,7 @@ def test_an_artefact_of_another_version_is_told(built: Path, cli: Cli) -> None:
     data[place] = (data[place] + 1) % 256
     built.write_bytes(data)
     code, _, err = cli("disasm", built)
-    assert code == 1 and "version" in err
+    assert code == 1 and "E0602" in err and "this sglc reads format" in err
 
 
 def test_text_with_the_name_of_an_artefact_is_told(tmp_path: Path, cli: Cli) -> None:

@@ -71,7 +71,7 @@ def test_a_command_of_the_tour_runs(line: str, clone: Path, capsys: pytest.Captu
     assert main(words[1:]) == 0, capsys.readouterr()
 
 
-@pytest.mark.parametrize("code", blocks("python"))
+@pytest.mark.parametrize("code", [*blocks("python"), *blocks("python", ROOT / "docs" / "python.md")])
 def test_python_on_the_page_runs(code: str, clone: Path) -> None:
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=clone, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -139,7 +139,7 @@ def choose_function(program: Program, name: str | None) -> tuple[Code | None, li
     functions = {
         entry: program.codes[index]
         for entry, index in program.entry.items()
-        if program.codes[index].kind == "fn"
+        if program.codes[index].kind in ("fn", "pure")
     }
     if name is not None:
         code = functions.get(name)
