@@ -8,6 +8,7 @@ complete.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,9 +187,9 @@ class _Partial:
             case Optional() | Alternatives():
                 return self.first([*self.flat(type)])
             case ListOf():
-                return self.items(lambda index: type.item, "[", "]")
+                return self.items(lambda index: type.item)
             case TupleOf():
-                return self.items(lambda index: type.items[min(index, len(type.items) - 1)], "[", "]")
+                return self.items(lambda index: type.items[index] if index < len(type.items) else None)
             case MapOf():
                 return self.entries(type)
             case Named(name):
@@ -225,15 +226,16 @@ class _Partial:
         else:
             raise DecodeError(self.at, f"expected {text}")
 
-    def items(self, item: Any, left: str, right: str) -> Any:
-        """A list that is not complete."""
+    def items(self, item: Callable[[int], Type | None]) -> Any:
+        """A list or tuple that is not complete; `item` gives the type of each place, None past the last."""
         done: list[Any] = []
         try:
-            self.expect(left)
-            while True:
+            self.expect("[")
+            while (type := item(len(done))) is not None:
                 if done:
                     self.expect(", ")
-                done.append(self.value(item(len(done))))
+                done.append(self.value(type))
+            self.expect("]")
         except _Stop as stop:
             if stop.value is not MISSING:
                 done.append(stop.value)

@@ -76,6 +76,8 @@ class _Writer:
                 return {"const": value}
             case Optional(item):
                 return {"anyOf": [self.schema(item), {"type": "null"}]}
+            case Alternatives(arms) if all(isinstance(arm, Constant) for arm in arms):
+                return {"enum": [arm.value for arm in arms if isinstance(arm, Constant)]}
             case Alternatives(arms):
                 return {"anyOf": [self.schema(arm) for arm in arms]}
             case ListOf(item, low, high):
