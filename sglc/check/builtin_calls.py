@@ -29,7 +29,7 @@ from sglc.check.relations import (
     list_of,
     numeric,
     numeric_rank,
-    show,
+    said,
     widen,
 )
 from sglc.check.result import (
@@ -144,9 +144,9 @@ class BuiltinCalls(Constants):
         }  # fmt: skip
         self.program.report(
             "E0301",
-            f"{what} takes {words[kind]}, not {show(found)}",
+            f"{what} takes {words[kind]}, not {said(found)}",
             node.span,
-            label=f"this is {show(found)}",
+            label=f"this is {said(found)}",
             hint="it may be null: test it first" if allows_null(found, table) else "",
         )
         return UNKNOWN
@@ -171,7 +171,7 @@ class BuiltinCalls(Constants):
                     self.infer(node)
                     self.program.report(
                         "E0209",
-                        f"items of {show(plain)} have no field `id`",
+                        f"items of {said(plain)} have no field `id`",
                         node.span,
                         label="looked up by `id`",
                     )
@@ -184,9 +184,9 @@ class BuiltinCalls(Constants):
         ):
             self.program.report(
                 "E0301",
-                f"{what} takes {show(due)}, not {show(found)}",
+                f"{what} takes {said(due)}, not {said(found)}",
                 node.span,
-                label=f"this is {show(found)}",
+                label=f"this is {said(found)}",
             )
             return UNKNOWN
         return found
@@ -222,7 +222,7 @@ class BuiltinCalls(Constants):
         ):
             return True
         self.program.report(
-            "E0329", f"{show(found)} has no order", node.span, label=f"{what} compares these",
+            "E0329", f"{said(found)} has no order", node.span, label=f"{what} compares these",
             hint="give `by = …`, an expression over the fields of one element" if "by" not in what else "",
         )  # fmt: skip
         return False
@@ -295,7 +295,7 @@ class BuiltinCalls(Constants):
         if whole is None:
             self.program.report(
                 "E0313", f"`{row.name}` compares values of one type", node.span,
-                label=" and ".join(show(argument) for argument in arguments[:3]),
+                label=" and ".join(said(argument) for argument in arguments[:3]),
             )  # fmt: skip
             return UNKNOWN
         self._ordered(node, whole, f"`{row.name}`")

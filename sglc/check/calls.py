@@ -16,7 +16,7 @@ from sglc.check.relations import (
     allows_null,
     expand,
     join,
-    show,
+    said,
 )
 from sglc.check.result import (
     BuiltinSymbol,
@@ -51,7 +51,7 @@ class Calls(BuiltinCalls):
         self._walk_arguments(node)
         if not isinstance(found, Unknown):
             self.program.report(
-                "E0327", f"{show(found)} cannot be called", function.span, label="no function"
+                "E0327", f"{said(found)} cannot be called", function.span, label="no function"
             )
         return UNKNOWN
 
@@ -334,7 +334,7 @@ class Calls(BuiltinCalls):
             if label in ("append", "add", "push") and isinstance(plain, ListOf | ListValue):
                 hint = "lists do not change: write `xs = xs + [x]`"
             self.program.report(
-                "E0209", f"{show(owner)} has no method `{label}`", function.name.span, label="unknown method",
+                "E0209", f"{said(owner)} has no method `{label}`", function.name.span, label="unknown method",
                 hint=hint,
             )  # fmt: skip
             return UNKNOWN
@@ -356,7 +356,7 @@ class Calls(BuiltinCalls):
         whole = join(found, other, self.table)
         if whole is None:
             self.program.report(
-                "E0313", f"both sides must have one type, here {show(found)} and {show(other)}", node.span,
+                "E0313", f"both sides must have one type, here {said(found)} and {said(other)}", node.span,
                 label="two types",
             )  # fmt: skip
             return UNKNOWN

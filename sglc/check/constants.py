@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sglc.check.expressions import Expressions
-from sglc.check.relations import UNKNOWN, expand, show, widen
+from sglc.check.relations import UNKNOWN, expand, said, widen
 from sglc.check.result import (
     ConstantSymbol,
     DefaultArgument,
@@ -77,7 +77,7 @@ class Constants(Expressions):
         self.function = outer
         self._open.remove(entity.name)
         if not found:
-            if not quiet:
+            if not quiet and not isinstance(type, Unknown):
                 self.program.report(
                     "E0325", f"the value of `{node.name.text}` is not known at compile time", node.value.span,
                     label="no constant",
@@ -87,7 +87,7 @@ class Constants(Expressions):
         elif isinstance(type, ListValue | RangeOf | ErrorOf | Never):
             self.program.report(
                 "E0326", f"the type of `{node.name.text}` is not clear", node.value.span,
-                label=f"this is {show(type)}", hint=f"write it down: `const {node.name.text}: [T] = …`",
+                label=f"this is {said(type)}", hint=f"write it down: `const {node.name.text}: [T] = …`",
             )  # fmt: skip
             type = UNKNOWN
         else:
@@ -103,7 +103,7 @@ class Constants(Expressions):
         found, value = self.fold(node)
         self.function = outer
         if not found:
-            if len(self.program.diagnostics) == before:
+            if len(self.program.diagnostics) == before and self.types[id(node)] != UNKNOWN:
                 self.program.report(
                     "E0325", f"the default of {what} is not known at compile time", node.span,
                     label="no constant", hint="make it optional, and set the value in the body",
@@ -119,7 +119,7 @@ class Constants(Expressions):
         self.expect(node, target, what)
         found, value = self.fold(node)
         if not found:
-            if len(self.program.diagnostics) == before:
+            if len(self.program.diagnostics) == before and self.types[id(node)] != UNKNOWN:
                 self.program.report(
                     "E0325", f"{what} must be known at compile time", node.span, label="no constant",
                     hint="write a number, or the name of a `const`",

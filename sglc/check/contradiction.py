@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from sglc.automata.emptiness import junction_conflict, overlap
-from sglc.check.relations import expand, show
+from sglc.check.relations import expand, said
 from sglc.check.state import ProgramState
 from sglc.check.type_facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
@@ -52,7 +52,7 @@ def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, 
         first = spans[a]
         facts.program.report(
             "E0308",
-            f"{show(arms[a])} and {show(arms[b])} share texts",
+            f"{said(arms[a])} and {said(arms[b])} share texts",
             spans[b],
             label="overlaps an earlier arm",
             reason="the value read back would not tell which arm was meant",
@@ -175,7 +175,7 @@ def report_empty(program: ProgramState, facts: TypeFacts, type: Type, span: Span
     recursive = _endless(facts, type)
     program.report(
         "E0303",
-        f"{show(type)} has no value",
+        f"{said(type)} has no value",
         span,
         label="nothing can be written here",
         reason=(

@@ -14,6 +14,7 @@ from sglc.check.relations import (
     NULL,
     UNKNOWN,
     expand,
+    said,
     show,
 )
 from sglc.check.result import (
@@ -143,7 +144,7 @@ class ControlFlow(Variables):
                 if not isinstance(function.result, Unknown):
                     self.program.report(
                         "E0301",
-                        f"a value of {show(function.result)} must be returned",
+                        f"a value of {said(function.result)} must be returned",
                         node.span,
                         label="no value",
                     )
@@ -159,7 +160,7 @@ class ControlFlow(Variables):
                     "E0301",
                     "this function declares no result",
                     node.value.span,
-                    label=f"this is {show(found)}",
+                    label=f"this is {said(found)}",
                     hint=f"write `-> {show(found)}` in its header",
                 )
             return True

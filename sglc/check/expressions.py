@@ -27,7 +27,7 @@ from sglc.check.relations import (
     join,
     list_of,
     numeric_rank,
-    show,
+    said,
     without_null,
 )
 from sglc.check.result import (
@@ -78,10 +78,10 @@ class Expressions(Operators):
             if merged is None:
                 self.program.report(
                     "E0313",
-                    f"items of one list are of one type, here {show(whole)} and {show(found)}",
+                    f"items of one list are of one type, here {said(whole)} and {said(found)}",
                     item.span,
-                    label=f"this is {show(found)}",
-                    secondary=(Label(node.items[0].span, f"this is {show(whole)}"),),
+                    label=f"this is {said(found)}",
+                    secondary=(Label(node.items[0].span, f"this is {said(whole)}"),),
                 )
                 return UNKNOWN
             whole = merged
@@ -131,9 +131,9 @@ class Expressions(Operators):
             if merged is None:
                 self.program.report(
                     "E0313",
-                    f"values of one map are of one type, here {show(whole)} and {show(found)}",
+                    f"values of one map are of one type, here {said(whole)} and {said(found)}",
                     value.span,
-                    label=f"this is {show(found)}",
+                    label=f"this is {said(found)}",
                 )
                 return UNKNOWN
             whole = merged
@@ -196,7 +196,7 @@ class Expressions(Operators):
         elif numeric_rank(plain, self.table) == 0:
             hint = "write a range: `0..n`"
         self.program.report(
-            "E0323", f"{show(found)} cannot be gone over", node.span, label="no list, map or range", hint=hint
+            "E0323", f"{said(found)} cannot be gone over", node.span, label="no list, map or range", hint=hint
         )
         return UNKNOWN
 

@@ -18,7 +18,7 @@ from sglc.check.relations import (
     is_text,
     item_of,
     numeric_rank,
-    show,
+    said,
     without_null,
 )
 from sglc.check.result import (
@@ -78,7 +78,7 @@ class Fitting(Scopes):
             if not quiet:
                 self.program.report(
                     "E0302",
-                    f"{shown(value)} is not a value of {show(target)}",
+                    f"{shown(value)} is not a value of {said(target)}",
                     node.span,
                     label=f"given for {what}",
                     reason=reason,
@@ -99,13 +99,17 @@ class Fitting(Scopes):
             hint = 'make a text of it: `str(x)` or "${x}"'
         elif numeric_rank(target, self.table) is not None and numeric_rank(found, self.table) is not None:
             hint = "convert it: `int(x)` cuts, `round(x)` rounds, `decimal(x)` is exact"
-        elif numeric_rank(target, self.table) is not None and is_text(found, self.table):
+        elif (
+            numeric_rank(target, self.table) is not None
+            and is_text(found, self.table)
+            and not span.text.startswith('"')
+        ):
             hint = f"read it: `{'int' if numeric_rank(target, self.table) == 0 else 'decimal'}(x)`"
         self.program.report(
             "E0301",
-            f"{what} is {show(target)}, not {show(found)}",
+            f"{what} is {said(target)}, not {said(found)}",
             span,
-            label=f"this is {show(found)}",
+            label=f"this is {said(found)}",
             hint=hint,
         )
 
@@ -135,7 +139,7 @@ class Fitting(Scopes):
             elif isinstance(found, ErrorOf):
                 hint = "write `.message`"
             self.program.report(
-                "E0312", f"{show(found)} has no text", node.span, label="cannot be inserted", hint=hint
+                "E0312", f"{said(found)} has no text", node.span, label="cannot be inserted", hint=hint
             )
 
     def condition(self, node: ast.Expression) -> None:
@@ -154,9 +158,9 @@ class Fitting(Scopes):
             hint = "compare it: `len(x) > 0`"
         self.program.report(
             "E0320",
-            f"a condition is a bool, not {show(found)}",
+            f"a condition is a bool, not {said(found)}",
             node.span,
-            label=f"this is {show(found)}",
+            label=f"this is {said(found)}",
             hint=hint,
         )
 

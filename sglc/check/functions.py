@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.check.contradiction import report_empty
-from sglc.check.prompt_lines import Body
+from sglc.check.prompt_lines import Body, header
 from sglc.check.relations import INT, NULL
 from sglc.check.result import Unknown
 from sglc.check.state import Entity, FunctionState, Signature
@@ -38,10 +38,10 @@ class ModuleChecker(Statements):
             if isinstance(node, ast.TestDeclaration):
                 if node.title in titles:
                     self.program.report(
-                        "W0210", f'there are two tests "{node.title}"', node.span, label="same title",
+                        "W0210", f'there are two tests "{node.title}"', header(node.span), label="same title",
                         secondary=(Label(titles[node.title], "the first"),),
                     )  # fmt: skip
-                titles.setdefault(node.title, node.span)
+                titles.setdefault(node.title, header(node.span))
                 self.function = FunctionState(None, "test", NULL)
                 self.body(node.body)
                 self._unused()
@@ -76,7 +76,7 @@ class ModuleChecker(Statements):
             if kind in ("pure", "part"):
                 self.program.report(
                     "E0416",
-                    f"a {node.kind} has no budget of its own",
+                    f"a {'pure fn' if kind == 'pure' else kind} has no budget of its own",
                     node.within.span,
                     label="`within` is for `fn`",
                 )
@@ -101,7 +101,7 @@ class ModuleChecker(Statements):
     def _no_result(self, node: ast.FunctionDeclaration) -> None:
         assert node.result is not None
         last = node.body[-1].span if node.body else node.span
-        line = Span(last.source, last.start, min(last.end, _line_end(last)))
+        line = header(last)
         self.program.report(
             "E0417", f"`{node.name.text}` can end without a result", node.name.span,
             label=f"must return {node.result.span.text}",
@@ -299,8 +299,3 @@ def _statements(statements: Body) -> Iterator[ast.Statement]:
                 yield from _statements(body)
             case ast.Assign(value=ast.Fork(body=body)):
                 yield from _statements(body)
-
-
-def _line_end(span: Span) -> int:
-    end = span.source.text.find("\n", span.start)
-    return len(span.source.text) if end < 0 else max(end, span.start + 1)

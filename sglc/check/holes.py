@@ -24,7 +24,7 @@ from sglc.check.relations import (
     is_enum,
     item_of,
     numeric_rank,
-    show,
+    said,
 )
 from sglc.check.result import ExpressionType, HoleFacts, Never, ScoredOf, Unknown
 from sglc.check.state import HoleNode, Local
@@ -106,9 +106,8 @@ class Holes(Calls):
     def _allowed(self, node: HoleNode) -> None:
         function = self.function
         if function.kind in ("pure", "const", "test"):
-            place = {"pure": "a pure fn", "const": "a constant", "test": "a test"}[function.kind]
             self.program.report(
-                "E0404", f"a hole cannot stand in {place}", node.span, label="asks a model",
+                "E0404", f"a hole cannot stand in {self.place()}", node.span, label="asks a model",
                 hint="move it to a `fn`" if function.kind != "test" else "call a function, or `fuzz` it",
             )  # fmt: skip
         elif function.role is not None and function.role != "assistant":
@@ -177,8 +176,8 @@ class Holes(Calls):
             return
         if rank is None or (whole and rank > 0):
             self.program.report(
-                "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {show(type)}",
-                option.value.span, label=f"this is {show(type)}",
+                "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {said(type)}",
+                option.value.span, label=f"this is {said(type)}",
             )  # fmt: skip
             return
         known, value = self.fold(option.value)
@@ -203,7 +202,7 @@ class Holes(Calls):
                 break
             if not isinstance(plain, Str):
                 self.program.report(
-                    "E0306", f"`until` does not fit {show(type)}", span, label="ends texts only"
+                    "E0306", f"`until` does not fit {said(type)}", span, label="ends texts only"
                 )
                 break
             type = self.add_until(plain, text, span)
@@ -246,7 +245,7 @@ class Holes(Calls):
             return
         text = isinstance(plain, Str)
         self.program.report(
-            "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{show(type)} can go on for ever",
+            "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{said(type)} can go on for ever",
             reason=reason,
             hint="add `max 80 chars`, `until \"…\"` or `max 60 tok`" if text
             else "bound the parts, or give the hole a budget: `max 200 tok`",
@@ -271,7 +270,8 @@ class Holes(Calls):
 
     def _shortest_text(self, type: ExpressionType) -> str:
         word = self.facts.shortest_word(type)
-        return "" if word is None else word.decode("utf-8", "replace")
+        text = "" if word is None else word.decode("utf-8", "replace")
+        return text if len(text) <= 60 else text[:59] + "…"
 
     def _junction(self, node: HoleNode, name: str, type: ExpressionType, follow: Follow) -> None:
         """The end of the value must be clear from the text after it."""
@@ -282,7 +282,7 @@ class Holes(Calls):
                 assert follow.span is not None
                 self.program.report(
                     "E0333", f"the text after hole `{name}` can also be part of its value", node.span,
-                    label=f"{show(type)} may contain the beginning of it",
+                    label=f"{said(type)} may contain the beginning of it",
                     secondary=(Label(follow.span, "this text ends the hole"),),
                     witness=witness,
                     hint=self._clear_end(type, follow.text),
@@ -323,14 +323,14 @@ class Holes(Calls):
             if words is None:
                 if self.facts.sound(type):
                     self.program.report(
-                        "E0334", f"`{word}` needs few options, {show(type)} has too many", node.choices.span,
+                        "E0334", f"`{word}` needs few options, {said(type)} has too many", node.choices.span,
                         label="not an enum, not a union of literals", hint=f"write `gen` instead of `{word}`",
                     )  # fmt: skip
                 self._note(node, name, None, follow)
                 return UNKNOWN
             if not words:
                 self.program.report(
-                    "E0303", f"{show(type)} has no value", node.choices.span, label="no options"
+                    "E0303", f"{said(type)} has no value", node.choices.span, label="no options"
                 )
             self._fits_budget(name, type, options, node.choices.span)
             self._junction(node, name, type, follow)
@@ -394,7 +394,7 @@ class Holes(Calls):
         if item is None:
             self.program.report(
                 "E0334",
-                f"options are a list or a type, not {show(found)}",
+                f"options are a list or a type, not {said(found)}",
                 node.choices.span,
                 label="no list",
             )

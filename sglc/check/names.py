@@ -27,7 +27,7 @@ from sglc.check.relations import (
     item_of,
     join,
     list_of,
-    show,
+    said,
     without_null,
 )
 from sglc.check.result import (
@@ -292,7 +292,7 @@ class Names(Fitting):
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
         self.program.report(
-            "E0209", f"{show(owner)} has no `{label}`", span, label="unknown field or method", hint=hint
+            "E0209", f"{said(owner)} has no `{label}`", span, label="unknown field or method", hint=hint
         )
         return UNKNOWN
 
@@ -381,7 +381,7 @@ class Names(Fitting):
             self.expect(node.index, INT, "the place in a text")
             return STR
         self.program.report(
-            "E0318", f"{show(owner)} has no items", node.span, label="cannot be indexed",
+            "E0318", f"{said(owner)} has no items", node.span, label="cannot be indexed",
             hint="it may be null: test it first" if allows_null(owner, self.table) else "",
         )  # fmt: skip
         return UNKNOWN
@@ -396,7 +396,7 @@ class Names(Fitting):
             return list_of(item)
         if is_text(owner, self.table) or isinstance(owner, Unknown):
             return STR if not isinstance(owner, Unknown) else UNKNOWN
-        self.program.report("E0318", f"{show(owner)} cannot be sliced", node.span, label="no list, no text")
+        self.program.report("E0318", f"{said(owner)} cannot be sliced", node.span, label="no list, no text")
         return UNKNOWN
 
 

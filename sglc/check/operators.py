@@ -19,7 +19,7 @@ from sglc.check.relations import (
     list_of,
     numeric,
     numeric_rank,
-    show,
+    said,
 )
 from sglc.check.result import (
     ExpressionType,
@@ -46,9 +46,9 @@ class Operators(Names):
         if rank is None:
             self.program.report(
                 "E0319",
-                f"`-` needs a number, not {show(found)}",
+                f"`-` needs a number, not {said(found)}",
                 node.operand.span,
-                label=f"this is {show(found)}",
+                label=f"this is {said(found)}",
             )
             return UNKNOWN
         return numeric(rank)
@@ -120,13 +120,13 @@ class Operators(Names):
             hint = "only numbers and texts have an order"
         self.program.report(
             "E0319",
-            f"`{node.operator}` does not take {show(left)} and {show(right)}",
+            f"`{node.operator}` does not take {said(left)} and {said(right)}",
             node.span,
             label="these do not go together",
             hint=hint,
             secondary=(
-                Label(node.left.span, f"this is {show(left)}"),
-                Label(node.right.span, f"this is {show(right)}"),
+                Label(node.left.span, f"this is {said(left)}"),
+                Label(node.right.span, f"this is {said(right)}"),
             ),
         )
 
@@ -138,7 +138,7 @@ class Operators(Names):
             return BOOL
         if not comparable(left, right, self.table):
             self.program.report(
-                "E0322", f"{show(left)} and {show(right)} are never equal", node.span,
+                "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
             )  # fmt: skip
             return BOOL
@@ -148,7 +148,7 @@ class Operators(Names):
             if words is not None and is_text(other, self.table) and value not in words:
                 close = nearest(value, words)
                 self.program.report(
-                    "E0322", f"{shown(value)} is none of {show(other)}", side.span,
+                    "E0322", f"{shown(value)} is none of {said(other)}", side.span,
                     label="always " + ("false" if node.operator == "==" else "true"),
                     hint=f"did you mean {shown(close)}?" if close else "",
                 )  # fmt: skip
@@ -175,12 +175,12 @@ class Operators(Names):
         if not fine:
             self.program.report(
                 "E0319",
-                f"{show(found)} cannot be in {show(container)}",
+                f"{said(found)} cannot be in {said(container)}",
                 node.span,
                 label="never true",
                 secondary=(
-                    Label(member.span, f"this is {show(found)}"),
-                    Label(whole.span, f"this is {show(container)}"),
+                    Label(member.span, f"this is {said(found)}"),
+                    Label(whole.span, f"this is {said(container)}"),
                 ),
             )
         return BOOL
@@ -198,12 +198,12 @@ class Operators(Names):
         if whole is None:
             self.program.report(
                 "E0313",
-                f"both sides must have one type, here {show(then)} and {show(other)}",
+                f"both sides must have one type, here {said(then)} and {said(other)}",
                 node.span,
                 label="two types",
                 secondary=(
-                    Label(node.then.span, f"this is {show(then)}"),
-                    Label(node.otherwise.span, f"this is {show(other)}"),
+                    Label(node.then.span, f"this is {said(then)}"),
+                    Label(node.otherwise.span, f"this is {said(other)}"),
                 ),
             )
             return UNKNOWN

@@ -18,7 +18,7 @@ from sglc.check.relations import (
     is_enum,
     numeric,
     numeric_rank,
-    show,
+    said,
 )
 from sglc.check.result import (
     BranchOf,
@@ -78,7 +78,7 @@ class Patterns(Holes):
             return WILD
         if value is None:
             if not allows_null(type, self.table):
-                self._never(node.span, f"{show(type)} is never null")
+                self._never(node.span, f"{said(type)} is never null")
             return Shape(None)
         own: Type = BOOL if isinstance(value, bool) else STR
         if not isinstance(value, str | bool):
@@ -86,13 +86,13 @@ class Patterns(Holes):
         if not comparable(own, type, self.table):
             enum = is_enum(type, self.table)
             hint = f"write the member without quotes: `{value}`" if enum and value in enum.members else ""
-            self._never(node.span, f"{show(own)} is never equal to {show(type)}", hint)
+            self._never(node.span, f"{said(own)} is never equal to {said(type)}", hint)
             return WILD
         words = self.facts.words(type) if isinstance(value, str) else None
         if words is not None and value not in words and is_enum(type, self.table) is None:
             close = nearest(str(value), words)
             self._never(
-                node.span, f'"{value}" is none of {show(type)}', f'did you mean "{close}"?' if close else ""
+                node.span, f'"{value}" is none of {said(type)}', f'did you mean "{close}"?' if close else ""
             )
             return Shape(value)
         if isinstance(value, Decimal) and numeric_rank(type, self.table) == 0:
@@ -111,7 +111,7 @@ class Patterns(Holes):
         if low is not None and high is not None and low > high:
             self._never(node.span, "the range is empty", f"write `{high}..{low}`")
         elif numeric_rank(self._not_null(type), self.table) is None:
-            self._never(node.span, f"{show(type)} is no number")
+            self._never(node.span, f"{said(type)} is no number")
             return WILD
         return NumberSpan(low, high)
 
@@ -162,7 +162,7 @@ class Patterns(Holes):
         close = nearest(label, members)
         if members and (close is not None or label[:1].isupper()):
             self._never(
-                node.span, f"{show(type)} has no `{label}`",
+                node.span, f"{said(type)} has no `{label}`",
                 f"did you mean `{close}`?" if close else "it has " + ", ".join(f"`{m}`" for m in members[:8]),
             )  # fmt: skip
             return WILD
@@ -197,7 +197,7 @@ class Patterns(Holes):
             if inner == plain or (not isinstance(plain, Named) and plain.__class__ is inner.__class__):
                 forms.append(OfType(inner.name if isinstance(inner, Named) else inner.__class__))
         if not forms:
-            self._never(node.span, f"{show(type)} has no arm {label}")
+            self._never(node.span, f"{said(type)} has no arm {label}")
             return WILD
         self.symbols[id(node)] = TypeSymbol(target)
         whole = forms[0] if len(forms) == 1 else AnyOf(tuple(forms))
@@ -234,7 +234,7 @@ class Patterns(Holes):
                 hint = f"did you mean `{close}`?" if close else ""
                 if not hint and names:
                     hint = "it is " + " or ".join(f"`{n}`" for n in names[:8])
-                self._never(node.name.span, f"{show(type)} is never `{label}(…)`", hint)
+                self._never(node.name.span, f"{said(type)} is never `{label}(…)`", hint)
             return WILD
         parts: list[Form] = [WILD] * len(record.fields)
         fields = {field.name: place for place, field in enumerate(record.fields)}
@@ -264,7 +264,7 @@ class Patterns(Holes):
             for item in items:
                 self.pattern(item, UNKNOWN, binds)
             if not isinstance(plain, Unknown):
-                self._never(node.span, f"{show(type)} is no tuple of {len(items)} items")
+                self._never(node.span, f"{said(type)} is no tuple of {len(items)} items")
             return WILD
         parts = tuple(self.pattern(item, due, binds) for item, due in zip(items, plain.items, strict=True))
         return Shape("tuple", parts)
@@ -275,7 +275,7 @@ class Patterns(Holes):
         found = self.infer(node.subject)
         if isinstance(found, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
             self.program.report(
-                "E0335", f"{show(found)} cannot be matched", node.subject.span, label="no plain value",
+                "E0335", f"{said(found)} cannot be matched", node.subject.span, label="no plain value",
                 hint="match on `.top`" if isinstance(found, ScoredOf) else "",
             )  # fmt: skip
             return UNKNOWN
@@ -306,7 +306,7 @@ class Patterns(Holes):
         missing = "_" if missing.strip() == "_" else missing
         self.program.report(
             "E0338", "this match does not cover every value", node.subject.span,
-            label=f"{show(type)} has more values",
+            label=f"{said(type)} has more values",
             reason="a case with a guard may be passed over" if guarded else "",
             witness="any other value" if missing == "_" else missing,
             hint=f"add `case {missing}:`",

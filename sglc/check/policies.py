@@ -11,7 +11,7 @@ from sglc.check.relations import (
     item_of,
     join,
     numeric_rank,
-    show,
+    said,
 )
 from sglc.check.result import (
     BranchOf,
@@ -115,7 +115,7 @@ class Policies(ControlFlow):
         function = self.function
         if function.kind in ("pure", "test", "const"):
             self.program.report(
-                "E0404", f"a fork cannot stand in a {function.kind}", node.span, label="asks a model"
+                "E0404", f"a fork cannot stand in {self.place()}", node.span, label="asks a model"
             )
         item = self.iterated(node.iterable)
         self.open()
@@ -132,8 +132,8 @@ class Policies(ControlFlow):
             found = self.infer(option.value)
             if not isinstance(found, Unknown) and numeric_rank(found, self.table) != 0:
                 self.program.report(
-                    "E0330", f"`seed` is an integer, not {show(found)}", option.value.span,
-                    label=f"this is {show(found)}",
+                    "E0330", f"`seed` is an integer, not {said(found)}", option.value.span,
+                    label=f"this is {said(found)}",
                 )  # fmt: skip
         self.open()
         frame = ForkFrame(scope=function.scope)
@@ -152,7 +152,7 @@ class Policies(ControlFlow):
             if whole is None:
                 self.program.report(
                     "E0313",
-                    f"branches yield one type, here {show(value)} and {show(found)}",
+                    f"branches yield one type, here {said(value)} and {said(found)}",
                     span,
                     label="another type",
                 )
@@ -178,9 +178,9 @@ class Policies(ControlFlow):
         if not isinstance(found, BranchOf | Unknown):
             self.program.report(
                 "E0414",
-                f"`adopt` takes a branch of a fork, not {show(found)}",
+                f"`adopt` takes a branch of a fork, not {said(found)}",
                 node.value.span,
-                label=f"this is {show(found)}",
+                label=f"this is {said(found)}",
                 hint="pick one: `adopt ideas.max(by = value)`"
                 if item_of(found, self.table) is not None
                 else "",

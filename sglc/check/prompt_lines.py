@@ -84,11 +84,13 @@ class PromptLines(Patterns):
         function = self.function
         if function.kind in ("pure", "test", "const"):
             if report:
-                what = {"pure": "a pure fn", "test": "a test", "const": "a constant"}[function.kind]
                 self.program.report(
-                    "E0406", f"prompt text cannot stand in {what}", span, label="belongs to a conversation",
+                    "E0406",
+                    f"prompt text cannot stand in {self.place()}",
+                    span,
+                    label="belongs to a conversation",
                     hint="make it a `fn` or a `part`" if function.kind == "pure" else "move it to a `fn`",
-                )  # fmt: skip
+                )
         elif function.role is None and function.has_roles:
             self.program.report(
                 "E0407", "this text belongs to no message", span, label="outside the roles",
@@ -120,7 +122,7 @@ class PromptLines(Patterns):
         if function.kind in ("pure", "test", "const"):
             self.program.report(
                 "E0406",
-                f"a role cannot stand in a {function.kind}",
+                f"a role cannot stand in {self.place()}",
                 node.keyword,
                 label="belongs to a conversation",
             )
@@ -152,7 +154,7 @@ class PromptLines(Patterns):
             return False
         if function.kind in ("pure", "test", "const"):
             self.program.report(
-                "E0406", f"a part cannot be used in a {function.kind}", node.span, label="writes text"
+                "E0406", f"a part cannot be used in {self.place()}", node.span, label="writes text"
             )
         elif function.role is None and function.has_roles and function.kind == "fn":
             self.program.report(
@@ -211,3 +213,9 @@ def _follow(parts: Sequence[ast.TextPart]) -> Follow:
     if isinstance(first, ast.Text) and first.text:
         return Follow(first.text, first.span)
     return Follow(open=True)
+
+
+def header(span: Span) -> Span:
+    """The first line of a block: where to point when all of it is meant."""
+    end = span.source.text.find("\n", span.start)
+    return span if end < 0 or end >= span.end else Span(span.source, span.start, end)

@@ -445,3 +445,10 @@ def show(type: ExpressionType) -> str:
         case Alternatives(arms):
             return " | ".join(show(arm) for arm in arms)
     return show_type(type)
+
+
+def said(type: ExpressionType) -> str:
+    """The type as a part of a sentence: notation in backquotes, words as they are."""
+    if isinstance(type, Unknown | RangeOf | BranchOf | ErrorOf | Never):
+        return show(type)
+    return f"`{show(type)}`"

@@ -30,6 +30,12 @@ class Scopes(Declarations):
         self.symbols = module.symbols
         self.function = FunctionState(None, "const")
 
+    def place(self) -> str:
+        """What is being checked, in words."""
+        return {"pure": "a pure fn", "test": "a test", "const": "a constant"}.get(
+            self.function.kind, f"a {self.function.kind}"
+        )
+
     def open(self) -> None:
         self.function.scope = Scope(self.function.scope)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sglc.check.policies import Policies
+from sglc.check.prompt_lines import header
 from sglc.check.relations import (
     INT,
     UNKNOWN,
-    show,
+    said,
 )
 from sglc.check.result import (
     ErrorSymbol,
@@ -29,7 +30,9 @@ class Statements(Policies):
         return False
 
     def _forget(self, node: ast.Forget) -> bool:
-        self._unavailable("E0908", "`forget`", node.span, "call a `fn`, which has its own conversation")
+        self._unavailable(
+            "E0908", "`forget`", header(node.span), "call a `fn`, which has its own conversation"
+        )
         return not self.block(node.body)
 
     def _think(self, node: ast.Think) -> bool:
@@ -39,16 +42,18 @@ class Statements(Policies):
         return False
 
     def _parallel(self, node: ast.Parallel) -> bool:
-        self._unavailable("E0910", "`par`", node.span, "write the statements one after the other")
+        self._unavailable("E0910", "`par`", header(node.span), "write the statements one after the other")
         return not self.body(node.body)
 
     def _using(self, node: ast.Using) -> bool:
-        self._unavailable("E0911", "`using`", node.span, "choose the model with `--model`")
+        self._unavailable("E0911", "`using`", header(node.span), "choose the model with `--model`")
         return not self.body(node.body)
 
     def _stream(self, node: ast.StreamFor) -> bool:
         self.infer(node.call)
-        self._unavailable("E0913", "`stream` in programs", node.span, "call the function and use its result")
+        self._unavailable(
+            "E0913", "`stream` in programs", header(node.span), "call the function and use its result"
+        )
         self.open()
         self.bind(node, node.variable, UNKNOWN, "loop", used=True)
         self._loop(node, node.body)
@@ -117,7 +122,7 @@ class Statements(Policies):
         if reason is not None:
             self.program.report(
                 "E0302", f"hole `{node.hole.text}` can never have this value", node.value.span,
-                label=f"no value of {show(facts.type)}", reason=reason,
+                label=f"no value of {said(facts.type)}", reason=reason,
             )  # fmt: skip
             return False
         self.module.constants[id(node.value)] = self.convert(value, facts.type)

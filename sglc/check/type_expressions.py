@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sglc.automata.regex import RegexError, compile_regex
-from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, show
+from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, ProgramState
 from sglc.diagnostics.suggest import nearest
@@ -125,7 +125,7 @@ class TypeResolver:
         if not isinstance(plain, Str):
             self.program.report(
                 "E0306",
-                f"keys of a map are texts, not {show(key)}",
+                f"keys of a map are texts, not {said(key)}",
                 node.key.span,
                 label="a `str` type is due here",
             )
@@ -280,7 +280,7 @@ class TypeResolver:
         )
         self.program.report(
             "E0306",
-            f"`{words[refinement.__class__]}` does not fit {show(type)}",
+            f"`{words[refinement.__class__]}` does not fit {said(type)}",
             refinement.span,
             label=f"refines {'texts' if texts else 'numbers'} only",
         )

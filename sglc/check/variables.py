@@ -16,7 +16,7 @@ from sglc.check.relations import (
     join,
     numeric,
     numeric_rank,
-    show,
+    said,
     widen,
 )
 from sglc.check.result import (
@@ -171,7 +171,7 @@ class Variables(PromptLines):
             if not fine:
                 self.program.report(
                     "E0339",
-                    f"parts of {show(owner)} cannot be assigned to",
+                    f"parts of {said(owner)} cannot be assigned to",
                     target.span,
                     label="does not change",
                     hint="`match` on it and make a new value"
@@ -204,7 +204,7 @@ class Variables(PromptLines):
                 result = joined
         if result is None:
             self.program.report(
-                "E0319", f"`{node.operator}` does not take {show(due)} and {show(found)}", node.span,
+                "E0319", f"`{node.operator}` does not take {said(due)} and {said(found)}", node.span,
                 label="these do not go together",
             )  # fmt: skip
         return found
