@@ -2,8 +2,8 @@
 
 Scalars stand for themselves; everything else is a list whose first item is a tag: `["d", "1.50"]` a decimal,
 `["f", "0x1.8p+0"]` a float, `["l", …]` a list, `["t", …]` a tuple, `["m", k, v, …]` a map,
-`["e", enum, name]`, `["r", type, variant, name, value, …]`, and `["Str", field values …]` a class of the closed list below, all of
-its fields in order. Reading trusts nothing: every field is checked against its annotation.
+`["e", enum, name]`, `["r", type, variant, name, value, …]`, and `["Str", …]` a class of the closed list below
+with all of its fields in order. Reading trusts nothing: every field is checked against its annotation.
 """
 
 from __future__ import annotations

@@ -54,14 +54,12 @@ def print_literal(value: Any) -> str:
     if not is_dataclass(value) or type(value).__name__ not in CLASSES:
         raise TypeError(f"no literal for {type(value).__name__}")
     parts = []
-    by_name = False
     for f in fields(value):
         item = getattr(value, f.name)
-        if f.default is not MISSING and item == f.default and type(item) is type(f.default):
-            by_name = True
-            continue
-        parts.append(f"{f.name}={print_literal(item)}" if by_name else print_literal(item))
-        by_name = by_name or f.default is not MISSING
+        if f.default is MISSING:
+            parts.append(print_literal(item))
+        elif item != f.default or type(item) is not type(f.default):
+            parts.append(f"{f.name}={print_literal(item)}")
     return f"{type(value).__name__}({', '.join(parts)})"
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sglc.ir.module import Module
+from sglc.passes import dead_code, fold, inline, merge_text
 
 Pass = Callable[[Module], Module]
 
-PASSES: tuple[tuple[str, Pass], ...] = ()
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("inline", inline.run),  # parts first, so that their text can join the text around them
+    ("dead_code", dead_code.run),  # joins blocks
+    ("fold", fold.run),
+    ("dead_code", dead_code.run),  # what folding made useless
+    ("merge_text", merge_text.run),
+)
 """Name and function of each pass of level 1, in order."""
 
 

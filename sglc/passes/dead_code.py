@@ -1,0 +1,168 @@
+"""Removes what cannot be reached or is never used, and joins blocks that always follow each other.
+
+    ^a:                          ^a:
+      %0 = const 1                 text "x"
+      store $unused %0      →      return %1
+      text "x"
+      jump ^b
+    ^b:
+      return %1
+    ^c:
+      ...
+
+Gone are: blocks that nothing leads to, results of harmless operations that nothing uses, stores to variables
+that nothing reads (here or in a fork body), and functions of other modules that nothing calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sglc.ir import ops
+from sglc.ir.flow import predecessor_counts, reachable
+from sglc.ir.module import Block, Function, Module
+from sglc.ir.shape import operands, result
+from sglc.passes.rewrite import each_function, relabelled, with_blocks
+
+
+def run(module: Module) -> Module:
+    """The module without its dead code."""
+    module = each_function(module, _flow)
+    module = _called(module)
+    # A dropped store frees the value it stored, which frees the loads that made it, and so on.
+    while True:
+        read = _read_slots(module.functions)
+        smaller = each_function(module, lambda function, read=read: _unused(function, read[function.name]))  # type: ignore[misc]
+        if smaller is module:
+            return module
+        module = smaller
+
+
+# -- flow ------------------------------------------------------------------------------------------
+
+
+def _flow(function: Function) -> Function:
+    """Live blocks only, empty ones skipped, chains joined; repeated until nothing changes."""
+    while True:
+        blocks = _join(_thread(_live(function)))
+        new = with_blocks(function, blocks)
+        if new is function:
+            return function
+        function = new
+
+
+def _live(function: Function) -> Function:
+    live = reachable(function)
+    if len(live) == len(function.blocks):
+        return function
+    return replace(function, blocks=tuple(live.values()))
+
+
+def _thread(function: Function) -> Function:
+    """Jumps to a block that only jumps on go to where it leads; branches to one place become jumps."""
+    onward: dict[str, str] = {}
+    first = function.blocks[0].label
+    for block in function.blocks:
+        if not block.ops and isinstance(block.end, ops.Jump) and block.label != first:
+            onward[block.label] = block.end.target
+    for label in list(onward):
+        seen = {label}
+        target = onward[label]
+        while target in onward and target not in seen:
+            seen.add(target)
+            target = onward[target]
+        if target in seen:
+            # A loop of empty blocks: it runs for ever, and stays.
+            del onward[label]
+        else:
+            onward[label] = target
+    changed = []
+    for block in function.blocks:
+        end = relabelled(block.end, onward) if onward else block.end
+        if isinstance(end, ops.Branch) and end.then == end.otherwise:
+            end = ops.Jump(end.then, end.span)
+        changed.append(block if end is block.end else replace(block, end=end))
+    function = with_blocks(function, tuple(changed))
+    return _live(function)
+
+
+def _join(function: Function) -> tuple[Block, ...]:
+    """A block that ends in a jump takes in the block it goes to, if nothing else goes there."""
+    counts = predecessor_counts(function)
+    blocks = {block.label: block for block in function.blocks}
+    gone: set[str] = set()
+    joined: list[Block] = []
+    for block in function.blocks:
+        if block.label in gone:
+            continue
+        current = blocks[block.label]
+        while isinstance(current.end, ops.Jump):
+            target = current.end.target
+            if counts[target] != 1 or target == current.label or target not in blocks:
+                break
+            following = blocks.pop(target)
+            gone.add(target)
+            current = Block(current.label, current.ops + following.ops, following.end)
+        if current is not block:
+            blocks[block.label] = current
+        joined.append(current)
+    # A block taken in may have stood before the one that took it.
+    return tuple(block for block in joined if block.label not in gone)
+
+
+# -- uses ------------------------------------------------------------------------------------------
+
+
+def _read_slots(functions: Sequence[Function]) -> dict[str, set[str]]:
+    """For each function, the variables that it or a fork body inside it reads."""
+    read: dict[str, set[str]] = {}
+    for function in functions:
+        found = {policy.slot for policy in function.retries}
+        for block in function.blocks:
+            found.update(op.slot for op in block.ops if type(op) is ops.Load)
+            if isinstance(block.end, ops.Next):
+                found.add(block.end.iterator)
+        read[function.name] = found
+    for function in reversed(functions):
+        if function.parent is not None and function.parent in read:
+            read[function.parent] |= read[function.name]
+    return read
+
+
+def _unused(function: Function, read: set[str]) -> Function:
+    return with_blocks(function, tuple([_without_unused(block, read) for block in function.blocks]))
+
+
+def _without_unused(block: Block, read: set[str]) -> Block:
+    """The block without harmless operations whose result, or stored value, nothing uses."""
+    harmless = {result(op) for op in block.ops if type(op) in ops.TOTAL}
+    used = set(operands(block.end))
+    kept: list[ops.Op] = []
+    for op in reversed(block.ops):
+        if type(op) in ops.TOTAL and result(op) not in used:
+            continue
+        if type(op) is ops.Store and op.slot not in read and op.value in harmless:
+            continue
+        used.update(operands(op))
+        kept.append(op)
+    return block if len(kept) == len(block.ops) else replace(block, ops=tuple(reversed(kept)))
+
+
+def _called(module: Module) -> Module:
+    """Functions of the main module, its tests, and all that they lead to."""
+    functions = {function.name: function for function in module.functions}
+    live: set[str] = set()
+    work = [f.name for f in module.functions if not f.module and f.kind != "fork"]
+    while work:
+        name = work.pop()
+        if name in live or name not in functions:
+            continue
+        live.add(name)
+        for block in functions[name].blocks:
+            for op in block.ops:
+                if isinstance(op, ops.Call | ops.CallPart | ops.RunFork):
+                    work.append(op.function)
+    if len(live) == len(functions):
+        return module
+    return replace(module, functions=tuple(f for f in module.functions if f.name in live))

@@ -1,0 +1,75 @@
+"""What passes share: changed copies of modules, functions and operations. Operations are never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sglc.ir.module import Block, Function, Module
+from sglc.ir.ops import Op, Terminator
+from sglc.ir.shape import SHAPES, operands, result
+
+
+def each_function(module: Module, change: Callable[[Function], Function]) -> Module:
+    """The module with every function changed; the same object if none was."""
+    functions = tuple([change(function) for function in module.functions])
+    if all(new is old for new, old in zip(functions, module.functions, strict=True)):
+        return module
+    return replace(module, functions=functions)
+
+
+def with_blocks(function: Function, blocks: tuple[Block, ...]) -> Function:
+    """The function with other blocks and its temporaries numbered in their order; itself if none differs."""
+    if len(blocks) == len(function.blocks) and all(
+        new is old for new, old in zip(blocks, function.blocks, strict=True)
+    ):
+        return function
+    return replace(function, blocks=renumbered(blocks))
+
+
+def renumbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks with their temporaries numbered from 0 in the order they are written."""
+    count = 0
+    done = []
+    for block in blocks:
+        names: dict[int, int] = {}
+        ops = []
+        for op in block.ops:
+            temp = result(op)
+            new = None
+            if temp is not None:
+                new = names[temp] = count
+                count += 1
+            ops.append(renamed(op, names) if new == temp and _same(op, names) else _rebuilt(op, names, new))
+        done.append(Block(block.label, tuple(ops), _rebuilt(block.end, names, None)))
+    return tuple(done)
+
+
+def _same(op: Op | Terminator, names: Mapping[int, int]) -> bool:
+    return all(names.get(temp, temp) == temp for temp in operands(op))
+
+
+def renamed(op: Any, names: Mapping[int, int]) -> Any:
+    """The operation with other operands; itself if none of its operands has another name."""
+    return op if _same(op, names) else _rebuilt(op, names, result(op))
+
+
+def _rebuilt(op: Any, names: Mapping[int, int], new: int | None) -> Any:
+    shape = SHAPES[type(op)]
+    changes: dict[str, Any] = {}
+    for name, several in shape.uses:
+        value = getattr(op, name)
+        other = tuple([names.get(temp, temp) for temp in value]) if several else names.get(value, value)
+        if other != value:
+            changes[name] = other
+    if shape.has_result and new != op.result:
+        changes["result"] = new
+    return replace(op, **changes) if changes else op
+
+
+def relabelled(op: Any, labels: Mapping[str, str]) -> Any:
+    """The terminator with other targets."""
+    shape = SHAPES[type(op)]
+    changes = {name: labels[getattr(op, name)] for name in shape.labels if getattr(op, name) in labels}
+    return replace(op, **changes) if changes else op
