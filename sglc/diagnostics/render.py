@@ -14,7 +14,7 @@ neither move the cursor nor hide.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,10 +156,10 @@ def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Any, tone: 
                 lines.append(f"{margin} {paint('...', _BLUE)}")
         before = number
         here = sorted((mark for mark in marks if mark.line == number), key=lambda m: (not m.primary, m.start))
-        text, columns = _drawn(source.line(number), here[0].start)
+        text, column = _drawn(source.line(number), here[0].start)
         lines.append(_numbered(number, text, margin, paint))
         for mark in here:
-            start, end = columns[min(mark.start, len(columns) - 1)], columns[min(mark.end, len(columns) - 1)]
+            start, end = column(mark.start), column(mark.end)
             sign = "^" if mark.primary else "-"
             drawn = sign * max(1, end - start) + (f" {mark.label}" if mark.label else "")
             lines.append(f"{margin} {bar} {' ' * start}{paint(drawn, tone if mark.primary else _BLUE)}")
@@ -170,39 +170,40 @@ def _numbered(number: int, text: str, margin: str, paint: Any) -> str:
     return f"{paint(str(number).rjust(len(margin)), _BLUE)} {paint('|', _BLUE)} {text}".rstrip()
 
 
-def _drawn(line: str, focus: int) -> tuple[str, list[int]]:
-    """A line as it is drawn, and the column at which each of its characters begins (one more for its end).
+def _drawn(line: str, focus: int) -> tuple[str, Callable[[int], int]]:
+    """A line as it is drawn, and the function from its characters to the columns they begin at.
 
     A long line is cut to a window around the character `focus`, with `…` where something is left out.
     """
     line = line.rstrip("\r")
+    base = max(0, focus - 2 * WIDTH) if len(line) > 4 * WIDTH else 0
     cells: list[str] = []
     columns = [0]
-    for char in line:
+    for char in line[base : base + 4 * WIDTH]:
         if char == "\t":
             cell = "→".ljust(_TAB - columns[-1] % _TAB)
         else:
             cell = visible(char)
         cells.append(cell)
         columns.append(columns[-1] + _width(cell))
-    if columns[-1] <= WIDTH:
-        return "".join(cells), columns
-    first = 0
-    target = columns[min(focus, len(cells))]
-    if target > WIDTH * 2 // 3:
-        while columns[first] < target - WIDTH // 2:
-            first += 1
-    last = first
-    while last < len(cells) and columns[last + 1] - columns[first] <= WIDTH:
-        last += 1
-    lead = "…" if first else ""
-    tail = "…" if last < len(cells) else ""
+    first, last = 0, len(cells)
+    if columns[-1] > WIDTH:
+        target = columns[max(0, min(focus - base, len(cells)))]
+        if target > WIDTH * 2 // 3:
+            while columns[first] < target - WIDTH // 2:
+                first += 1
+        last = first
+        while last < len(cells) and columns[last + 1] - columns[first] <= WIDTH:
+            last += 1
+    lead = "…" if base + first else ""
+    tail = "…" if base + last < len(line) else ""
     shift = columns[first] - len(lead)
     right = columns[last] - shift
-    return (
-        lead + "".join(cells[first:last]) + tail,
-        [min(max(column - shift, 0), right) for column in columns],
-    )
+
+    def column(character: int) -> int:
+        return min(max(columns[max(0, min(character - base, len(cells)))] - shift, 0), right)
+
+    return lead + "".join(cells[first:last]) + tail, column
 
 
 def _width(cell: str) -> int:

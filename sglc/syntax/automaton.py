@@ -137,6 +137,12 @@ class Run:
         self.finishes = [0]
         self.index = 0
         self.result: Any = None
+        self.before: list[int] = list(self.states)
+        """The states right after the last token, before the reductions that the next one brought.
+
+        A table of LALR(1) may still reduce before it finds that a token cannot stand there, so what was
+        possible at a fault is asked of these.
+        """
 
     def step(self) -> bool:
         """Go on until the end (True) or a token that cannot stand there (False, `index` points at it)."""
@@ -146,6 +152,7 @@ class Run:
         leaves = builder.leaves
         index = self.index
         goal = self.goal
+        before = self.before
         while True:
             kind = kinds[index]
             row = rows[states[-1]]
@@ -155,6 +162,7 @@ class Run:
                 action = row.get(kind)
                 if action is None:
                     self.index = index
+                    self.before = before
                     return False
             if action > 0:
                 start, end = token_starts[index], token_ends[index]
@@ -163,6 +171,7 @@ class Run:
                 values.append(leaf(start, end) if leaf is not None else start)
                 begins.append(start)
                 finishes.append(end)
+                before = states[-64:]
                 index += 1
                 continue
             length, symbol, reduction, only = rules[-action - 1]
@@ -210,9 +219,16 @@ class Run:
         return (index > 0 and kinds[index - 1] == ".") or kinds[index + 1] in (":", "?")
 
     def can_take(self, kind: str) -> bool:
-        """Whether the token could come next, after the reductions it would bring."""
+        """Whether the token could be taken now, after the reductions it would bring."""
+        return self._takes(self.states, kind)
+
+    def could_take(self, kind: str) -> bool:
+        """Whether the token could have stood in place of the faulty one."""
+        return self._takes(self.before, kind)
+
+    def _takes(self, stack: list[int], kind: str) -> bool:
         rows, rules = self.machine.rows, self.machine.rules
-        states = list(self.states[-64:]) if len(self.states) > 64 else list(self.states)
+        states = stack[-64:]
         while True:
             action = rows[states[-1]].get(kind)
             if action is None:
@@ -221,7 +237,7 @@ class Run:
                 return True
             length, symbol, _, _ = rules[-action - 1]
             if length >= len(states):
-                return symbol == self.goal or len(self.states) > 64
+                return symbol == self.goal or len(stack) > 64
             if length:
                 del states[-length:]
             if symbol == self.goal and len(states) == 1:
@@ -230,19 +246,21 @@ class Run:
 
     def feed(self, kind: str) -> bool:
         """Take a token that is not in the text, at the place where the last one ended."""
-        tokens, index = self.tokens, self.index
+        tokens, index, before = self.tokens, self.index, self.before
         place = self.finishes[-1]
         self.tokens = Tokens([kind, "$NOTHING"], [place, place], [place, place])
         self.index = 0
         self.step()
         taken = self.index == 1
         self.tokens, self.index = tokens, index
+        if not taken:
+            self.before = before
         return taken
 
     def expected(self) -> set[str]:
-        """Every terminal that could come next."""
-        row = self.machine.rows[self.states[-1]]
-        return {name for name in row if not (len(name) > 2 and name[0] == "<") and self.can_take(name)}
+        """Every terminal that could have stood in place of the faulty one."""
+        row = self.machine.rows[self.before[-1]]
+        return {name for name in row if not (len(name) > 2 and name[0] == "<") and self.could_take(name)}
 
     def drop(self, height: int) -> None:
         """Take values off the stack down to `height` entries."""

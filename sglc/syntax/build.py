@@ -9,6 +9,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
 from sglc.syntax.automaton import INDENT_MARK, Machine, Run
 from sglc.syntax.declarations import Declarations
+from sglc.syntax.expressions import MAX_TOLD
 from sglc.syntax.faults import describe_fault
 from sglc.syntax.layout import Fault, Tokens
 from sglc.syntax.recover import Recovery
@@ -69,7 +70,7 @@ class Builder(Declarations):
         return None
 
     def layout_faults(self, faults: list[Fault]) -> None:
-        for fault in faults:
+        for fault in faults[: max(0, MAX_TOLD - len(self.diagnostics))]:
             self.diagnostics.append(describe_fault(fault, self.source))
 
     def _note_docs(self, docs: list[tuple[int, int]]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sglc.syntax import ast
+from sglc.syntax.automaton import HARD
 from sglc.syntax.expressions import _present
 from sglc.syntax.statements import Body, Statements
 
@@ -138,6 +139,11 @@ class Declarations(Statements):
         return _present(parameters)
 
     def parameter(self, start: int, end: int, name: ast.Name, type: Any, default: Any) -> ast.Parameter:
+        if name.text in HARD:
+            self.report(
+                "E0136", f"`{name.text}` is a word of the language", name.span.start, name.span.end,
+                label="a name is due here", hint=f"choose another name, such as `{name.text}_`",
+            )  # fmt: skip
         return ast.Parameter(name, self.settled(type), default, self.span(start, end))
 
     def result(self, start: int, end: int, type: Any) -> tuple[Any, tuple[ast.Name, ...]]:

@@ -34,7 +34,7 @@ def _describe(node: Any, label: str, spans: bool) -> tuple[str, list[tuple[str, 
     """A node's own line and the labelled nodes below it."""
     lead = f"{label}: " if label else ""
     if isinstance(node, tuple):
-        return lead.rstrip(" "), [("", item) for item in node]
+        return lead.rstrip(" ") or "-", [("", item) for item in node]
     if not is_dataclass(node) or isinstance(node, type):
         return lead + _plain(node), []
     words = [type(node).__name__]
@@ -45,6 +45,8 @@ def _describe(node: Any, label: str, spans: bool) -> tuple[str, list[tuple[str, 
         if isinstance(value, Span):
             if spans and name == "span":
                 place = f" @{_place(value)}"
+        elif name == "value" and isinstance(node, ast.Boolean | ast.LiteralPattern | ast.TypeLiteral):
+            words.append(_plain(value))
         elif isinstance(value, Source) or value is None or value == () or value is False:
             continue
         elif isinstance(value, ast.Name):

@@ -14,6 +14,9 @@ from sglc.syntax.layout import Tokens
 MAX_TERMS = 200
 """Operands of one chain of operators; a chain becomes a tree as deep as it is long."""
 
+MAX_TOLD = 100
+"""Diagnostics that are kept of one file."""
+
 _PRECEDENCE: dict[str, int] = {
     "or": 1, "and": 2,
     "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "not in": 4, "matches": 4, "contains": 4,
@@ -31,10 +34,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "$": "$", "?"
 class Prefixed:
     """`-x` or `not x` before it is known what the operator reaches over."""
 
-    __slots__ = ("operand", "operator", "start")
+    __slots__ = ("end", "operand", "operator", "start")
 
-    def __init__(self, operator: str, operand: Any, start: int) -> None:
-        self.operator, self.operand, self.start = operator, operand, start
+    def __init__(self, operator: str, operand: Any, start: int, end: int) -> None:
+        self.operator, self.operand, self.start, self.end = operator, operand, start, end
 
 
 class Expressions:
@@ -53,6 +56,8 @@ class Expressions:
         self, code: str, message: str, start: int, end: int, *,
         label: str = "", reason: str = "", hint: str = "", secondary: tuple[Label, ...] = (),
     ) -> None:  # fmt: skip
+        if len(self.diagnostics) >= MAX_TOLD:
+            return
         self.diagnostics.append(
             Diagnostic(
                 code, message, Span(self.source, start, end),
@@ -219,10 +224,10 @@ class Expressions:
         return ast.OrElse(value, fallback, Span(self.source, start, end))
 
     def prefix_minus(self, start: int, end: int, operand: Any) -> Prefixed:
-        return Prefixed("-", operand, start)
+        return Prefixed("-", operand, start, end)
 
     def prefix_not(self, start: int, end: int, operand: Any) -> Prefixed:
-        return Prefixed("not", operand, start)
+        return Prefixed("not", operand, start, end)
 
     def prefix_only(self, start: int, end: int, operand: Prefixed) -> Any:
         return self.chain(start, end, operand)
@@ -230,7 +235,7 @@ class Expressions:
     def chain(self, start: int, end: int, first: Any, *rest: Any) -> Any:
         """`a + b * c …`: operands and operators in turn, joined by precedence (an operator stack)."""
         if len(rest) == 2 and not isinstance(first, Prefixed) and not isinstance(rest[1], Prefixed):
-            return self._join(rest[0], first, rest[1])
+            return self._join(rest[0], first, rest[1], start, end)
         if len(rest) > 2 * MAX_TERMS:
             self.report(
                 "E0131", f"more than {MAX_TERMS} operands in one expression", start, end,
@@ -239,6 +244,13 @@ class Expressions:
             return ast.Null(Span(self.source, start, end))
         operands: list[Any] = []
         operators: list[tuple[str, int, int, int]] = []
+        last = rest[-1] if rest else first
+        while isinstance(last, Prefixed):
+            last = last.operand
+
+        def until(node: Any) -> int:
+            """Where a node ends; the last one with the brackets around it."""
+            return end if node.span.end == last.span.end else node.span.end
 
         def reduce_to(level: int) -> None:
             while operators and operators[-1][3] >= level:
@@ -246,16 +258,19 @@ class Expressions:
                 right = operands.pop()
                 if text in ("-1", "not"):
                     kind = "-" if text == "-1" else "not"
-                    operands.append(ast.Unary(kind, right, Span(self.source, begin, right.span.end)))
+                    span = Span(self.source, begin, max(stop, until(right)))
+                    operands.append(ast.Unary(kind, right, span))  # type: ignore[arg-type]
                 else:
-                    operands.append(self._join((text, begin, stop), operands.pop(), right))
+                    left = operands.pop()
+                    place = left.span.start if operands or isinstance(first, Prefixed) else start
+                    operands.append(self._join((text, begin, stop), left, right, place, until(right)))
 
         def push(operand: Any) -> None:
             depth = 0
             while isinstance(operand, Prefixed):
                 minus = operand.operator == "-"
                 level = _MINUS if minus else _NOT
-                operators.append(("-1" if minus else "not", operand.start, operand.start + 1, level))
+                operators.append(("-1" if minus else "not", operand.start, operand.end, level))
                 operand = operand.operand
                 depth += 1
                 if depth > MAX_TERMS:
@@ -275,26 +290,26 @@ class Expressions:
         reduce_to(0)
         return operands[0]
 
-    def _join(self, operator: tuple[str, int, int], left: Any, right: Any) -> Any:
+    def _join(self, operator: tuple[str, int, int], left: Any, right: Any, begin: int, end: int) -> Any:
+        """The node of an infix operator between `begin` and `end`."""
         text, start, _ = operator
         text = _REPLACED.get(text, text)
         level = _PRECEDENCE.get(text, 1)
-        span = Span(self.source, left.span.start, right.span.end)
+        span = Span(self.source, begin, end)
         if level == _RANGE:
             return ast.Range(left, right, text == "..=", span)
         if (
             level == _COMPARISON
             and isinstance(left, ast.Binary)
             and _PRECEDENCE[left.operator] == _COMPARISON
-            and self.text[left.span.start : start].count("(") == self.text[left.span.start : start].count(")")
-            and self.text[left.span.end : start].strip() == ""
+            and not self.text[left.span.end : start].strip()
         ):
             middle = self.text[left.right.span.start : left.right.span.end]
             self.report(
-                "E0125", "comparisons do not chain", left.span.start, span.end,
+                "E0125", "comparisons do not chain", begin, end,
                 hint=f"write `{left.span.text} and {middle} {text} {right.span.text}`",
             )  # fmt: skip
-        return ast.Binary(text, left, right, span)
+        return ast.Binary(text, left, right, span)  # type: ignore[arg-type]
 
 
 def _present(parts: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -139,14 +139,14 @@ def describe_fault(fault: Fault, source: Source) -> Diagnostic:
                 reason=f"the limit is {MAX_LINE:,} characters",
                 hint="keep long prose in its own file and `include` it",
             )
-    meant = _MEANT.get(fault.detail)
+    meant = _MEANT.get(span.text)
     char = fault.detail[:1]
     hint = f"write `{meant}`" if meant else ""
     if char in _QUOTES:
         hint = 'text stands in straight double quotes: "…"'
     return Diagnostic(
         "E0118",
-        f"`{visible(char)}` means nothing here"
+        f"`{span.text[:10]}` means nothing here"
         if char.isprintable() and char.isascii()
         else f"the character {visible(char)} (U+{ord(char):04X}) means nothing here",
         span,

@@ -102,8 +102,7 @@ _COLON = r"[ \t]*:"
 SOFT: dict[str, re.Pattern[str]] = {
     word: re.compile(follow, re.MULTILINE)
     for words, follow in (
-        ("system user tool", _COLON),
-        ("assistant", r"[ \t]*:|[ \t]+with\b"),
+        ("system user assistant tool", r"[ \t]*:|[ \t]+with\b"),
         ("check ensure yield adopt fuzz expect golden match", _PHRASE),
         ("include replay", r'[ \t]*"'),
         ("mock part aside stream using", _NAMED),
@@ -254,7 +253,7 @@ class Layout:
             start, end = match.span(group)  # type: ignore[arg-type]
             if group == _WORD:
                 position = self._word(text[start:end], start, end, first, words)
-                if position > end and kinds[-1] == "FENCE":
+                if kinds[-1] == "_NEWLINE":  # a block of text, with its end
                     return position
                 continue
             if group == _OPERATOR:
@@ -295,7 +294,12 @@ class Layout:
                 elif opened:
                     place = opened.pop()[1]
                     out.faults.append(Fault("mismatch", start, end, kind, (place, place + 1)))
-                    kind = _CLOSER[text[place]]
+                    if opened and _CLOSER[opened[-1][0]] == kind:
+                        # The outer bracket is meant: the inner one ends here too.
+                        self._add(_CLOSER[text[place]], start, start)
+                        opened.pop()
+                    else:
+                        kind = _CLOSER[text[place]]
                 else:
                     out.faults.append(Fault("stray bracket", start, end, kind))
                     position = end
@@ -433,8 +437,14 @@ class Layout:
             lines.append((position, end))
             position = _next_line(text, end)
         if closing < 0:
+            # What is indented like the block is taken as its text.
             self.tokens.faults.append(Fault("fence", start, start + 4))
+            column = start - text.rfind("\n", 0, start) - 1
             end = _line_end(text, start)
+            for line_start, line_end in lines:
+                if text[line_start : line_start + column].strip():
+                    break
+                end = line_end
             self.tokens.fences[start] = ()
             self._add("FENCE", start, end)
             self._add("_NEWLINE", end, end)

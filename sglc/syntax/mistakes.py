@@ -131,9 +131,19 @@ def _foreign(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    word = line.word
+    if (
+        word in DECLARATION_WORDS
+        and not module_level
+        and line.index <= line.first + 1
+        and line.at(line.first + 1) not in ("=", "(", ".", "[", "+=")
+    ):
+        start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
+        return Mistake(
+            "E0122", f"`{word}` inside a function", start, end, label="declarations stand at the left margin"
+        )
     if line.index != line.first:
         return None
-    word = line.word
     if word in FOLLOWERS:
         return Mistake(
             "E0122", f"`{word}` follows no {FOLLOWERS[word].split()[1]}", line.start, line.end,
@@ -146,18 +156,13 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
         )
     if module_level:
         following = line.at(line.first + 1)
+        named = following if word in ("let", "var") else word if following == "=" else ""
         if word in STATEMENT_WORDS or following in ("=", "(", ".", "+=", "["):
             return Mistake(
                 "E0122", "code outside a function", line.start, line.end,
                 reason="a file holds declarations; what runs stands in functions and tests",
-                hint=f"write `const {word} = …`" if following == "=" and word not in STATEMENT_WORDS
-                else "put it into a `fn`",
+                hint=f"write `const {named} = …`" if named.isidentifier() else "put it into a `fn`",
             )  # fmt: skip
-    elif word in DECLARATION_WORDS and run.can_take("let"):
-        return Mistake(
-            "E0122", f"`{word}` inside a function", line.start, line.end,
-            label="declarations stand at the left margin",
-        )  # fmt: skip
     return None
 
 
@@ -173,7 +178,7 @@ def _role(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def _colon(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    if not run.can_take(":") or line.index == line.first or line.word not in BLOCK_WORDS | {"pub"}:
+    if not run.could_take(":") or line.index == line.first or line.word not in BLOCK_WORDS | {"pub"}:
         return None
     place = line.tokens.ends[line.index - 1]
     begins = line.kind in ("_NEWLINE", "|", "return", "break", "continue", "raise", "let", "var")
@@ -183,7 +188,7 @@ def _colon(run: Run, line: Line, module_level: bool) -> Mistake | None:
     shown = written if len(written) <= 40 and "\n" not in written else f"{line.word} …"
     return Mistake(
         "E0102", "a colon is missing", place - 1, place, label="the block begins after this",
-        hint=f"write `{shown}:`", repair=":" if line.kind != "|" else "",
+        hint=f"write `{shown}:`", repair=":" if line.kind != "|" and run.can_take(":") else "",
     )  # fmt: skip
 
 
@@ -262,6 +267,10 @@ def _prose(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def _foreign_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    before = line.at(line.index - 1) if line.index > line.first else ""
+    if before in ("lambda", "await", "async", "new") and line.index > line.first + 1:
+        start, end = line.tokens.starts[line.index - 1], line.tokens.ends[line.index - 1]
+        return Mistake("E0113", f"there is no `{before}`", start, end, label="from another language")
     if line.token in ("lambda", "await", "async", "new", "is", "then", "do") and line.kind == "NAME":
         what = {"is": "`==` compares", "then": "a colon ends the condition"}
         message = what.get(line.token, f"there is no `{line.token}` here")
@@ -271,7 +280,7 @@ def _foreign_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 def _reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
     word = line.token
-    if word in HARD and run.can_take("NAME") and not run.can_take("NUMBER"):
+    if word in HARD and run.could_take("NAME") and not run.could_take("NUMBER"):
         return Mistake(
             "E0136", f"`{word}` is a word of the language", line.start, line.end,
             label="a name is due here", hint=f"choose another name, such as `{word}_`",
@@ -291,10 +300,10 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
             return Mistake(
                 "E0134", "an empty hole", *place, label="needs a name and a type", hint="write `?{name: T}`"
             )
-        if run.index == 0 or (run.index == 1 and run.can_take(":")):
+        if run.index == 0 or (run.index == 1 and run.could_take(":")):
             return Mistake(
                 "E0134", "a hole needs a name and a type", *place, label="no `name:` before the type",
-                hint=f"write `?{{name: {text[place[0] + 2 : place[1] - 1].strip()}}}`"
+                hint=f"write `?{{name: {text[place[0] + 2 : place[1] - 1].strip(': ')}}}`"
                 if place[1] - place[0] < 60 else "write `?{name: T}`",
             )  # fmt: skip
         if line.kind == "$END" and run.index == 2:
@@ -303,6 +312,10 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
             )
     if line.kind == "$END" and run.index == 0:
         return Mistake("E0101", "nothing is inserted", *place, label="an expression is due here")
+    if start == "hole" and line.kind == "," and run.index > 2:
+        return Mistake(
+            "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out"
+        )
     option = _option(run, line)
     if option is not None:
         return option
@@ -314,7 +327,7 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
 
 
 def _equals_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    if line.token == "=" and run.can_take("BINARY"):
+    if line.token == "=" and run.could_take("BINARY"):
         return Mistake("E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`")
     return None
 
@@ -327,7 +340,7 @@ _FOREIGN_OPTIONS = {
 
 def _option(run: Run, line: Line) -> Mistake | None:
     """A word after a type that is no option."""
-    if not run.can_take("temp"):
+    if not run.could_take("temp"):
         return None
     if line.kind in ("NAME", "ROLE") or (line.kind[0].islower() and line.token.isidentifier()):
         meant = nearest(line.token, [*OPTION_WORDS, *_FOREIGN_OPTIONS])
@@ -344,10 +357,6 @@ def _option(run: Run, line: Line) -> Mistake | None:
             line.end,
             label="after a type",
             hint=hint,
-        )
-    if line.kind == ",":
-        return Mistake(
-            "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out"
         )
     return None
 
@@ -399,7 +408,11 @@ def unexpected(run: Run, line: Line) -> Mistake:
         f"{found} cannot stand here" if line.kind != "_NEWLINE" else "the line ends too early",
         start,
         end,
-        label=f"{due} is due" if due else "",
+        label="the value before it is complete"
+        if run.could_take("BINARY")
+        else f"{due} is due"
+        if due
+        else "",
     )
 
 

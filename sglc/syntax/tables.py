@@ -18,7 +18,7 @@ from typing import Any
 
 import sglc.grammar
 
-FORMAT = 3
+FORMAT = 4
 """Counts changes of the stored layout and of how tables are made from a grammar."""
 
 STARTS = ("module", "block", "expression", "type_only", "hole")
@@ -69,7 +69,7 @@ def load() -> Tables:
 
 
 def grammar_text() -> str:
-    return Path(sglc.grammar.__file__).with_name("sgl.lark").read_text(encoding="utf-8")
+    return Path(str(sglc.grammar.__file__)).with_name("sgl.lark").read_text(encoding="utf-8")
 
 
 def build(grammar: str, strict: bool = False) -> dict[str, Any]:
@@ -95,23 +95,31 @@ def build(grammar: str, strict: bool = False) -> dict[str, Any]:
 
     terminals = {"$END", *(symbol.name for rule in lark.rules for symbol in rule.expansion if symbol.is_term)}
 
+    # States and rules are numbered in the order they are reached, so that equal grammars give equal tables.
+    states: dict[int, int] = {table.start_states[start]: number for number, start in enumerate(STARTS)}
+    waiting = list(states)
     rules: list[list[Any]] = []
     numbers: dict[Any, int] = {}
-    rows: list[dict[str, int]] = [{} for _ in table.states]
-    for state, actions in table.states.items():
-        for name, (action, argument) in sorted(actions.items()):
+    rows: list[dict[str, int]] = []
+    for state in waiting:
+        row: dict[str, int] = {}
+        rows.append(row)
+        for name, (action, argument) in sorted(table.states[state].items()):
             if action is Shift:
-                code = argument + 1
+                if argument not in states:
+                    states[argument] = len(states)
+                    waiting.append(argument)
+                code = states[argument] + 1
             else:
                 if argument not in numbers:
                     numbers[argument] = len(rules)
                     rules.append(_rule(argument))
                 code = -numbers[argument] - 1
-            rows[state][texts.get(name) or (str(name) if name in terminals else f"<{name}>")] = code
+            row[texts.get(name) or (str(name) if name in terminals else f"<{name}>")] = code
     return {
         "rows": rows,
         "rules": rules,
-        "starts": dict(table.start_states),
+        "starts": {start: number for number, start in enumerate(STARTS)},
         "literals": sorted(texts.values()),
     }
 

@@ -46,6 +46,9 @@ class TypeNodes(Expressions):
     def type_false(self, start: int, end: int) -> ast.TypeLiteral:
         return ast.TypeLiteral(False, self.span(start, end))
 
+    def type_null(self, start: int, end: int) -> ast.TypeName:
+        return ast.TypeName("null", (), self.span(start, end))
+
     def type_list(self, start: int, end: int, item: Any, bounds: Any) -> ast.TypeList:
         low, high = bounds or (None, None)
         return ast.TypeList(self.settled(item), low, high, self.span(start, end))
