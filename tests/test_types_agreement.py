@@ -15,7 +15,7 @@ from sglc.types.printer import print_value
 from strategies import types, values_of, words_of
 
 relaxed = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 surfaces = st.sampled_from(("hole", "json"))
 

@@ -248,7 +248,8 @@ class _Walker:
                 yield self.place(self.language.rules[name], rest)
             case Except(item, words):
                 if isinstance(item, Text):
-                    item = self.make((id(head), "without"), lambda: _without(item, words))
+                    text = item
+                    item = self.make((id(head), "without"), lambda: _without(text, words))
                 yield self.place(item, rest)
             case Repeat():
                 yield self.place(self.items(head, 0), rest)

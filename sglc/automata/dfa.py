@@ -307,7 +307,7 @@ def char_lengths(dfa: CharDfa, limit: int) -> list[bool]:
     if not dfa.edges:
         return [False] * (limit + 1)
     followers = [tuple({target for _, _, target in row}) for row in dfa.edges]
-    out = []
+    out: list[bool] = []
     current = frozenset({0})
     seen: dict[frozenset[int], int] = {}
     while len(out) <= limit:
@@ -343,7 +343,8 @@ def shortest_word(dfa: CharDfa, min_chars: int = 0, max_chars: int | None = None
         alive[count] = frozenset(
             state for state in layers[count] if any(target in after for target in followers[state])
         )
-    out, state = [], 0
+    out: list[str] = []
+    state = 0
     for count in range(length):
         choices = [
             (char_rank(nice_char([(low, high)])), target)

@@ -107,8 +107,8 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
                 out = _pairs(out, _best(item, known, count), count)
             return out
         case Except(item, excluded):
-            words = _best(item, known, count + len(excluded))
-            return tuple(word for word in words if word not in excluded)[:count]
+            candidates = _best(item, known, count + len(excluded))
+            return tuple(word for word in candidates if word not in excluded)[:count]
         case Repeat():
             return _repeat_words(term, known, count)
         case UniqueKeys():

@@ -161,8 +161,8 @@ def _determinise(nfa: _Nfa, start: int, end: int, limit: int) -> CharDfa:
                         gathered[block].add(target)
                     else:
                         gathered[block] = {target}
-        row: dict[int, int] = {}
-        rows.append(row)
+        targets_of: dict[int, int] = {}
+        rows.append(targets_of)
         same: dict[frozenset[int], int] = {}
         for block, targets in gathered.items():
             key = frozenset(targets)
@@ -175,7 +175,7 @@ def _determinise(nfa: _Nfa, start: int, end: int, limit: int) -> CharDfa:
                     known = number[closed] = len(order)
                     order.append(closed)
                 same[key] = known
-            row[block] = known
+            targets_of[block] = known
         if len(order) > limit:
             raise RegexError(0, f"the pattern needs more than {limit} states")
         if budget < 0:

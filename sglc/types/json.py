@@ -208,12 +208,13 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
         case MapOf(key, item):
             if not isinstance(data, Mapping):
                 raise _wrong(path, "an object", data)
-            return {
+            keyed: dict[Any, Value] = {
                 _convert(name, key, table, path, depth): _convert(
                     each, item, table, f"{path}[{json_text(str(name))}]", depth + 1
                 )
                 for name, each in data.items()
             }
+            return keyed
         case Named(name):
             return _convert_named(data, name, table, path, depth)
         case _:

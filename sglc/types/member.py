@@ -52,7 +52,7 @@ def is_member(value: Value, type: Type, table: TypeTable) -> bool:
     return True
 
 
-def check_member(value: Value, type: Type, table: TypeTable, path: str = "") -> None:
+def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> None:
     """Raises MemberError unless the value is one of the type, refinements included."""
     match type:
         case Str():
