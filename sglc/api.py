@@ -25,7 +25,7 @@ from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.types.show import show_type
-from sglc.types.type import AliasType, EnumType, Named, RecordType, UnionType
+from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, UnionType
 from sglc.types.values import EnumValue, RecordValue
 
 if TYPE_CHECKING:
@@ -247,7 +247,8 @@ class Piece:
 
     `kind` is `text` (written by the program), `forced` or `generated` (of a hole), or the name of another
     event; `text` is what was added. `partial` is the value of the hole being filled as far as it is certain:
-    finished fields, at most one that grows.
+    a record that is not finished is a dict of its finished fields and at most one that grows, and None where
+    nothing is certain yet.
     """
 
     kind: str
@@ -408,9 +409,26 @@ class Function:
         if spec is None or spec.type is None:
             return None
         try:
-            return decode_partial(text, program.types[spec.type], program.table)
+            found = decode_partial(text, program.types[spec.type], program.table)
         except DecodeError:
             return None
+        return self._partial_out(found)
+
+    def _partial_out(self, value: Any) -> Any:
+        from sglc.types.decode import MISSING, Growing, PartialFields
+
+        if value is MISSING:
+            return None
+        if isinstance(value, Growing):
+            return self._partial_out(value.value)
+        if isinstance(value, PartialFields):
+            tag = {} if value.variant is None else {TAG: value.variant}
+            return tag | {name: self._partial_out(item) for name, item in value.fields.items()}
+        if isinstance(value, list):
+            return [self._partial_out(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self._partial_out(item) for key, item in value.items()}
+        return self._module._types.out(value)
 
 
 class Module:

@@ -140,7 +140,10 @@ def test_a_stream_gives_pieces_and_then_the_value(module: Module) -> None:
     )
     assert {piece.kind for piece in hole} >= {"forced", "generated"}
     assert stream.value.name == "Rex"
-    assert hole[-1].partial is not None
+    partials = [piece.partial for piece in hole]
+    assert {"name": "Re"} in partials and {"name": "Rex"} in partials
+    assert {"name": "Rex", "post": module.Post.medic} in partials
+    assert partials[-1] == stream.value
 
 
 def test_a_stream_ends_with_the_error_of_its_run(module: Module) -> None:

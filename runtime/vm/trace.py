@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 VERSION = 1
+PIECES = frozenset({"text", "forced", "generated"})
+"""Events that add text."""
 FLUSHED_EVENTS = frozenset({"hole_end", "error", "finish", "check", "retry"})
 """Events after which a trace file is flushed, so that what stands in it is whole up to there."""
 
@@ -29,8 +31,8 @@ class Event:
 
     @property
     def text(self) -> str:
-        """The piece of text that an event of kind `text`, `forced` or `generated` adds."""
-        return str(self.data.get("text", ""))
+        """The piece of text that an event of kind `text`, `forced` or `generated` adds; else empty."""
+        return str(self.data.get("text", "")) if self.kind in PIECES else ""
 
     def line(self) -> str:
         """The event as one JSON line, without the line end."""
