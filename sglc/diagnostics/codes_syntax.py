@@ -10,94 +10,94 @@ ENTRIES: tuple[Entry, ...] = (
         "something cannot stand here",
         "The text does not fit the grammar at this place. The label says what could stand there instead, "
         "where that is only a few things.",
-        "pure fn double(x: int) -> int:\n    return x *\n",
-        "pure fn double(x: int) -> int:\n    return x * 2\n",
+        "pub pure fn double(x: int) -> int:\n    return x *\n",
+        "pub pure fn double(x: int) -> int:\n    return x * 2\n",
     ),
     Entry(
         "E0102",
         "a colon is missing",
         "A line that begins a block ends in a colon: declarations, roles, `if`, `for`, `match` and their "
         "kin. What belongs to the block follows on the same line, or on indented lines below.",
-        'pure fn sign(x: int) -> str:\n    if x < 0\n        return "minus"\n    return "plus"\n',
-        'pure fn sign(x: int) -> str:\n    if x < 0:\n        return "minus"\n    return "plus"\n',
+        'pub pure fn sign(x: int) -> str:\n    if x < 0\n        return "minus"\n    return "plus"\n',
+        'pub pure fn sign(x: int) -> str:\n    if x < 0:\n        return "minus"\n    return "plus"\n',
     ),
     Entry(
         "E0103",
         "prompt text without its pipe",
         "Prompt text stands on lines that begin with `|`. Everything else is code, so a line of prose "
         "without its pipe is read as code and makes no sense.",
-        "part rules():\n    | Be brief.\n    Answer in one sentence please.\n",
-        "part rules():\n    | Be brief.\n    | Answer in one sentence please.\n",
+        "pub part rules():\n    | Be brief.\n    Answer in one sentence please.\n",
+        "pub part rules():\n    | Be brief.\n    | Answer in one sentence please.\n",
     ),
     Entry(
         "E0104",
         "an insert or hole that is not closed",
         "`${…}` and `?{…}` end on the line they begin on. To write the two characters themselves, put a "
         "backslash in front: `\\${` and `\\?{`.",
-        "part greeting(name: str):\n    | Hello ${name, welcome.\n",
-        "part greeting(name: str):\n    | Hello ${name}, welcome.\n",
+        "pub part greeting(name: str):\n    | Hello ${name, welcome.\n",
+        "pub part greeting(name: str):\n    | Hello ${name}, welcome.\n",
     ),
     Entry(
         "E0105",
         "text in quotes that is not closed",
         'A text in double quotes ends on its line. Inside it a quote is written `\\"` and a line end `\\n`. '
         "Long prose belongs on pipe lines.",
-        'const GREETING = "good morning\n',
-        'const GREETING = "good morning"\n',
+        'pub const GREETING = "good morning\n',
+        'pub const GREETING = "good morning"\n',
     ),
     Entry(
         "E0106",
         "a bracket that is not closed, or closed by another",
         "Every `(`, `[` and `{` has its `)`, `]` and `}`. Lines inside brackets go on until the bracket "
         "closes.",
-        "const PRIMES = [2, 3, 5\n",
-        "const PRIMES = [2, 3, 5]\n",
+        "pub const PRIMES = [2, 3, 5\n",
+        "pub const PRIMES = [2, 3, 5]\n",
     ),
     Entry(
         "E0107",
         "a closing bracket without its opening one",
         "A closing bracket stands where no bracket is open. Often one was removed and its partner was not.",
-        "const PRIMES = [2, 3, 5])\n",
-        "const PRIMES = [2, 3, 5]\n",
+        "pub const PRIMES = [2, 3, 5])\n",
+        "pub const PRIMES = [2, 3, 5]\n",
     ),
     Entry(
         "E0108",
         "an indentation that fits no block",
         "A line belongs to the block whose indentation it has. This line lies between two blocks, so it is "
         "not clear which one is meant.",
-        "part rules(strict: bool):\n    if strict:\n        | Be strict.\n      | Be brief.\n",
-        "part rules(strict: bool):\n    if strict:\n        | Be strict.\n    | Be brief.\n",
+        "pub part rules(strict: bool):\n    if strict:\n        | Be strict.\n      | Be brief.\n",
+        "pub part rules(strict: bool):\n    if strict:\n        | Be strict.\n    | Be brief.\n",
     ),
     Entry(
         "E0109",
         "a tab in the indentation",
         "Indentation says what belongs to which block, and how wide a tab is depends on the editor. Blanks "
         "look the same everywhere; four of them are usual.",
-        "part rules():\n\t| Be brief.\n",
-        "part rules():\n    | Be brief.\n",
+        "pub part rules():\n\t| Be brief.\n",
+        "pub part rules():\n    | Be brief.\n",
     ),
     Entry(
         "E0110",
         "`=` where `==` is meant",
         "`=` gives a variable its value and names an argument; `==` compares.",
-        'pure fn word(x: int) -> str:\n    if x = 1:\n        return "one"\n    return "many"\n',
-        'pure fn word(x: int) -> str:\n    if x == 1:\n        return "one"\n    return "many"\n',
+        'pub pure fn word(x: int) -> str:\n    if x = 1:\n        return "one"\n    return "many"\n',
+        'pub pure fn word(x: int) -> str:\n    if x == 1:\n        return "one"\n    return "many"\n',
     ),
     Entry(
         "E0111",
         "a line that begins with an unknown word",
         "Statements and declarations begin with a word of the language, unless they assign or call "
         "something. Where a known word is close, it is suggested.",
-        "pure fn double(x: int) -> int:\n    retrun x * 2\n",
-        "pure fn double(x: int) -> int:\n    return x * 2\n",
+        "pub pure fn double(x: int) -> int:\n    retrun x * 2\n",
+        "pub pure fn double(x: int) -> int:\n    return x * 2\n",
     ),
     Entry(
         "E0112",
         "a hole or insert outside prompt text",
         "`?{…}` and `${…}` belong to prompt text (and `${…}` to texts in quotes). In code the name itself is "
         "the value; `let x = gen T` asks the model for a value without any text around it.",
-        "pure fn double(x: int) -> int:\n    return ${x} * 2\n",
-        "pure fn double(x: int) -> int:\n    return x * 2\n",
+        "pub pure fn double(x: int) -> int:\n    return ${x} * 2\n",
+        "pub pure fn double(x: int) -> int:\n    return x * 2\n",
     ),
     Entry(
         "E0113",
@@ -105,15 +105,15 @@ ENTRIES: tuple[Entry, ...] = (
         "The construct exists, but SGL writes it differently: `fn`, `record`, `elif`, `match`, `raise`, "
         "`null`, `true`, `and`, `or`, `not`, double quotes, blocks by indentation.",
         "def double(x: int) -> int:\n    return x * 2\n",
-        "pure fn double(x: int) -> int:\n    return x * 2\n",
+        "pub pure fn double(x: int) -> int:\n    return x * 2\n",
     ),
     Entry(
         "E0114",
         "an empty block",
         "A line that ends in a colon begins a block, and a block has at least one line. A comment is not "
         "one.",
-        "record Point:\n\nconst ORIGIN = 0\n",
-        "record Point:\n    x: int\n\nconst ORIGIN = 0\n",
+        "pub record Point:\n\npub const ORIGIN = 0\n",
+        "pub record Point:\n    x: int\n\npub const ORIGIN = 0\n",
     ),
     Entry(
         "E0115",
@@ -130,23 +130,23 @@ ENTRIES: tuple[Entry, ...] = (
         'A backslash in a text in quotes begins an escape: `\\n`, `\\t`, `\\r`, `\\"`, `\\\\`, `\\$` or '
         "`\\u{1F600}`. A backslash itself is written `\\\\`. Regular expressions and pipe lines have rules "
         "of their own and need no doubling.",
-        'const FOLDER = "C:\\data"\n',
-        'const FOLDER = "C:\\\\data"\n',
+        'pub const FOLDER = "C:\\data"\n',
+        'pub const FOLDER = "C:\\\\data"\n',
     ),
     Entry(
         "E0117",
         "an unexpected indentation",
         "Lines are indented below a line that ends in a colon, and nowhere else.",
-        "part rules():\n    | Be brief.\n        | Be kind.\n",
-        "part rules():\n    | Be brief.\n    | Be kind.\n",
+        "pub part rules():\n    | Be brief.\n        | Be kind.\n",
+        "pub part rules():\n    | Be brief.\n    | Be kind.\n",
     ),
     Entry(
         "E0118",
         "a character that means nothing",
         "The character belongs to no word or sign of the language. Often it is a typographic quote that an "
         "editor put in.",
-        "const LIMIT = 3 @ 4\n",
-        "const LIMIT = 3 * 4\n",
+        "pub const LIMIT = 3 @ 4\n",
+        "pub const LIMIT = 3 * 4\n",
     ),
     Entry(
         "E0119",
@@ -160,16 +160,16 @@ ENTRIES: tuple[Entry, ...] = (
         "E0120",
         "a number that does not fit its place",
         "Counts of characters and items are whole numbers written out. Numbers have at most 60 characters.",
-        "record Word:\n    text: str max 2.5 chars\n",
-        "record Word:\n    text: str max 25 chars\n",
+        "pub record Word:\n    text: str max 2.5 chars\n",
+        "pub record Word:\n    text: str max 25 chars\n",
     ),
     Entry(
         "E0121",
         "an option of a hole after a type",
         "A type says which texts are legal: `max 80 chars`, `in 1..5`, `matching /…/`. How a model writes "
         "them (`max 60 tok`, `temp 0.7`) is said where it writes, at the hole.",
-        "record Note:\n    text: str max 60 tok\n",
-        "record Note:\n    text: str max 200 chars\n",
+        "pub record Note:\n    text: str max 60 tok\n",
+        "pub record Note:\n    text: str max 200 chars\n",
     ),
     Entry(
         "E0122",
@@ -177,29 +177,29 @@ ENTRIES: tuple[Entry, ...] = (
         "Declarations stand at the left margin; statements and prompt text stand in functions and tests; "
         "`else`, `elif`, `except` and `case` follow what they belong to.",
         "let limit = 3\n",
-        "const LIMIT = 3\n",
+        "pub const LIMIT = 3\n",
     ),
     Entry(
         "E0123",
         "a block of text that is not closed or not indented",
         'A `text """` block ends with a line `"""`, whose indentation is taken off every line of the block.',
-        'part rules():\n    text """\n    Be brief.\n',
-        'part rules():\n    text """\n    Be brief.\n    """\n',
+        'pub part rules():\n    text """\n    Be brief.\n',
+        'pub part rules():\n    text """\n    Be brief.\n    """\n',
     ),
     Entry(
         "E0124",
         "a regular expression that is not closed",
         "A regular expression stands between two slashes on one line. A slash inside is written `\\/`.",
-        "type code = str matching /[A-Z]{3}\n",
-        "type code = str matching /[A-Z]{3}/\n",
+        "pub type code = str matching /[A-Z]{3}\n",
+        "pub type code = str matching /[A-Z]{3}/\n",
     ),
     Entry(
         "E0125",
         "chained comparisons",
         "`a < b < c` would compare a truth value with c. Each comparison is written out, joined with "
         "`and`; for whole numbers there is `x in 1..=5`.",
-        "pure fn inside(x: int) -> bool:\n    return 0 < x < 5\n",
-        "pure fn inside(x: int) -> bool:\n    return 0 < x and x < 5\n",
+        "pub pure fn inside(x: int) -> bool:\n    return 0 < x < 5\n",
+        "pub pure fn inside(x: int) -> bool:\n    return 0 < x and x < 5\n",
     ),
     Entry(
         "E0126",
@@ -207,10 +207,15 @@ ENTRIES: tuple[Entry, ...] = (
         "In a pattern, fields are named: `case Invoice(total = t)`. Fields that are not named match "
         "anything.",
         "union Shape:\n    Circle(radius: int)\n    Square(side: int)\n\n"
-        "pure fn size(shape: Shape) -> int:\n    match shape:\n        case Circle(r): return r\n"
+        "pub pure fn size(shape: Shape) -> int:\n    match shape:\n        case Circle(r): return r\n"
         "        case Square(side = s): return s\n",
-        "union Shape:\n    Circle(radius: int)\n    Square(side: int)\n\n"
-        "pure fn size(shape: Shape) -> int:\n    match shape:\n        case Circle(radius = r): return r\n"
+        "union Shape:\n"
+        "    Circle(radius: int)\n"
+        "    Square(side: int)\n"
+        "\n"
+        "pub pure fn size(shape: Shape) -> int:\n"
+        "    match shape:\n"
+        "        case Circle(radius = r): return r\n"
         "        case Square(side = s): return s\n",
     ),
     Entry(
@@ -218,14 +223,14 @@ ENTRIES: tuple[Entry, ...] = (
         "a call is needed",
         "`part`, `aside`, `fuzz`, `golden` and `stream` are followed by a call. Arguments of a type are "
         "values without names.",
-        "part rules():\n"
+        "pub part rules():\n"
         "    | Be brief.\n"
         "\n"
         "fn ask() -> bool:\n"
         "    part rules\n"
         "    | Yes: ?{x: bool}\n"
         "    return x\n",
-        "part rules():\n"
+        "pub part rules():\n"
         "    | Be brief.\n"
         "\n"
         "fn ask() -> bool:\n"
@@ -237,14 +242,14 @@ ENTRIES: tuple[Entry, ...] = (
         "E0128",
         "an assignment to something that is no place",
         "A variable, a field or an element can be assigned to. What a call gives cannot.",
-        "pure fn count(xs: [int]) -> int:\n    len(xs) = 3\n    return len(xs)\n",
-        "pure fn count(xs: [int]) -> int:\n    let n = len(xs)\n    return n\n",
+        "pub pure fn count(xs: [int]) -> int:\n    len(xs) = 3\n    return len(xs)\n",
+        "pub pure fn count(xs: [int]) -> int:\n    let n = len(xs)\n    return n\n",
     ),
     Entry(
         "E0129",
         "malformed JSON",
         "What follows `json schema` is one JSON object.",
-        'type point = json schema {"type": object}\n',
+        'pub type point = json schema {"type": object}\n',
     ),
     Entry(
         "E0130",
@@ -256,8 +261,8 @@ ENTRIES: tuple[Entry, ...] = (
         "nested too deeply",
         "There are limits on how many brackets, blocks, signs and operands stand in one another, so that a "
         "hostile file cannot exhaust the compiler. Giving inner parts names with `let` makes room.",
-        "const DEPTH = " + "(" * 70 + "1" + ")" * 70 + "\n",
-        "const DEPTH = ((1))\n",
+        "pub const DEPTH = " + "(" * 70 + "1" + ")" * 70 + "\n",
+        "pub const DEPTH = ((1))\n",
     ),
     Entry(
         "E0132",
@@ -269,8 +274,8 @@ ENTRIES: tuple[Entry, ...] = (
         "a character that no program has",
         "The file holds a null character, half of a character, or one that reverses the direction of text "
         "and so makes a program read differently from how it looks. In texts these are written as escapes.",
-        'const NAME = "a\u202eb"\n',
-        'const NAME = "a\\u{202e}b"\n',
+        'pub const NAME = "a\u202eb"\n',
+        'pub const NAME = "a\\u{202e}b"\n',
     ),
     Entry(
         "E0134",
@@ -294,31 +299,31 @@ ENTRIES: tuple[Entry, ...] = (
         "Some words always mean the same and cannot be names: `if`, `for`, `in`, `let`, `return`, `true` "
         "and so on. Most words (`user`, `test`, `max`, `type`) are only special in one place and are fine "
         "as names.",
-        "pure fn double(return: int) -> int:\n    return 2\n",
-        "pure fn double(result: int) -> int:\n    return 2 * result\n",
+        "pub pure fn double(return: int) -> int:\n    return 2\n",
+        "pub pure fn double(result: int) -> int:\n    return 2 * result\n",
     ),
     Entry(
         "W0101",
         "blanks at the end of a pipe line",
         "Blanks at the end of prompt text are invisible to people and real to the model; a blank before a "
         "generated word often spoils its first token.",
-        "part rules():\n    | Be brief. \n",
-        "part rules():\n    | Be brief.\n",
+        "pub part rules():\n    | Be brief. \n",
+        "pub part rules():\n    | Be brief.\n",
     ),
     Entry(
         "W0102",
         "a tab in prompt text",
         "A tab looks like blanks and is another character to the model.",
-        "part rules():\n    | Be\tbrief.\n",
-        "part rules():\n    | Be brief.\n",
+        "pub part rules():\n    | Be\tbrief.\n",
+        "pub part rules():\n    | Be brief.\n",
     ),
     Entry(
         "W0103",
         "a no-break space in prompt text",
         "A no-break space looks like a blank and is another character to the model. It often comes with "
         "copied text.",
-        "part rules():\n    | Be\u00a0brief.\n",
-        "part rules():\n    | Be brief.\n",
+        "pub part rules():\n    | Be\u00a0brief.\n",
+        "pub part rules():\n    | Be brief.\n",
     ),
     Entry(
         "W0104",
@@ -326,7 +331,7 @@ ENTRIES: tuple[Entry, ...] = (
         "A `##` comment is part of the schema text that a model is shown. It stands right above, or at the "
         "end of the line of, the declaration, field, member or variant that it describes. Comments for "
         "people have one `#`.",
-        "part rules():\n    ## keep it short\n    | Be brief.\n",
-        "part rules():\n    # keep it short\n    | Be brief.\n",
+        "pub part rules():\n    ## keep it short\n    | Be brief.\n",
+        "pub part rules():\n    # keep it short\n    | Be brief.\n",
     ),
 )
