@@ -167,6 +167,11 @@ def test_line_ends_of_other_systems_change_nothing():
     assert dump(read(text.replace("\n", "\r\n"))) == dump(read(text))
 
 
+def test_a_byte_order_mark_changes_nothing():
+    text = (ROOT / "examples" / "triage.sgl").read_text(encoding="utf-8")
+    assert dump(read("\ufeff" + text)) == dump(read(text))
+
+
 def test_a_missing_line_end_at_the_end_changes_nothing():
     for path in PROGRAMS:
         text = path.read_text(encoding="utf-8")

@@ -152,7 +152,7 @@ class Layout:
         add_kind, add_start, add_end = out.kinds.append, out.starts.append, out.ends.append
         line_match, size = _LINE.match, len(text)
         indents = [0]
-        position = 0
+        position = 1 if text.startswith("\ufeff") else 0
         grammar_indent = -1
         previous = 0
         while position < size:
@@ -358,7 +358,7 @@ class Layout:
                     self._add("use", start, end)
                     self._add("PATH", match.start(1), match.end(1))
                     return match.end(1)
-        elif word == "text" and len(out.kinds) == first:
+        elif word == "text" and first >= 0 and (len(out.kinds) == first or out.kinds[-1] == ":"):
             match = _FENCE_OPEN.match(text, end)
             if match is not None:
                 return self._fence(start, match.end())
