@@ -258,7 +258,7 @@ class Layout:
                 continue
             if group == _OPERATOR:
                 kind = text[start:end]
-                if kind == "|" and not opened and kinds[-1] == ":" and not in_grammar:
+                if kind == "|" and not opened and kinds[-1:] == [":"] and not in_grammar:
                     position = self._pipe(start)
                     self._end(first)
                     return position
