@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 MAX_TEMPLATE = 1 << 20
 """Characters; a longer template is refused."""
@@ -195,7 +195,7 @@ class ChatTemplate:
 
     def _places(self, rendered: str, roles: Sequence[str]) -> list[tuple[int, int]]:
         """Start and end of each mark in rendered text; TemplateError unless each is there once, in order."""
-        places = []
+        places: list[tuple[int, int]] = []
         for index, role in enumerate(roles):
             mark = _mark(index)
             start = rendered.find(mark)
@@ -263,7 +263,7 @@ def _environment() -> Any:
     class GenerationBlock(Extension):
         """`{% generation %}` marks what an assistant wrote; for rendering it is only its body."""
 
-        tags: ClassVar[set[str]] = {"generation"}
+        tags = frozenset({"generation"})  # type: ignore[assignment]
 
         def parse(self, parser: Any) -> Any:
             line = next(parser.stream).lineno

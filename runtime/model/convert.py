@@ -249,7 +249,7 @@ def write_safetensors(
     digest = hashlib.sha256()
     written = 0
     start = (struct.pack("<Q", len(head)), head)
-    data = (np.ascontiguousarray(values).reshape(-1).view(np.uint8).data for values in tensors)
+    data: Iterator[Any] = (np.ascontiguousarray(values).reshape(-1).view(np.uint8).data for values in tensors)
     with path.open("wb") as file:
         for part in chain(start, data):
             file.write(part)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import cast
 
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
@@ -159,7 +160,7 @@ def _scripted(path: str) -> LanguageModel:
     from sglc.runtime.model.scripted import ScriptedModel
 
     try:
-        return ScriptedModel.from_file(path)
+        return cast("LanguageModel", ScriptedModel.from_file(path))
     except (OSError, ValueError) as error:
         raise ModelError("cannot read the script of answers", path, str(error)) from error
 

@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from transformers.cache_utils import Cache as LayerCache
 from transformers.cache_utils import DynamicLayer
 
+from sglc.runtime.model.base import Cache
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
 
@@ -59,20 +60,20 @@ class GrowingLayer(DynamicLayer):
     def copy(self) -> GrowingLayer:
         layer = GrowingLayer()
         if self._room is not None:
-            layer.lazy_initialization(self._room[0], self._room[1])
-            layer._room = None
-            layer.update(self.keys, self.values)
+            length = self.get_seq_length()
+            layer.update(self._room[0][:, :, :length], self._room[1][:, :, :length])
         return layer
 
     def _grow(self, held: int, length: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         room = max(FIRST_ROOM, length, 2 * held)
-        buffers = tuple(
-            state.new_empty((*state.shape[:2], room, state.shape[-1])) for state in (keys, values)
+        old = self._room
+        self._room = (
+            keys.new_empty((*keys.shape[:2], room, keys.shape[-1])),
+            values.new_empty((*values.shape[:2], room, values.shape[-1])),
         )
-        if held:
-            buffers[0][:, :, :held] = self.keys
-            buffers[1][:, :, :held] = self.values
-        self._room = (buffers[0], buffers[1])
+        if old is not None:
+            for source, target in zip(old, self._room, strict=True):
+                target[:, :, :held] = source[:, :, :held]
 
 
 class BranchCache:
@@ -89,18 +90,21 @@ class BranchCache:
     def length(self) -> int:
         return self._length
 
+    def _growing(self) -> list[GrowingLayer]:
+        return [layer for layer in self.layers.layers if isinstance(layer, GrowingLayer)]
+
     def advance(self, tokens: int) -> None:
         """Count tokens that a forward pass has added."""
         self._length += tokens
 
     def clone(self) -> BranchCache:
         with torch.inference_mode():
-            return BranchCache([layer.copy() for layer in self.layers.layers], self._length)
+            return BranchCache([layer.copy() for layer in self._growing()], self._length)
 
     def truncate(self, length: int) -> None:
         # Also when the count says so already: a pass that failed midway has filled some layers only.
         with torch.inference_mode():
-            for layer in self.layers.layers:
+            for layer in self._growing():
                 if layer.get_seq_length() > length:
                     layer.keep(length)
         self._length = min(self._length, length)
@@ -120,8 +124,10 @@ class TransformersModel:
         return BranchCache()
 
     @torch.inference_mode()
-    def forward(self, cache: BranchCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
-        """See `LanguageModel.forward`."""
+    def forward(self, cache: Cache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
+        """See `LanguageModel.forward`; the cache must be one of `new_cache`."""
+        if not isinstance(cache, BranchCache):
+            raise TypeError("the cache belongs to another model")
         ids = torch.tensor([list(tokens)], dtype=torch.long, device=self._device)
         positions = torch.arange(cache.length, cache.length + len(tokens), device=self._device)[None]
         output = self.model(

@@ -32,20 +32,18 @@ async def measure(engine: Engine) -> None:
             await branch.logits()
             times.append(perf_counter() - started)
         print(f"prompt of {size:>4} tokens: {size / min(times):8.0f} tokens/s")
-    steps, samples = [], []
-    spent = branch.statistics.seconds
-    begin = perf_counter()
+    steps, samples, outside = [], [], []
     for position in range(DECODED):
+        spent = branch.statistics.seconds
         started = perf_counter()
         row = await branch.logits()
         middle = perf_counter()
         branch.append([sample(row, None, Sampling(), (0, position)).token])
         samples.append(perf_counter() - middle)
         steps.append(middle - started)
-    whole = perf_counter() - begin
-    outside = (whole - (branch.statistics.seconds - spent)) / DECODED
+        outside.append(perf_counter() - started - (branch.statistics.seconds - spent))
     print(f"decoding after {PROMPTS[-1]} tokens: {1 / median(steps):6.1f} tokens/s (median step)")
-    print(f"outside of the forward pass: {outside * 1000:.3f} ms a token")
+    print(f"outside of the forward pass: {median(outside) * 1000:.3f} ms a token (median)")
     print(f"of it sampling: {median(samples) * 1000:.3f} ms (median)")
 
 
