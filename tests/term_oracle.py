@@ -331,22 +331,22 @@ class _Matcher:
 
     def _more_entries(
         self, term: UniqueKeys, keys: tuple[bytes, ...], values: list[bytes], count: int, at_least: int = 0
-    ) -> Iterator[bytes]:
+    ) -> list[bytes]:
         """Up to `count` ways to add entries with new keys until there are enough."""
+        found: dict[bytes, None] = {}
         if len(keys) >= max(term.minimum, at_least):
-            yield b""
-            count -= 1
-        if count <= 0 or not values or (term.maximum is not None and len(keys) >= term.maximum):
-            return
-        for key in self.words(term.key, count + len(keys)):
-            if key in keys:
-                continue
-            for value in values:
-                for more in self._more_entries(term, (*keys, key), values, count, at_least):
-                    yield (b', "' if keys else b'"') + key + b'": ' + value + more
-                    count -= 1
-                    if count <= 0:
-                        return
+            found[b""] = None
+        if values and (term.maximum is None or len(keys) < term.maximum):
+            for key in self.words(term.key, count + len(keys)):
+                if key in keys:
+                    continue
+                for value in values:
+                    head = (b', "' if keys else b'"') + key + b'": ' + value
+                    for more in self._more_entries(term, (*keys, key), values, count, at_least):
+                        found[head + more] = None
+                        if len(found) >= count:
+                            return list(found)
+        return list(found)
 
     def _text_completions(self, term: Text, start: int, count: int) -> Iterator[bytes]:
         data = self.data
