@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 
 import pytest
-from golden_case import GOLDEN, golden_cases
 
+from golden_case import GOLDEN, golden_cases
 from sglc.check.program import check
 from sglc.check.relations import show
 from sglc.diagnostics import codes_check
@@ -55,7 +55,9 @@ def expectations(text: str) -> tuple[dict[tuple[int, str], str], dict[int, str]]
     for number, line in enumerate(lines, 1):
         target = number
         if line.strip().startswith("#"):
-            target = next(n for n in range(number + 1, len(lines) + 1) if not lines[n - 1].strip().startswith("#"))
+            target = next(
+                n for n in range(number + 1, len(lines) + 1) if not lines[n - 1].strip().startswith("#")
+            )
         found = EXPECTED.search(line)
         if found:
             said[target, found[2]] = found[3]
@@ -80,7 +82,9 @@ def test_programs_are_told_what_is_written_beside_them(path: Path):
             problems.append(f"line {line}: not expected: [{d.code}] {d.message}")
         elif part not in d.message:
             problems.append(f"line {line}: {part!r} is not in {d.message!r}")
-    problems += [f"line {line}: expected and not said: [{code}] {part}" for (line, code), part in said.items()]
+    problems += [
+        f"line {line}: expected and not said: [{code}] {part}" for (line, code), part in said.items()
+    ]
     assert program is not None
     revealed = {}
     for declaration in program.main.module.declarations:

@@ -75,8 +75,8 @@ class PromptLines(Patterns):
             elif isinstance(part, ast.Hole):
                 rest = node.parts[place + 1 :]
                 if not rest and node.glued:
-                    rest = after.parts if isinstance(after, ast.PipeLine) else ()
-                    self.named_hole(part, _follow(rest) if rest else Follow(open=True))
+                    goes_on = isinstance(after, ast.PipeLine)
+                    self.named_hole(part, _follow(after.parts) if goes_on else Follow(open=True))
                 else:
                     self.named_hole(part, _follow(rest))
 
