@@ -423,6 +423,10 @@ class Filling:
                 drawn = sample(logits, row, request.sampling, (request.seed, position))
             except NothingAllowed:
                 partial = bytes(tracker.data[skip:]).decode("utf-8", "ignore")
+                if not row.any():
+                    message = f"no token of this model can go on in hole `{request.name}`"
+                    hint = _missing_hint(self.vocabulary)
+                    raise SglError("Unsupported", message, partial=partial, hint=hint) from None
                 message = f"the model gives no legal token of hole `{request.name}` any probability"
                 raise SglError("Backend", message, partial=partial) from None
             token = drawn.token
@@ -534,3 +538,11 @@ def extends(vocabulary: Vocabulary, prefix: bytes) -> bool:
             _EXTENSIONS.clear()
         _EXTENSIONS[vocabulary.digest] = known
     return prefix in known
+
+
+def _missing_hint(vocabulary: Vocabulary) -> str:
+    """What the tokenizer cannot write at all, for the message about a constraint that needs it."""
+    missing = sorted(vocabulary.missing_bytes())
+    shown = ", ".join(repr(chr(byte)) if 0x20 < byte < 0x7F else f"{byte:#04x}" for byte in missing[:8])
+    more = ", …" if len(missing) > 8 else ""
+    return f"its tokenizer has no token with {shown}{more}; use another model" if missing else ""

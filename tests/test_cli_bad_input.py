@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -220,6 +221,37 @@ def test_a_model_folder_with_missing_files_is_told(good: Path, tmp_path: Path, c
     write(folder / "config.json", '{"model_type": "llama"}')
     code, _, err = cli("run", good, "--arg", "text=x", "--model", folder)
     assert code == 1 and "tokenizer" in err and "Traceback" not in err
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A folder with a tiny random model whose tokenizer has every byte but the capital letters."""
+    from test_model import folder_of
+
+    folder = tmp_path / "tiny"
+    shutil.copytree(folder_of("llama"), folder)
+    definition = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = definition["model"]["vocab"]
+    definition["model"]["vocab"] = {
+        name: token for name, token in vocabulary.items() if not "A" <= name <= "Z"
+    }
+    write(folder / "tokenizer.json", json.dumps(definition))
+    return folder
+
+
+def test_a_tokenizer_without_the_needed_bytes_is_told(tmp_path: Path, tiny: Path, cli: Cli) -> None:
+    path = write(tmp_path / "p.sgl", 'fn f() -> str:\n    | answer: ?{a: "YES" | "NO"}\n    return a\n')
+    code, out, err = cli("run", path, "--model", tiny)
+    assert (code, out) == (1, "") and "internal error" not in err
+    assert "no token of this model can go on in hole `f.a`" in err and "p.sgl:2:" in err
+    assert "no token with 'A', 'B'" in err
+
+
+def test_a_context_window_that_is_too_small_is_told(tmp_path: Path, tiny: Path, cli: Cli) -> None:
+    path = write(tmp_path / "p.sgl", "fn f(x: str) -> int:\n    | ${x} ?{a: int in 10..99}\n    return a\n")
+    code, out, err = cli("run", path, "--model", tiny, "--arg", "x=" + "long " * 200)
+    assert (code, out) == (1, "") and "internal error" not in err
+    assert "600" in err and "p.sgl:2:" in err
 
 
 # -- the run itself ------------------------------------------------------------------------------------

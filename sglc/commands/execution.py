@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,12 @@ class Outcome:
     text: str = ""
     statistics: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def partial(self) -> str:
+        """What there was of the unfinished value, else of the conversation; its end if it is long."""
+        found = (self.failed.error.partial if self.failed is not None else "") or self.text
+        return found if len(found) <= SHOWN_PARTIAL else "…" + found[-SHOWN_PARTIAL:]
 
     @property
     def remarks(self) -> list[str]:
@@ -122,13 +128,13 @@ class Executor:
         try:
             result = asyncio.run(self._run(arguments, heard, writer))
         except SglError as error:
-            return Outcome(failed=Failed(error, diagnostic_of(error, call.program)), text=heard.said)
+            return Outcome(failed=Failed(error, _drawn(error, call.program)), text=heard.said)
         except ArgumentError as problem:
             failed = Failed(SglError("Failure", problem.message), problem.diagnostic())
             return Outcome(failed=failed, text=heard.said)
         except KeyboardInterrupt:
-            stopped = SglError("Cancelled", "interrupted", partial=heard.said[-SHOWN_PARTIAL:])
-            failed = Failed(stopped, diagnostic_of(stopped, call.program))
+            stopped = SglError("Cancelled", "interrupted")
+            failed = Failed(stopped, _drawn(stopped, call.program))
             return Outcome(failed=failed, interrupted=True, text=heard.said)
         finally:
             if writer is not None:
@@ -150,6 +156,11 @@ class Executor:
             trace=writer,
             on_event=heard,
         )
+
+
+def _drawn(error: SglError, program: Program) -> Diagnostic:
+    """The error at its place; what was generated of the value is shown apart from it."""
+    return replace(diagnostic_of(error, program), witness="")
 
 
 def model_fault(problem: ModelError) -> Diagnostic:

@@ -127,7 +127,8 @@ class LiveText:
         self._drawn_at = now
         seconds = now - self._started
         rate = f" · {(self.tokens - 1) / seconds:.1f} tok/s" if seconds > 0.2 and self.tokens > 1 else ""
-        line = f"{self.tokens} tokens{rate}"[: self._columns - 1]
+        noun = "token" if self.tokens == 1 else "tokens"
+        line = f"{self.tokens} {noun}{rate}"[: self._columns - 1]
         if self._color:
             line = f"{PLAIN}{DIM}{line}{PLAIN}"
         self._out.write(f"\n{line}\x1b[A\x1b[{self._column + 1}G{self._style}")

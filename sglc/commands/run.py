@@ -161,8 +161,8 @@ def _run_once(
                 click.echo(line, err=True)
     else:
         show(invocation, [outcome.failed.diagnostic])
-        if outcome.text and narrator is None:
-            click.echo("What was generated until then:\n" + outcome.text, err=True)
+        if outcome.partial and narrator is None:
+            click.echo("What there was until then:\n" + outcome.partial, err=True)
     if outcome.interrupted:
         raise CommandFailed(INTERRUPTED)
     if outcome.failed is not None:
@@ -179,6 +179,7 @@ def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
     head: dict[str, Any] = {"ok": outcome.failed is None, "function": code.name}
     tail: dict[str, Any] = {"text": outcome.text, "statistics": outcome.statistics, "checks": outcome.checks}
     if outcome.failed is not None:
+        tail["partial"] = outcome.partial
         tail["diagnostics"] = [to_json(outcome.failed.diagnostic)]
         return json.dumps({**head, **tail}, ensure_ascii=False)
     value = value_text(program, code, outcome.value)
