@@ -161,7 +161,9 @@ class Transcript:
 class Conversation:
     """A transcript that is being written, and the engine's branch that holds its tokens.
 
-    `chat` None means that the model knows no roles. Without a tokenizer there is text only.
+    `chat` None means that the model knows no roles. Without a tokenizer there is text only. `open_branch`
+    gives a branch for the tokens that it is about to hold (it may hold some of them already), `release` takes
+    it back.
     """
 
     def __init__(
@@ -169,12 +171,14 @@ class Conversation:
         *,
         encoder: Encoder | None = None,
         chat: Chat | None = None,
-        open_branch: Callable[[], Branch] | None = None,
+        open_branch: Callable[[tuple[int, ...]], Branch] | None = None,
+        release: Callable[[Branch], None] | None = None,
     ) -> None:
         self.state = Transcript()
         self.encoder = encoder
         self._chat = chat
         self._open_branch = open_branch
+        self._release = release
         self._branch: Branch | None = None
         self._closed_tokens: tuple[tuple[tuple[str, int], ...], tuple[int, ...]] = ((), ())
         self._encoded: Encoded | None = None
@@ -189,11 +193,14 @@ class Conversation:
 
     def sibling(self) -> Conversation:
         """An empty conversation with the same model."""
-        return Conversation(encoder=self.encoder, chat=self._chat, open_branch=self._open_branch)
+        return Conversation(
+            encoder=self.encoder, chat=self._chat, open_branch=self._open_branch, release=self._release
+        )
 
     def fork(self) -> Conversation:
         """An independent copy that shares the tokens cached so far."""
         copy = self.sibling()
+        copy._release = None
         copy.state = self.state
         copy._closed_tokens = self._closed_tokens
         copy._encoded = self._encoded
@@ -211,9 +218,12 @@ class Conversation:
         self._encoded = other._encoded
 
     def close(self) -> None:
-        """Free the cached tokens."""
+        """Give the branch back, or free it."""
         if self._branch is not None:
-            self._branch.close()
+            if self._release is not None:
+                self._release(self._branch)
+            else:
+                self._branch.close()
             self._branch = None
 
     # -- writing -------------------------------------------------------------------------------------
@@ -343,8 +353,12 @@ class Conversation:
         """The engine's branch, holding exactly the conversation's canonical tokens."""
         closed, encoded = self._parts(tail)
         self._encoded = encoded
-        branch = self.branch
         target = closed + encoded.tokens
+        if self._branch is None:
+            if self._open_branch is None:
+                raise AssertionError("a conversation without a model has no branch")
+            self._branch = self._open_branch(target)
+        branch = self._branch
         held = branch.tokens
         keep = _same(held, target, len(closed))
         if keep < len(held):
@@ -355,10 +369,9 @@ class Conversation:
 
     @property
     def branch(self) -> Branch:
+        """The branch that `sync` has opened."""
         if self._branch is None:
-            if self._open_branch is None:
-                raise AssertionError("a conversation without a model has no branch")
-            self._branch = self._open_branch()
+            raise AssertionError("the conversation has not been synchronised yet")
         return self._branch
 
     def healable(self) -> bytes:

@@ -25,10 +25,15 @@ from sglc.types.member import MemberError, check_member
 from sglc.types.type import Type
 
 if TYPE_CHECKING:
+    from sglc.runtime.engine.branch import Branch
     from sglc.runtime.engine.engine import Engine
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
+
+
+IDLE_BRANCHES = 4
+"""Branches that a session keeps between uses, with what the model remembers of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,39 @@ class TestResult:
         return self.error is None and not self.missed
 
 
+class _Branches:
+    """Branches that no conversation uses any more, kept a while: the next may begin with the same tokens.
+
+    Functions of a program begin alike at every call, so their prompts are read by the model only once.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._idle: list[Branch] = []
+
+    def open(self, tokens: tuple[int, ...]) -> Branch:
+        """An idle branch with the longest beginning of these tokens, else a new one."""
+        best, length = -1, 0
+        for index, branch in enumerate(self._idle):
+            shared = _shared(branch.tokens, tokens)
+            if shared > length:
+                best, length = index, shared
+        return self._idle.pop(best) if best >= 0 else self._engine.branch()
+
+    def release(self, branch: Branch) -> None:
+        self._idle.append(branch)
+        if len(self._idle) > IDLE_BRANCHES:
+            self._idle.pop(0).close()
+
+
+def _shared(held: list[int], tokens: tuple[int, ...]) -> int:
+    """Number of tokens that two sequences have in common from their start."""
+    for index, (one, other) in enumerate(zip(held, tokens, strict=False)):
+        if one != other:
+            return index
+    return min(len(held), len(tokens))
+
+
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
@@ -77,6 +115,7 @@ class Session:
         self.limits = limits or Limits()
         self._prepared = Prepared(program, Constraints(), {})
         self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
+        self._branches = _Branches(engine) if engine is not None else None
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -221,8 +260,8 @@ class Session:
     def _new_run(
         self, seed: int, listeners: tuple[Listener, ...], detailed: bool, *, without_model: bool = False
     ) -> Run:
-        engine = None if without_model else self.engine
-        if engine is None:
+        engine, branches = self.engine, self._branches
+        if engine is None or branches is None or without_model:
             return Run(
                 self._prepared,
                 open_conversation=lambda: Conversation(chat=PlainChat()),
@@ -239,7 +278,10 @@ class Session:
         return Run(
             self._prepared,
             open_conversation=lambda: Conversation(
-                encoder=self._encoder, chat=tokenizer.chat, open_branch=engine.branch
+                encoder=self._encoder,
+                chat=tokenizer.chat,
+                open_branch=branches.open,
+                release=branches.release,
             ),
             vocabulary=tokenizer.vocabulary(),
             context_length=model.context_length,

@@ -72,7 +72,9 @@ def test_what_all_options_share_is_not_scored() -> None:
 def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str) -> None:
     tokenizer = small_tokenizer()
     engine = Engine(FickleModel(5))
-    talk = Conversation(encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=engine.branch)
+    talk = Conversation(
+        encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: engine.branch()
+    )
     talk.role("assistant")
     talk.text(prompt)
     options = ["answer", "anthem", "another one", "12"]

@@ -118,14 +118,15 @@ class _Options:
 
     def sampling(self) -> Sampling:
         temperature = self.number("temp") or 0.0
-        if temperature < 0:
-            raise failure("option `temp` is not negative")
-        return Sampling(
-            temperature=temperature,
-            top_k=self.whole("top_k"),
-            top_p=self.number("top_p"),
-            min_p=self.number("min_p"),
-        )
+        try:
+            return Sampling(
+                temperature=temperature,
+                top_k=self.whole("top_k"),
+                top_p=self.number("top_p"),
+                min_p=self.number("min_p"),
+            )
+        except ValueError as fault:
+            raise failure(str(fault)) from None
 
 
 def _short(name: str) -> str:
