@@ -37,9 +37,15 @@ __all__ = ["MISSING", "DecodeError", "Growing", "PartialFields", "decode", "deco
 
 
 def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Value:
-    """The value of a text of the type's language. Raises DecodeError for any other text."""
+    """The value of a text of the type's language. Raises DecodeError for any other text.
+
+    The one exception are texts that nest deeper than `reader.MAX_DEPTH`, which are refused too.
+    """
     decoder = Decoder(text, table)
-    return decoder.raw(type) if surface == "hole" else decoder.whole(type)
+    try:
+        return decoder.raw(type) if surface == "hole" else decoder.whole(type)
+    except RecursionError:
+        raise DecodeError(decoder.at, "nested too deeply") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ from sglc.types.type import (
 )
 from sglc.types.values import EnumValue, RecordValue, Value
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
 
 
 def from_json(data: Any, type: Type, table: TypeTable, path: str = "") -> Value:

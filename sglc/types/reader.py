@@ -46,7 +46,8 @@ from sglc.types.type import (
 )
 from sglc.types.values import EnumValue, RecordValue, Value
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
+"""Of brackets; the interpreter of Python has frames for a little more than that."""
 
 _INT = re.compile(r"-?(0|[1-9][0-9]*)")
 _DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,10})?")
