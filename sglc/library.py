@@ -7,6 +7,7 @@ project: the nearest folder upwards with an `sgl.toml`, else the folder of the m
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -87,15 +88,10 @@ class Library:
         name = path.removeprefix("std.")
         if not name.isidentifier():
             return None
-        key = "std:" + name
-        if key not in self._sources:
-            entry = resources.files("sglc.stdlib") / (name + SUFFIX)
-            if not entry.is_file():
-                return None
-            source = Source(f"std/{name}{SUFFIX}", entry.read_text(encoding="utf-8"))
-            self._sources[key] = source
+        source = _standard_source(name)
+        if source is not None:
             self._names[id(source)] = path
-        return self._sources[key]
+        return source
 
     def _file(self, path: Path, importer: Source) -> Source | None:
         key = _key(path)
@@ -108,6 +104,13 @@ class Library:
         if id(source) not in self._names:
             self._names[id(source)] = _dotted(path, project_root(importer))
         return source
+
+
+@lru_cache(maxsize=256)
+def _standard_source(name: str) -> Source | None:
+    """A module of the standard library: package data, so one object serves every program."""
+    entry = resources.files("sglc.stdlib") / (name + SUFFIX)
+    return Source(f"std/{name}{SUFFIX}", entry.read_text(encoding="utf-8")) if entry.is_file() else None
 
 
 def project_root(source: Source) -> Path:

@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from golden_case import GOLDEN, golden_cases
 from sglc.check.program import check
@@ -168,3 +170,33 @@ def test_findings_come_in_the_order_of_the_text():
     assert has_errors(diagnostics)
     starts = [d.span.start for d in diagnostics]
     assert starts == sorted(starts)
+
+
+PIECES = re.compile(r'\w+|"[^"\n]*"|/[^/\n]*/|\n *| |.')
+TEXTS = [path.read_text(encoding="utf-8") for path in FILES] + [e.good for e in codes_check.ENTRIES if e.good]
+STRAY = [
+    "null", "0", "-1", "it", "[]", '""', "?", "not ", "x", "(", ")", "str", "json", "gen int", "| ?{z: T}",
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_is_written_gives_findings_within_the_text_and_never_a_fault(data):
+    pieces = PIECES.findall(data.draw(st.sampled_from(TEXTS)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(pieces) - 1))
+        change = data.draw(st.sampled_from(["drop", "repeat", "swap", "stray"]))
+        other = data.draw(st.integers(0, len(pieces) - 1))
+        if change == "drop":
+            pieces[place] = ""
+        elif change == "repeat":
+            pieces[place] = pieces[other]
+        elif change == "swap":
+            pieces[place], pieces[other] = pieces[other], pieces[place]
+        else:
+            pieces.insert(place, data.draw(st.sampled_from(STRAY)))
+    program, diagnostics = findings("".join(pieces))
+    assert program is not None
+    for d in diagnostics:
+        assert d.span is None or 0 <= d.span.start <= d.span.end <= len(d.span.source.text)
+        assert render_all([d])

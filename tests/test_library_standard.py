@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 from sglc.automata.regex import compile_regex
 from sglc.check.program import check
+from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source
+from sglc.testing import run_tests
 from sglc.types.member import is_member
 from sglc.types.type import AliasType, Named, Str
 
@@ -213,3 +215,13 @@ def test_words_of_email_have_a_name_and_a_domain(text):
 )  # fmt: skip
 def test_formats_take_what_they_should(name, text, fits):
     assert is_a(f"std.text.{name}", text) == fits
+
+
+@pytest.mark.parametrize("path", sorted(MODULES))
+def test_the_tests_of_a_module_pass(path):
+    source = MODULES[path]
+    program = compile_source(Source(source.name, source.text)).program
+    assert program is not None
+    reports = list(run_tests(program))
+    assert reports
+    assert [report.title for report in reports if not report.passed] == []

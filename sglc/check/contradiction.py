@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from sglc.automata.emptiness import junction_conflict, overlap
+from sglc.automata.regex import compile_regex
 from sglc.check.relations import expand, said
 from sglc.check.state import ProgramState
 from sglc.check.type_facts import BYTES_PER_TOKEN, TypeFacts
@@ -36,12 +37,17 @@ from sglc.types.type import (
     UnionType,
 )
 
+RAW = ("text", "number", "word", "array", "object")
+"""As the raw text of a hole a string can look like anything."""
+
 
 def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...], *, raw: bool) -> bool:
     """Whether the arms of a union share no text; reports the first pair that does.
 
     As JSON, texts are quoted and so differ from numbers; as the raw text of a hole they are not.
     """
+    if raw and _few_and_different(facts, arms):
+        return True
     kinds = [_kinds(facts, arm, raw) for arm in arms]
     for (a, b), (x, y) in zip(combinations(range(len(arms)), 2), combinations(kinds, 2), strict=True):
         if not x & y:
@@ -64,19 +70,30 @@ def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, 
     return True
 
 
+def _few_and_different(facts: TypeFacts, arms: tuple[Type, ...]) -> bool:
+    """Whether the arms are small sets of words without one in common: the usual union of literals."""
+    seen: set[str] = set()
+    for arm in arms:
+        words = facts.words(arm)
+        if words is None or not seen.isdisjoint(words):
+            return False
+        seen.update(words)
+    return True
+
+
 def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:
     """Which sorts of text the values are."""
     plain = expand(type, facts.table)
     match plain:
         case Str():
-            return {"text", "number", "word", "array", "object"} if raw else {"text"}
+            return set(RAW) if raw else {"text"}
         case Int() | Dec() | Float():
             return {"number"}
         case Bool() | Null():
             return {"word"}
         case Constant(value):
             if isinstance(value, str):
-                return {"text"}
+                return set(RAW) if raw else {"text"}
             return {"word"} if isinstance(value, bool) else {"number"}
         case ListOf() | TupleOf():
             return {"array"}
@@ -87,7 +104,9 @@ def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:
         case Alternatives(arms):
             return set().union(*(_kinds(facts, arm, raw) for arm in arms))
         case Named(name):
-            return {"text"} if isinstance(facts.table.get(name), EnumType) else {"object"}
+            if isinstance(facts.table.get(name), EnumType):
+                return set(RAW) if raw else {"text"}
+            return {"object"}
     return set()
 
 
@@ -143,7 +162,9 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
         case Str():
             if stop in plain.until or any(stop.startswith(text) for text in plain.until):
                 return None
-            if first < " " or "\x7f" <= first <= "\x9f":
+            if first < " " or "\x7f" <= first <= "\x9f" or first in plain.excludes:
+                return None
+            if any(not _may_follow(pattern, first) for pattern in plain.patterns):
                 return None
         case Int():
             if not first.isascii() or not (first.isdigit() or first == "-"):
@@ -166,6 +187,13 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
     if not facts.sound(type):
         return None
     return junction_conflict(language(type, facts.table), stop)
+
+
+def _may_follow(pattern: str, char: str) -> bool:
+    """Whether a text that matches a pattern, with this character after it, can begin a longer match."""
+    dfa = compile_regex(pattern)
+    code = ord(char)
+    return any(low <= code <= high for state in dfa.accepting for low, high, _ in dfa.edges[state])
 
 
 def report_empty(program: ProgramState, facts: TypeFacts, type: Type, span: Span) -> bool:

@@ -28,8 +28,6 @@ KIND_OF: dict[type, str] = {
 WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function",
          "broken": "a grammar"}  # fmt: skip
 
-MAX_ENUM = 10_000
-
 
 class Declarations(TypeResolver):
     def __init__(self, program: ProgramState, module: ModuleState) -> None:

@@ -25,8 +25,9 @@ class ModuleChecker(Statements):
         """Constants, then functions, then tests, in the order of the file."""
         for entity in self.own("const"):
             self.constant(entity)
-        for entity in self.own("type"):
-            self._declared_type(entity)
+        if not self.module.trusted:
+            for entity in self.own("type"):
+                self._declared_type(entity)
         for entity in self.own("function"):
             signature = self.program.signatures.get(entity.name)
             if signature is not None and isinstance(signature.declaration, ast.FunctionDeclaration):

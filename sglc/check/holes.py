@@ -19,6 +19,7 @@ from sglc.check.contradiction import (
 )
 from sglc.check.relations import (
     INT,
+    NULL,
     UNKNOWN,
     expand,
     is_enum,
@@ -88,6 +89,10 @@ class Holes(Calls):
             return
         facts = replace(facts, slot=local.slot, name=local.name)
         self.module.holes[id(content)] = facts
+        known = self.function.holes.get(local.name)
+        if known is not None and known.type != facts.type:
+            # Two branches each have a hole of this name: a mock is checked when it is used.
+            facts = replace(facts, type=None)
         self.function.holes[local.name] = facts
         if self.function.forks:
             holes = self.function.forks[-1].holes
@@ -221,12 +226,20 @@ class Holes(Calls):
         plain = expand(type, self.table)
         self._ends_somewhere(node, name, type, plain, options, follow)
         self._fits_budget(name, type, options, span)
-        if isinstance(plain, Alternatives):
-            arms_are_apart(facts, plain.arms, (span,) * len(plain.arms), raw=True)
+        arms = self._arms_as_text(plain)
+        if len(arms) > 1:
+            arms_are_apart(facts, arms, (span,) * len(arms), raw=True)
         self._junction(node, name, type, follow)
         self._note(node, name, type, follow)
         self.function.generated.append((type, span))
         return type
+
+    def _arms_as_text(self, plain: ExpressionType) -> tuple[Type, ...]:
+        """The alternatives of a hole's type; `T?` has `null` as one."""
+        if isinstance(plain, Optional):
+            inner = expand(plain.item, self.table)
+            return (*self._arms_as_text(inner), NULL)  # type: ignore[arg-type]
+        return plain.arms if isinstance(plain, Alternatives) else (plain,)  # type: ignore[return-value]
 
     def _ends_somewhere(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sglc.check.control_flow import ControlFlow
+from sglc.check.prompt_lines import header
 from sglc.check.relations import (
     INT,
     NEVER,
@@ -140,12 +141,18 @@ class Policies(ControlFlow):
         function.forks.append(frame)
         loops, function.loops = function.loops, 0
         costs, function.costs = function.costs, None
-        self.bounded(node, lambda: self.body(node.body))
+        reached = self.bounded(node, lambda: self.body(node.body))
         function.costs = costs
         function.loops = loops
         function.forks.pop()
         self.close()
         self.close()
+        if frame.yields and reached:
+            self.program.report(
+                "E0414", "a branch of this fork can end without a value", header(node.span),
+                label="not every way through it yields",
+                secondary=(Label(frame.yields[0][1], "this way does"),),
+            )  # fmt: skip
         value: ExpressionType = NULL if not frame.yields else NEVER
         for found, span in frame.yields:
             whole = join(value, found, self.table)
@@ -185,6 +192,4 @@ class Policies(ControlFlow):
                 if item_of(found, self.table) is not None
                 else "",
             )
-        elif self.function.role is not None:
-            pass
         return False

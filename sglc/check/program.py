@@ -8,6 +8,7 @@ agrees with everything.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from sglc.check.contradiction import arms_are_apart
 from sglc.check.functions import ModuleChecker
@@ -22,6 +23,7 @@ from sglc.syntax import ast
 from sglc.syntax.parse import parse
 
 MAX_MODULES = 500
+STANDARD = "std."
 AFTER_ALL = ("W0201", "W0203", "W0208")
 """Findings that errors often cause: said only where there are none."""
 
@@ -54,6 +56,12 @@ def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list
     modules = tuple(_result(state) for state in [main, *(s for s in program.order if s is not main)])
     checked = CheckedProgram(modules[0], modules, program.table)
     return checked, _ordered(program.diagnostics, source)
+
+
+@lru_cache(maxsize=64)
+def _parse_standard(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
+    """The tree of a module of the standard library, which never changes."""
+    return parse(source)
 
 
 def _result(state: ModuleState) -> CheckedModule:
@@ -104,10 +112,11 @@ class _Loader:
         self.chain: list[tuple[Source, str]] = []
 
     def load(self, source: Source, name: str, *, main: bool = False) -> ModuleState:
-        module, found = parse(source)
+        standard = name.startswith(STANDARD)
+        module, found = _parse_standard(source) if standard else parse(source)
         program = self.program
         program.diagnostics.extend(found)
-        state = ModuleState(source, module, name, main)
+        state = ModuleState(source, module, name, main, standard)
         program.modules[id(source)] = state
         self.chain.append((source, name or _module_of(source)))
         imports: dict[int, ModuleState] = {}

@@ -64,11 +64,15 @@ class ErrorFields:
 class ModuleState:
     """One module while it is checked."""
 
-    def __init__(self, source: Source, module: ast.Module, name: str, main: bool) -> None:
+    def __init__(
+        self, source: Source, module: ast.Module, name: str, main: bool, trusted: bool = False
+    ) -> None:
         self.source = source
         self.module = module
         self.name = name
         self.main = main
+        self.trusted = trusted
+        """Its patterns and types are known to be sound: the standard library, which is tested as such."""
         self.names: dict[str, Entity] = {}
         self.members: dict[str, list[str]] = {}
         """Enum member to the qualified enums that have it, of those in sight."""

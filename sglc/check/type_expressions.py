@@ -283,6 +283,7 @@ class TypeResolver:
             f"`{words[refinement.__class__]}` does not fit {said(type)}",
             refinement.span,
             label=f"refines {'texts' if texts else 'numbers'} only",
+            hint="refine what is inside: `(T …)?`" if isinstance(type, Optional) else "",
         )
         return UNKNOWN
 
@@ -340,6 +341,8 @@ class TypeResolver:
 
     def check_regex(self, pattern: str, span: Span) -> bool:
         """Whether a pattern is one that can be used; reports where not."""
+        if self.module.trusted:
+            return True
         known = self.program.memo.get(("regex", pattern))
         if known is None:
             try:

@@ -33,6 +33,7 @@ from sglc.types.type import (
     UnionType,
 )
 
+LARGE = 10**18
 BYTES_PER_TOKEN = 16
 """What one token is taken to hold at most when a budget is refused: generous, so that no budget that can be
 met is refused."""
@@ -179,6 +180,11 @@ class TypeFacts:
         low, high = type.minimum, type.maximum
         if low is not None and high is not None and low > high:
             return None
+        narrow = low is not None and high is not None and high - low < 1
+        if (narrow and not isinstance(type, Int)) or max(abs(low or 0), abs(high or 0)) >= LARGE:
+            # Digits are limited: the automaton tells whether one of the numbers can be written.
+            word = self.shortest_word(type)
+            return None if word is None else len(word)
         if low is not None and low > 0:
             return len(str(int(low)))
         if high is not None and high < 0:
