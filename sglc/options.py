@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """`level` 0 leaves the IR as it was lowered, 1 runs the passes. `verify` checks the IR after each pass."""
+    """`level` 0 leaves the IR as it was lowered, 1 runs the passes; `verify` checks the IR after each one."""
 
     level: int = 1
     verify: bool = False

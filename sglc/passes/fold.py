@@ -58,11 +58,15 @@ def _slots(function: Function) -> set[str]:
 
 
 def _function(function: Function, inherited: set[str]) -> Function:
-    known = _constant_slots(function, inherited)
-    states = _line_states(function)
-    return with_blocks(
-        function, tuple([_Folder(known).block(b, states.get(b.label)) for b in function.blocks])
-    )
+    """Folded until nothing changes: a folded value can make a variable constant, or a branch known."""
+    while True:
+        known = _constant_slots(function, inherited)
+        states = _line_states(function)
+        blocks = [_Folder(known).block(block, states.get(block.label)) for block in function.blocks]
+        folded = with_blocks(function, tuple(blocks))
+        if folded is function:
+            return function
+        function = folded
 
 
 # -- variables -------------------------------------------------------------------------------------
