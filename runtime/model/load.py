@@ -39,7 +39,8 @@ def load_model(
 
     `name` is `smollm2`, a folder, a `.gguf` file, a name at the hub (`organisation/name`), or
     `scripted:FILE`. `dtype` is float32, bfloat16, float16 or None for what the machine does best; `threads`
-    bounds the CPU threads of a forward pass. Raises ModelError.
+    fixes the CPU threads of a forward pass; None lets them follow what the machine has free. Raises
+    ModelError.
     """
     kind, _, rest = name.partition(":")
     if kind == "scripted" and rest:

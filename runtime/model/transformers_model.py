@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from transformers.cache_utils import DynamicLayer
 
 from sglc.runtime.model.base import Cache
 from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.pace import Pace
 from sglc.runtime.tokenizer import Tokenizer
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -113,12 +115,15 @@ class BranchCache:
 class TransformersModel:
     """Implements `LanguageModel` over a transformers model for one sequence at a time."""
 
-    def __init__(self, model: Any, tokenizer: Tokenizer, name: str, context_length: int) -> None:
+    def __init__(
+        self, model: Any, tokenizer: Tokenizer, name: str, context_length: int, pace: Pace | None = None
+    ) -> None:
         self.name = name
         self.tokenizer = tokenizer
         self.context_length = context_length
         self.model = model
         self._device = next(model.parameters()).device
+        self._pace = pace
 
     def new_cache(self) -> BranchCache:
         return BranchCache()
@@ -128,6 +133,18 @@ class TransformersModel:
         """See `LanguageModel.forward`; the cache must be one of `new_cache`."""
         if not isinstance(cache, BranchCache):
             raise TypeError("the cache belongs to another model")
+        if self._pace is None:
+            return self._forward(cache, tokens, every)
+        if len(tokens) > 1:
+            torch.set_num_threads(self._pace.settled)
+            return self._forward(cache, tokens, every)
+        torch.set_num_threads(self._pace.threads())
+        started = perf_counter()
+        rows = self._forward(cache, tokens, every)
+        self._pace.record(perf_counter() - started)
+        return rows
+
+    def _forward(self, cache: BranchCache, tokens: Sequence[int], every: bool) -> np.ndarray:
         ids = torch.tensor([list(tokens)], dtype=torch.long, device=self._device)
         positions = torch.arange(cache.length, cache.length + len(tokens), device=self._device)[None]
         output = self.model(
@@ -151,7 +168,10 @@ class TransformersModel:
         threads: int | None = None,
         device: str = "cpu",
     ) -> TransformersModel:
-        """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError."""
+        """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError.
+
+        `threads` fixes the number of CPU threads; None lets it follow what the machine has free (see Pace).
+        """
         folder = Path(directory)
         if threads is not None:
             torch.set_num_threads(threads)
@@ -169,7 +189,8 @@ class TransformersModel:
         size = int(model.config.vocab_size)
         tokenizer = Tokenizer.from_directory(folder, size=size)
         limit = getattr(model.config, "max_position_embeddings", None) or 1 << 20
-        return cls(model, tokenizer, name or folder.name, int(limit))
+        pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
+        return cls(model, tokenizer, name or folder.name, int(limit), pace)
 
 
 def choose_dtype(name: str | None, device: str = "cpu") -> torch.dtype:
