@@ -283,6 +283,11 @@ def test_a_budget_that_runs_out_is_told(good: Path, tmp_path: Path, cli: Cli) ->
     assert code == 1 and ("Budget" in err or "Truncated" in err)
 
 
+def hear_interrupts() -> None:
+    """In the new process: Ctrl-C works even where the tests were started with it switched off."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 SLOW = """\
 fn slow() -> str:
     user: | x
@@ -311,6 +316,7 @@ def test_an_interrupt_prints_what_there_is_and_exits_with_130(tmp_path: Path) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     assert process.stderr is not None
     seen = process.stderr.readline()
@@ -333,6 +339,7 @@ def test_an_interrupt_keeps_finished_rows(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and not (out.exists() and out.read_bytes().count(b"\n") >= 2):

@@ -14,6 +14,7 @@ from sglc.commands.invocation import CommandFailed, Invocation, fail, show, summ
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program
     from sglc.commands.execution import Call, Outcome
+    from sglc.runtime.errors import SglError
     from sglc.types.values import Value
 
 INTERRUPTED = 130
@@ -87,7 +88,7 @@ def command(
         raise click.UsageError("--retry-errors belongs to --data")
 
     from sglc.commands.arguments import choose_function, read_file, read_pairs
-    from sglc.commands.programs import load_program
+    from sglc.commands.programs import ARTEFACT, load_program
 
     program = load_program(invocation, file)
     invocation.stage = "reading the arguments"
@@ -114,7 +115,7 @@ def command(
     bound, problems = bind(program, code, texts, values)
     if problems:
         raise _refused(invocation, problems, as_json)
-    _run_once(invocation, call, bound, trace, verbose, as_json)
+    _run_once(invocation, call, bound, trace, verbose, as_json, compiled=file.suffix == ARTEFACT)
 
 
 def _refused(invocation: Invocation, problems: list[Any], as_json: bool) -> CommandFailed:
@@ -131,6 +132,8 @@ def _run_once(
     trace: Path | None,
     verbose: bool,
     as_json: bool,
+    *,
+    compiled: bool,
 ) -> None:
     from sglc.commands.execution import Executor
     from sglc.commands.live import LiveText, PlainText
@@ -150,6 +153,8 @@ def _run_once(
         finally:
             if narrator is not None:
                 narrator.finish()
+    if outcome.failed is not None and not compiled:
+        _own_up(outcome.failed.error)
     if as_json:
         click.echo(_as_json(call.program, call.code, outcome))
     elif outcome.failed is None:
@@ -167,6 +172,12 @@ def _run_once(
         raise CommandFailed(INTERRUPTED)
     if outcome.failed is not None:
         raise CommandFailed(1)
+
+
+def _own_up(error: SglError) -> None:
+    """What breaks the machine in a program that this compiler made is our fault, not the program's."""
+    if error.fatal and error.name == "Failure" and isinstance(error.__cause__, Exception):
+        raise error.__cause__
 
 
 def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
