@@ -336,13 +336,17 @@ class _Matcher:
         found: dict[bytes, None] = {}
         if len(keys) >= max(term.minimum, at_least):
             found[b""] = None
+            if count == 1:
+                return [b""]
+        # One word is found already where the entries may end here, so behind an entry one less is enough.
+        enough = count - len(found)
         if values and (term.maximum is None or len(keys) < term.maximum):
             for key in self.words(term.key, count + len(keys)):
                 if key in keys:
                     continue
                 for value in values:
                     head = (b', "' if keys else b'"') + key + b'": ' + value
-                    for more in self._more_entries(term, (*keys, key), values, count, at_least):
+                    for more in self._more_entries(term, (*keys, key), values, enough, at_least):
                         found[head + more] = None
                         if len(found) >= count:
                             return list(found)
