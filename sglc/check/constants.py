@@ -161,8 +161,8 @@ class Constants(Expressions):
                 return True, plain if isinstance(node, ast.ListDisplay) else tuple(plain)
             case ast.MapDisplay(entries):
                 whole: dict[str, Any] = {}
-                for key, value in entries:
-                    (a, k), (b, v) = self.fold(key), self.fold(value)
+                for left, right in entries:
+                    (a, k), (b, v) = self.fold(left), self.fold(right)
                     if not (a and b and isinstance(k, str)):
                         return NONE
                     whole[k] = v

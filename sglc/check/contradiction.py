@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Literal
 
 from sglc.automata.emptiness import junction_conflict, overlap
 from sglc.automata.regex import compile_regex
@@ -122,7 +123,7 @@ def _shared(facts: TypeFacts, a: Type, b: Type, raw: bool) -> str | None:
         return None
     if not (facts.sound(a) and facts.sound(b)):
         return None
-    surface = "hole" if raw else "json"
+    surface: Literal["hole", "json"] = "hole" if raw else "json"
     found = overlap(language(a, facts.table, surface=surface), language(b, facts.table, surface=surface))
     return None if found is None else found.decode("utf-8", "replace")
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sglc.check.builtins import ERRORS
-from sglc.check.exhaustive import Shape
+from sglc.check.exhaustive import Form, Shape
 from sglc.check.exhaustive import Span as NumberSpan
-from sglc.check.prompt_lines import Body
 from sglc.check.relations import (
     INT,
     NULL,
@@ -24,6 +23,8 @@ from sglc.check.result import (
     Unknown,
 )
 from sglc.check.variables import Variables
+from sglc.check.walk import Body
+from sglc.check.walk import statements as all_statements
 from sglc.syntax import ast
 
 
@@ -106,7 +107,7 @@ class ControlFlow(Variables):
 
     def _match(self, node: ast.Match) -> bool:
         type = self.subject(node)
-        forms = []
+        forms: list[tuple[ast.Case, Form]] = []
         reached = faulty = False
         costs, self.function.costs = self.function.costs, None
         for case in node.cases:
@@ -216,16 +217,16 @@ class ControlFlow(Variables):
             function.handlers += 1
             before = dict(function.raised)
             reached = self.body(handler.body) or reached
-            if any(isinstance(s, ast.Raise) and s.error is None for s in handler.body):
+            if any(isinstance(s, ast.Raise) and s.error is None for s in all_statements(handler.body)):
                 again = raised if not handler.errors else {n: raised[n] for n in names if n in raised}
                 function.raised = {**before, **function.raised, **again}
             function.handlers -= 1
             self.close()
         function.costs = costs
         if not everything:
-            for name, span in raised.items():
-                if name not in caught:
-                    function.raised.setdefault(name, span)
+            for uncaught, span in raised.items():
+                if uncaught not in caught:
+                    function.raised.setdefault(uncaught, span)
         return not reached
 
 

@@ -115,7 +115,7 @@ class Fitting(Scopes):
 
     def not_a_member(self, value: Any, target: ExpressionType) -> str | None:
         """Why a constant is no member of a type; None if it is one, or the type is faulty already."""
-        if isinstance(target, Unknown | Never) or not self.facts.sound(target):  # type: ignore[arg-type]
+        if isinstance(target, Unknown | Never) or not self.facts.sound(target):
             return None
         try:
             check_member(value, target, self.table)  # type: ignore[arg-type]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sglc.check.contradiction import report_empty
-from sglc.check.prompt_lines import Body, header
+from sglc.check.prompt_lines import header
 from sglc.check.relations import INT, NULL
 from sglc.check.result import Unknown
 from sglc.check.state import Entity, FunctionState, Signature
 from sglc.check.statements import Statements
+from sglc.check.walk import Body, roles, statements
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
@@ -61,7 +60,7 @@ class ModuleChecker(Statements):
     def _function(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         kind = node.kind if node.kind != "aside" else "fn"
         self.function = function = FunctionState(signature, kind, signature.result)
-        function.has_roles = any(True for _ in _roles(node.body))
+        function.has_roles = any(True for _ in roles(node.body))
         if node.using:
             span = node.using[0].span.to(node.using[-1].span)
             self._unavailable("E0911", "`using`", span, "choose the model with `--model`")
@@ -156,7 +155,7 @@ class ModuleChecker(Statements):
         """`system` comes first and once; the assistant answers somebody."""
         first: ast.Role | None = None
         system: ast.Role | None = None
-        for role in _roles(body):
+        for role in roles(body):
             if role.role == "system":
                 if system is not None:
                     self.program.report(
@@ -209,7 +208,7 @@ class ModuleChecker(Statements):
             return False
         seen.add(signature.name)
         checker = self.program.checkers[id(signature.module)]
-        for statement in _statements(signature.declaration.body):
+        for statement in statements(signature.declaration.body):
             if isinstance(statement, ast.PipeLine):
                 if any(isinstance(part, ast.Hole) for part in statement.parts):
                     return True
@@ -267,36 +266,3 @@ class ModuleChecker(Statements):
                 return True
             return isinstance(declared, EnumType | AliasType) or declared is not None
         return True
-
-
-def _roles(statements: Body) -> Iterator[ast.Role]:
-    for statement in _statements(statements):
-        if isinstance(statement, ast.Role):
-            yield statement
-
-
-def _statements(statements: Body) -> Iterator[ast.Statement]:
-    """All statements at any depth, in the order of the text."""
-    for statement in statements:
-        yield statement
-        match statement:
-            case ast.If(branches, otherwise):
-                for _, body in branches:
-                    yield from _statements(body)
-                yield from _statements(otherwise)
-            case ast.Match(_, cases):
-                for case in cases:
-                    yield from _statements(case.body)
-            case ast.Try(body, handlers):
-                yield from _statements(body)
-                for handler in handlers:
-                    yield from _statements(handler.body)
-            case (
-                ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget()
-                | ast.StreamFor() | ast.Fuzz()
-            ):  # fmt: skip
-                yield from _statements(statement.body)
-            case ast.Let(value=ast.Fork(body=body)) | ast.Evaluate(value=ast.Fork(body=body)):
-                yield from _statements(body)
-            case ast.Assign(value=ast.Fork(body=body)):
-                yield from _statements(body)

@@ -200,7 +200,7 @@ class Holes(Calls):
     # -- gen ---------------------------------------------------------------------------------------
 
     def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:
-        type: ExpressionType = self.resolve(node.type)
+        type: Type = self.resolve(node.type)
         for text, span in options.get("until", ()):
             plain = expand(type, self.table)
             if isinstance(plain, Unknown):
@@ -213,7 +213,7 @@ class Holes(Calls):
             type = self.add_until(plain, text, span)
         facts = self.facts
         span = node.type.span
-        if isinstance(type, Unknown) or not facts.sound(type):
+        if not facts.sound(type):
             self._note(node, name, None if isinstance(type, Unknown) else type, follow)
             return type
         if report_empty(self.program, facts, type, span):
@@ -238,7 +238,7 @@ class Holes(Calls):
         """The alternatives of a hole's type; `T?` has `null` as one."""
         if isinstance(plain, Optional):
             inner = expand(plain.item, self.table)
-            return (*self._arms_as_text(inner), NULL)  # type: ignore[arg-type]
+            return (*self._arms_as_text(inner), NULL)
         return plain.arms if isinstance(plain, Alternatives) else (plain,)  # type: ignore[return-value]
 
     def _ends_somewhere(
@@ -264,7 +264,7 @@ class Holes(Calls):
             else "bound the parts, or give the hole a budget: `max 200 tok`",
         )  # fmt: skip
 
-    def _fits_budget(self, name: str, type: ExpressionType, options: dict[str, Any], span: Span) -> None:
+    def _fits_budget(self, name: str, type: Type, options: dict[str, Any], span: Span) -> None:
         size = self.facts.shortest_bytes(type)
         budget = options.get("max_tokens")
         if size is None:
@@ -281,12 +281,12 @@ class Holes(Calls):
                 hint=f"allow more: `max {max(least * 4, 8)} tok`",
             )  # fmt: skip
 
-    def _shortest_text(self, type: ExpressionType) -> str:
+    def _shortest_text(self, type: Type) -> str:
         word = self.facts.shortest_word(type)
         text = "" if word is None else word.decode("utf-8", "replace")
         return text if len(text) <= 60 else text[:59] + "…"
 
-    def _junction(self, node: HoleNode, name: str, type: ExpressionType, follow: Follow) -> None:
+    def _junction(self, node: HoleNode, name: str, type: Type, follow: Follow) -> None:
         """The end of the value must be clear from the text after it."""
         facts = self.facts
         if follow.text:
@@ -308,7 +308,7 @@ class Holes(Calls):
                 hint="put a literal text between the two",
             )  # fmt: skip
 
-    def _clear_end(self, type: ExpressionType, stop: str) -> str:
+    def _clear_end(self, type: Type, stop: str) -> str:
         """What makes the end of a hole clear."""
         if isinstance(expand(type, self.table), Str):
             return f"add `until {_quoted(stop)}` to the hole, or let another text follow"
@@ -387,9 +387,9 @@ class Holes(Calls):
                 return self._listed(node, reference, choices)
             return self._listed(node, choices, choices)
         if isinstance(choices, _TYPES):
-            type = self.resolve(choices)  # type: ignore[arg-type]
+            type = self.resolve(choices)
             return type, type
-        return self._listed(node, choices, choices)  # type: ignore[arg-type]
+        return self._listed(node, choices, choices)
 
     def _listed(
         self, node: ast.Choose | ast.Select, choices: ast.Expression, key: object

@@ -18,12 +18,11 @@ from sglc.check.result import (
     ExpressionType,
     Unknown,
 )
+from sglc.check.walk import Body
 from sglc.diagnostics.diagnostic import Label
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
-
-Body = Sequence[ast.Statement]
 
 
 class PromptLines(Patterns):
@@ -75,8 +74,8 @@ class PromptLines(Patterns):
             elif isinstance(part, ast.Hole):
                 rest = node.parts[place + 1 :]
                 if not rest and node.glued:
-                    goes_on = isinstance(after, ast.PipeLine)
-                    self.named_hole(part, _follow(after.parts) if goes_on else Follow(open=True))
+                    follow = _follow(after.parts) if isinstance(after, ast.PipeLine) else Follow(open=True)
+                    self.named_hole(part, follow)
                 else:
                     self.named_hole(part, _follow(rest))
 

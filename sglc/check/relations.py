@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from typing import Any
 
 from sglc.check.result import (
     BranchOf,
@@ -68,12 +69,12 @@ def expand(type: ExpressionType, table: Table) -> ExpressionType:
     """The type behind aliases; records, unions and enums stay `Named`."""
     seen = 0
     while type.__class__ is Named:
-        declared = table.get(type.name)  # type: ignore[union-attr]
+        declared = table.get(type.name)
         if declared is None:
             return UNKNOWN
         if declared.__class__ is not AliasType:
             return type
-        type = declared.type  # type: ignore[union-attr]
+        type = declared.type
         seen += 1
         if seen > 200:
             return UNKNOWN
@@ -130,9 +131,9 @@ def numeric_rank(type: ExpressionType, table: Table) -> int | None:
     if rank is not None:
         return rank
     if plain.__class__ is Constant:
-        return _RANKS.get(base_of_constant(plain).__class__)  # type: ignore[arg-type]
+        return _RANKS.get(base_of_constant(plain).__class__)
     if plain.__class__ is Alternatives:
-        ranks = [numeric_rank(arm, table) for arm in plain.arms]  # type: ignore[union-attr]
+        ranks = [numeric_rank(arm, table) for arm in plain.arms]
         return None if None in ranks else max(rank for rank in ranks if rank is not None)
     return None
 
@@ -157,29 +158,29 @@ def is_text(type: ExpressionType, table: Table) -> bool:
 def is_bool(type: ExpressionType, table: Table) -> bool:
     plain = expand(type, table)
     if plain.__class__ is Constant:
-        return isinstance(plain.value, bool)  # type: ignore[union-attr]
+        return isinstance(plain.value, bool)
     if plain.__class__ is Alternatives:
-        return all(is_bool(arm, table) for arm in plain.arms)  # type: ignore[union-attr]
+        return all(is_bool(arm, table) for arm in plain.arms)
     return plain.__class__ is Bool
 
 
 def allows_null(type: ExpressionType, table: Table) -> bool:
     plain = expand(type, table)
     if plain.__class__ is Alternatives:
-        return any(allows_null(arm, table) for arm in plain.arms)  # type: ignore[union-attr]
+        return any(allows_null(arm, table) for arm in plain.arms)
     return plain.__class__ in (Null, Optional)
 
 
 def without_null(type: ExpressionType, table: Table) -> ExpressionType:
     plain = expand(type, table)
-    return without_null(plain.item, table) if plain.__class__ is Optional else type  # type: ignore[union-attr]
+    return without_null(plain.item, table) if plain.__class__ is Optional else type
 
 
 def item_of(type: ExpressionType, table: Table) -> ExpressionType | None:
     """Item type of a list, None for what is no list."""
     plain = expand(type, table)
     if plain.__class__ in (ListOf, ListValue):
-        return plain.item  # type: ignore[union-attr]
+        return plain.item
     return None
 
 
@@ -201,7 +202,7 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
     if source == target or source.__class__ is Unknown or target.__class__ is Unknown:
         return Fit.ALWAYS
     if source.__class__ is Alternatives:
-        fits = [fit(arm, target, table) for arm in source.arms]  # type: ignore[union-attr]
+        fits = [fit(arm, target, table) for arm in source.arms]
         if Fit.NEVER in fits:
             # Some arms may fit: only values of one kind that a check can tell apart are let through.
             return (
@@ -228,7 +229,7 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             if source.__class__ is Null:
                 return Fit.ALWAYS
             if source.__class__ is Optional:
-                return fit(source.item, item, table)  # type: ignore[union-attr]
+                return fit(source.item, item, table)
             return fit(source, item, table)
         case Alternatives(arms):
             best = Fit.NEVER
@@ -241,12 +242,12 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             return best
         case ListOf(item, minimum, maximum):
             if source.__class__ is ListValue:
-                if source.item.__class__ is not Never:  # type: ignore[union-attr]
+                if source.item.__class__ is not Never:
                     return Fit.NEVER
                 return Fit.ALWAYS if minimum == 0 else Fit.NEVER
             if source.__class__ is not ListOf:
                 return Fit.NEVER
-            inner = fit(source.item, item, table)  # type: ignore[union-attr]
+            inner = fit(source.item, item, table)
             return _with_counts(inner, source, minimum, maximum)
         case MapOf(key, value, minimum, maximum):
             if source.__class__ is not MapOf:
@@ -254,13 +255,13 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             inner = min(
                 fit(source.key, key, table),
                 fit(source.value, value, table),
-                key=lambda f: f.value,  # type: ignore[union-attr]
+                key=lambda f: f.value,
             )
             return _with_counts(inner, source, minimum, maximum)
         case TupleOf(items):
-            if source.__class__ is not TupleOf or len(source.items) != len(items):  # type: ignore[union-attr]
+            if source.__class__ is not TupleOf or len(source.items) != len(items):
                 return Fit.NEVER
-            fits = [fit(a, b, table) for a, b in zip(source.items, items, strict=True)]  # type: ignore[union-attr]
+            fits = [fit(a, b, table) for a, b in zip(source.items, items, strict=True)]
             return min(fits, key=lambda f: f.value, default=Fit.ALWAYS)
         case ListValue(item):
             got = item_of(source, table)
@@ -298,7 +299,7 @@ def _fit_text(source: ExpressionType, target: Str) -> Fit:
     if target == STR:
         return Fit.ALWAYS
     if source.__class__ is Constant:
-        length = len(source.value)  # type: ignore[union-attr, arg-type]
+        length = len(str(source.value))
         if length < target.min_chars or (target.max_chars is not None and length > target.max_chars):
             return Fit.NEVER
         if target.patterns or target.until or target.excludes:
@@ -328,10 +329,11 @@ def _fit_number(source: ExpressionType, target: Int | Dec | Float, table: Table)
     goal = _RANKS[target.__class__]
     if rank is None or rank > goal:
         return Fit.NEVER
+    low: Any
+    high: Any
     if source.__class__ is Constant:
-        value = source.value  # type: ignore[union-attr]
-        low, high, step = Decimal(value), Decimal(value), None
-        fixed = True
+        low = high = Decimal(source.value)
+        step, fixed = None, True
     else:
         low, high = getattr(source, "minimum", None), getattr(source, "maximum", None)
         step = getattr(source, "multiple_of", None)
@@ -399,18 +401,18 @@ def comparable(left: ExpressionType, right: ExpressionType, table: Table) -> boo
     for one, other in ((left, right), (right, left)):
         plain = expand(one, table)
         if plain.__class__ is Optional:
-            return comparable(plain.item, other, table)  # type: ignore[union-attr]
+            return comparable(plain.item, other, table)
         if plain.__class__ is Alternatives:
-            return any(comparable(arm, other, table) for arm in plain.arms)  # type: ignore[union-attr]
+            return any(comparable(arm, other, table) for arm in plain.arms)
     return False
 
 
 def is_enum(type: ExpressionType, table: Table) -> EnumType | None:
     plain = expand(type, table)
     if plain.__class__ is Named:
-        declared = table.get(plain.name)  # type: ignore[union-attr]
+        declared = table.get(plain.name)
         if declared.__class__ is EnumType:
-            return declared  # type: ignore[return-value]
+            return declared
     return None
 
 

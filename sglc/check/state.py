@@ -114,7 +114,7 @@ class ProgramState:
         """Arms of each written `A | B`, to be held against each other once all types are known."""
         self.facts: Any = None
         """What is known about types: `TypeFacts` over this program."""
-        self.memo: dict[tuple[str, Any], Any] = {}
+        self.memo: dict[tuple[Any, ...], Any] = {}
         """Answers about types that are asked more than once (`state.memo["finite", type]`)."""
 
     def report(

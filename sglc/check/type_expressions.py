@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, said
@@ -53,8 +54,7 @@ class TypeResolver:
 
     def resolve(self, node: ast.TypeExpression) -> Type:
         """The type; Unknown (already reported) where there is none."""
-        method = _METHODS[node.__class__]
-        found: Type = method(self, node)
+        found: Type = _METHODS[node.__class__](self, node)
         self.module.resolved[id(node)] = found
         return found
 
@@ -332,11 +332,11 @@ class TypeResolver:
                 return UNKNOWN
         return replace(type, minimum=low, maximum=high)  # type: ignore[arg-type]
 
-    def add_until(self, type: Str, text: str, span: Span) -> ExpressionType:
+    def add_until(self, type: Str, text: str, span: Span) -> Type:
         """The text type that also ends before `text`."""
         if not text:
             self.program.report("E0304", "an empty stop text ends every value at once", span, label="empty")
-            return UNKNOWN
+            return UNKNOWN  # type: ignore[return-value]
         return type if text in type.until else replace(type, until=(*type.until, text))
 
     def check_regex(self, pattern: str, span: Span) -> bool:
@@ -350,16 +350,17 @@ class TypeResolver:
             except RegexError as error:
                 known = (error, None)
             self.program.memo["regex", pattern] = known
-        error, dfa = known
-        if error is not None:
+        fault, dfa = known
+        if fault is not None:
             self.program.report(
                 "E0307",
                 "this pattern cannot be used",
                 span,
-                label=str(error.reason),
+                label=str(fault.reason),
                 reason=f"in /{pattern}/",
             )
             return False
+        assert dfa is not None
         if not dfa.edges:
             self.program.report("E0304", "no text matches this pattern", span, label="an empty language")
             return False
@@ -389,7 +390,7 @@ def control_character(text: str) -> str | None:
     return None
 
 
-_METHODS = {
+_METHODS: dict[type, Any] = {
     ast.TypeName: TypeResolver._type_name,
     ast.TypeLiteral: TypeResolver._type_literal,
     ast.TypeList: TypeResolver._type_list,

@@ -8,6 +8,7 @@ answer is kept per program.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 from sglc.automata.emptiness import is_finite, shortest
 from sglc.check.relations import expand
@@ -177,11 +178,13 @@ class TypeFacts:
         return total + 2 * max(0, entries - 1)
 
     def _number(self, type: Int | Dec | Float) -> int | None:
-        low, high = type.minimum, type.maximum
+        low: Any = type.minimum
+        high: Any = type.maximum
         if low is not None and high is not None and low > high:
             return None
         narrow = low is not None and high is not None and high - low < 1
-        if (narrow and not isinstance(type, Int)) or max(abs(low or 0), abs(high or 0)) >= LARGE:
+        large = any(bound is not None and abs(bound) >= LARGE for bound in (low, high))
+        if large or (narrow and not isinstance(type, Int)):
             # Digits are limited: the automaton tells whether one of the numbers can be written.
             word = self.shortest_word(type)
             return None if word is None else len(word)

@@ -1,0 +1,43 @@
+"""Walking over statements at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sglc.syntax import ast
+
+Body = Sequence[ast.Statement]
+
+
+def roles(block: Body) -> Iterator[ast.Role]:
+    """All role blocks, in the order of the text."""
+    for statement in statements(block):
+        if isinstance(statement, ast.Role):
+            yield statement
+
+
+def statements(block: Body) -> Iterator[ast.Statement]:
+    """All statements at any depth, in the order of the text."""
+    for statement in block:
+        yield statement
+        match statement:
+            case ast.If(branches, otherwise):
+                for _, body in branches:
+                    yield from statements(body)
+                yield from statements(otherwise)
+            case ast.Match(_, cases):
+                for case in cases:
+                    yield from statements(case.body)
+            case ast.Try(body, handlers):
+                yield from statements(body)
+                for handler in handlers:
+                    yield from statements(handler.body)
+            case (
+                ast.For() | ast.While() | ast.Role() | ast.Using() | ast.Parallel() | ast.Forget()
+                | ast.StreamFor() | ast.Fuzz()
+            ):  # fmt: skip
+                yield from statements(statement.body)
+            case ast.Let(value=ast.Fork(body=body)) | ast.Evaluate(value=ast.Fork(body=body)):
+                yield from statements(body)
+            case ast.Assign(value=ast.Fork(body=body)) | ast.Return(value=ast.Fork(body=body)):
+                yield from statements(body)
