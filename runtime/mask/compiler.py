@@ -44,7 +44,7 @@ class Compiler:
         self._rules: Mapping[str, t.Term] = {}
 
     def compile(self, language: t.Language) -> Node:
-        """The node of a language's root. Raises ConstraintError for undefined, left-recursive or too large."""
+        """The node of a language's root. Raises ConstraintError for what is malformed or too large."""
         if len(self._by_identity) > _MOST_REMEMBERED:
             self._by_identity.clear()
         self._rules = language.rules

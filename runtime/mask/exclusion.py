@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sglc.runtime.mask.machine import DEAD, END
-from sglc.runtime.mask.nodes import Node, WordSet
+from sglc.runtime.mask.machine import ACCEPT, DEAD, END
+from sglc.runtime.mask.nodes import Loop, Node, WordSet
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.machine import Machine, Work
-    from sglc.runtime.mask.nodes import Loop
 
 TriePlace = tuple[int, int, int]
 State = tuple[int, TriePlace | None]
@@ -36,6 +35,7 @@ class Exclusion(Node):
 
     def settle(self, machine: Machine) -> None:
         """Decide whether any word is left, once the item's own analysis is final."""
+        self._machine = machine
         if not self.item.productive:
             self.known = (False, False)
             return
@@ -44,7 +44,7 @@ class Exclusion(Node):
         self.known = (nullable or self.goes_on(machine, (start, self.set.root)), nullable)
 
     def measure(self) -> int | None:
-        return self.size
+        return len(self.shortest(self._machine)) if self.productive else None
 
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
         if not self.productive:
@@ -67,7 +67,7 @@ class Exclusion(Node):
         found = self._beyond.get(state)
         if found is None:
             found = False
-            row = machine.rows[machine.fill_row(machine.untraced(inner))]
+            row = machine.row(machine.untraced(inner))
             children = self.set.children(place)
             legal = row.nonzero()[0].tolist()
             found = any(byte not in children for byte in legal)
@@ -100,14 +100,14 @@ class Exclusion(Node):
     def untrace(self, machine: Machine, state: State) -> State:
         return machine.untraced(state[0]), state[1]
 
-    def traced_move(self, machine: Machine, state: State, cont: int, byte: int) -> int:
+    def move(self, machine: Machine, state: State, cont: int, byte: int) -> int:
         inner, place = state
         below = None if place is None else self.set.children(place).get(byte)
         return self._land(machine, machine.step(inner, byte), below, cont)
 
     def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
         inner, place = state
-        row = machine.rows[machine.fill_row(inner)].tolist()
+        row = machine.row(inner).tolist()
         children = {} if place is None else self.set.children(place)
         landed: dict[int, int] = {}
         low = 0
@@ -129,16 +129,20 @@ class Exclusion(Node):
                 yield low, high, target
             low = high + 1
 
-    def loop(self, machine: Machine, state: State) -> Loop | None:
-        if state[1] is not None:
+    def loop(self, machine: Machine, state: State, cont: int) -> Loop | None:
+        inner, place = state
+        threads = [thread for thread in machine.configs[inner] if thread != ACCEPT]
+        if place is not None or len(threads) != 1:
             return None
-        for thread in machine.configs[state[0]]:
-            if thread:
-                node, inner, _ = machine.threads[thread]
-                found = node.loop(machine, inner)
-                if found is not None:
-                    return found
-        return None
+        node, leaf, end = machine.threads[threads[0]]
+        found = node.loop(machine, leaf, end)
+        if found is None or cont == END:
+            return found
+        closed = found.closed and machine.avoids(machine.after(cont), found.ranges)
+        return Loop(found.ranges, found.certain, closed)
+
+    def blur(self, machine: Machine, state: State, reach: int) -> State:
+        return state if state[1] is not None else (machine.blur(state[0], reach), None)
 
     def shortest(self, machine: Machine) -> bytes:
         state = (machine.begin(self.item, END), self.set.root)
@@ -155,7 +159,7 @@ class Exclusion(Node):
             return self._shortest[state]
         inner, place = state
         best: bytes | None = None
-        row = machine.rows[machine.fill_row(machine.untraced(inner))]
+        row = machine.row(machine.untraced(inner))
         children = {} if place is None else self.set.children(place)
         # Past the excluded words the item's own shortest completion will do, one for each configuration.
         tried: set[int] = set()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.text import Class, first_bytes
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.nodes import Node
@@ -38,6 +39,7 @@ Work = list[tuple["Node | None", int]]
 
 _MOST_THREADS = 4096
 _LONGEST_FORCED = 1 << 16
+_MOST_STEPS = 500_000
 
 
 class Machine:
@@ -65,7 +67,9 @@ class Machine:
         self.lost: list[bool] = [False, False]
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
-        self._traced_steps: dict[tuple[int, int], int] = {}
+        self._blurred: dict[tuple[int, int], int] = {}
+        self._avoided: dict[tuple[int, Class], bool] = {}
+        self._steps: dict[int, int] = {}
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.rows = np.zeros((64, 256), np.int32)
@@ -188,24 +192,21 @@ class Machine:
 
     def step(self, config: int, byte: int) -> int:
         """The configuration after one byte."""
-        if self.traced[config]:
-            key = (config, byte)
-            found = self._traced_steps.get(key)
-            if found is None:
-                found = DEAD
-                for thread in self.configs[config]:
-                    if thread != ACCEPT:
-                        node, state, cont = self.threads[thread]
-                        if node.traced(self, state):
-                            found = self.union(found, node.traced_move(self, state, cont, byte))
-                        else:
-                            found = self.union(found, self.step(self.alone(thread), byte))
-                self._traced_steps[key] = found
-            return found
-        row = self.row_of[config]
-        if row == NO_ROW:
-            row = self.fill_row(config)
-        return int(self.rows[row, byte])
+        place = self.row_of[config]
+        if place != NO_ROW and not self.traced[config]:
+            return int(self.rows[place, byte])
+        key = config << 8 | byte
+        found = self._steps.get(key)
+        if found is None:
+            found = DEAD
+            for thread in self.configs[config]:
+                if thread != ACCEPT:
+                    node, state, cont = self.threads[thread]
+                    found = self.union(found, node.move(self, state, cont, byte))
+            if len(self._steps) > _MOST_STEPS:
+                self._steps.clear()
+            self._steps[key] = found
+        return found
 
     def untraced(self, config: int) -> int:
         """The configuration with equal continuations up to the next traced step, without the bytes read.
@@ -226,6 +227,39 @@ class Machine:
             found = self._untraced[config] = self.config(threads)
         return found
 
+    def blur(self, config: int, reach: int) -> int:
+        """A configuration with the same futures up to `reach` bytes, shared by as many as possible."""
+        key = (config, reach)
+        found = self._blurred.get(key)
+        if found is None:
+            threads = []
+            for thread in self.configs[config]:
+                if thread != ACCEPT:
+                    node, state, cont = self.threads[thread]
+                    thread = self.thread(node, node.blur(self, state, reach), cont)
+                threads.append(thread)
+            found = self._blurred[key] = self.config(threads)
+        return found
+
+    def avoids(self, config: int, ranges: Class) -> bool:
+        """Whether no legal next byte begins a character of the class (as it is spelled in UTF-8)."""
+        key = (config, ranges)
+        found = self._avoided.get(key)
+        if found is None:
+            if self.lost[config]:
+                return False
+            row = self.row(self.untraced(config))
+            found = self._avoided[key] = not (row[first_bytes(ranges)] != DEAD).any()
+        return found
+
+    def row(self, config: int) -> np.ndarray:
+        """The row of a configuration: int32[256], the next configurations by byte; not to be written to."""
+        place = self.row_of[config]
+        if place == NO_ROW:
+            place = self.fill_row(config)
+        # Looked up after filling, which may move the rows.
+        return self.rows[place]
+
     def fill_row(self, config: int) -> int:
         """Make the row of a configuration; returns its index."""
         with self.lock:
@@ -239,18 +273,12 @@ class Machine:
                 self._fill(row, threads[0])
             else:
                 for thread in threads:
-                    place = self._row_alone(thread)  # first: it may move the rows to a larger array
-                    self._merge(row, self.rows[place])
+                    self._merge(row, self._row_alone(thread))
             return self._store(config, row)
 
-    def _row_alone(self, thread: int) -> int:
-        config = self.alone(thread)
-        place = int(self.row_of[config])
-        if place == NO_ROW:
-            row = np.zeros(256, np.int32)
-            self._fill(row, thread)
-            place = self._store(config, row)
-        return place
+    def _row_alone(self, thread: int) -> np.ndarray:
+        """The row of one thread; filling it makes no other row."""
+        return self.row(self.alone(thread))
 
     def _fill(self, row: np.ndarray, thread: int) -> None:
         node, state, cont = self.threads[thread]
@@ -328,9 +356,7 @@ class Machine:
                             out += run
                             here = self.after(cont)
                             continue
-                    place = self.fill_row(self.untraced(here))  # first: it may move the rows
-                    row = self.rows[place]
-                    legal = np.flatnonzero(row)
+                    legal = np.flatnonzero(self.row(self.untraced(here)))
                     if len(legal) != 1:
                         break
                     out.append(int(legal[0]))

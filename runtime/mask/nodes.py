@@ -10,14 +10,26 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.machine import Machine, Work
-    from sglc.runtime.mask.text import TextTable
+    from sglc.runtime.mask.text import Class
 
-    Loop = tuple["TextTable", int, int | None]
-    """A character automaton, its state, and how many looping characters are certain to be legal (None: all)."""
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Characters that keep a leaf where it is.
+
+    ranges   the characters, none of them spelled by an escape
+    certain  any text of at most this many of them is legal (None: of any length)
+    closed   longer texts of them are not legal through this leaf
+    """
+
+    ranges: Class
+    certain: int | None
+    closed: bool
 
 
 class Node:
@@ -68,13 +80,16 @@ class Node:
         """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
         raise TypeError(f"{type(self).__name__} is not a leaf")
 
-    def traced(self, machine: Machine, state: Any) -> bool:
-        """Whether this leaf state keeps the bytes read, so that it is stepped one byte at a time."""
-        return False
+    def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
+        """The configuration after one byte of a leaf state."""
+        for low, high, target in self.moves(machine, state, cont):
+            if low <= byte <= high:
+                return target
+        return 0
 
-    def traced_move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
-        """The configuration after one byte of a traced state."""
-        raise TypeError(f"{type(self).__name__} keeps no bytes")
+    def traced(self, machine: Machine, state: Any) -> bool:
+        """Whether this leaf state keeps the bytes read, so that it has `move` but no `moves` of its own."""
+        return False
 
     def untrace(self, machine: Machine, state: Any) -> Hashable:
         """The state without the bytes read: the same moves until those bytes would matter (`lost`)."""
@@ -84,9 +99,13 @@ class Node:
         """Whether the moves depend on bytes that `untrace` dropped."""
         return False
 
-    def loop(self, machine: Machine, state: Any) -> Loop | None:
-        """Characters that keep a leaf state in place, if it has such."""
+    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
+        """The characters that keep a leaf state in place, if it has such."""
         return None
+
+    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
+        """A leaf state with the same futures up to `reach` bytes, one for many states where possible."""
+        return state
 
     def forced_run(self, state: Any) -> bytes:
         """All remaining bytes of a leaf state that has no choice at all."""
@@ -168,6 +187,11 @@ class Literal(Node):
 
     def forced_run(self, state: int) -> bytes:
         return self.data[state:]
+
+    def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        if byte != self.data[state]:
+            return 0
+        return next(iter(self.moves(machine, state, cont)))[2]
 
     def shortest(self, machine: Machine) -> bytes:
         return self.data
@@ -448,14 +472,21 @@ class WordChoice(Node):
         self, machine: Machine, state: tuple[int, int, int], cont: int
     ) -> Iterable[tuple[int, int, int]]:
         for byte, child in self.set.children(state).items():
-            first, last, depth = child
-            target = 0
-            if self.set.ends(child):
-                target = machine.after(cont)
-                first += 1
-            if first < last:
-                target = machine.union(target, machine.alone(machine.thread(self, child, cont)))
-            yield byte, byte, target
+            yield byte, byte, self._at(machine, child, cont)
+
+    def move(self, machine: Machine, state: tuple[int, int, int], cont: int, byte: int) -> int:
+        child = self.set.children(state).get(byte)
+        return 0 if child is None else self._at(machine, child, cont)
+
+    def _at(self, machine: Machine, child: tuple[int, int, int], cont: int) -> int:
+        first, last, _ = child
+        target = 0
+        if self.set.ends(child):
+            target = machine.after(cont)
+            first += 1
+        if first < last:
+            target = machine.union(target, machine.alone(machine.thread(self, child, cont)))
+        return target
 
     def shortest(self, machine: Machine) -> bytes:
         return self.set.least(self.set.root)

@@ -1,42 +1,76 @@
 """Per-vocabulary bit sets for character loops, so that string interiors are looked up instead of walked.
 
-Inside a string almost every token consists of characters that leave the automaton where it is. For such a
-class of characters a *slice* holds the bit set of the tokens wholly inside the class (with at most k
-characters, where the length is bounded) and the trie of all other tokens. A mask is then the bit set and a
-walk over the rest, some per cent of the trie. Slices depend on the vocabulary and the class only.
+Inside a string almost every token consists of characters that leave the automaton where it is. A *slice*
+belongs to such a class of characters and holds the tokens wholly inside it, as bit sets by their number of
+characters, and small tries of all others. A mask is then a bit set and a walk over the others, about one per
+cent of the trie. Slices depend on the vocabulary and the class only, so all constraints share them.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from sglc.automata.term import CharDfa
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.select import TrieWalk
-from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text import Class, TextTable
 from sglc.runtime.mask.trie import Trie, restrict
 from sglc.runtime.mask.vocabulary import Vocabulary
-
-Class = tuple[tuple[int, int], ...]
-"""Code point ranges, sorted, both ends included."""
 
 _NARROW = 16
 """Classes of fewer characters are walked: their walks are short."""
 _SMALL = 2048
 """Vocabularies below this size are walked: the walk costs less than the bookkeeping."""
+_REACH = 24
+"""Bytes of the tokens whose masks are shared by all counts that are further off (`Machine.blur`)."""
 _MOST_SLICES = 48
+_MOST_BIT_SETS = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """`certain` int32[words]: tokens that are legal as they are; `rest`: the walk over all others."""
+    """The tokens of a vocabulary, seen from one class of characters.
 
-    certain: np.ndarray
-    rest: TrieWalk
+    near, far   walks over the tokens not wholly inside the class: of up to `_REACH` bytes, and longer
+    longest     most characters of a token inside the class
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, inside: np.ndarray, lengths: np.ndarray, sizes: np.ndarray
+    ) -> None:
+        """`inside` bool[V], `lengths` in characters and `sizes` in bytes int32[V] of all tokens."""
+        self.vocabulary = vocabulary
+        self.reach = _REACH
+        self.lengths = np.where(inside, lengths, 0)
+        self.longest = int(self.lengths.max(initial=0))
+        rest = restrict(vocabulary.trie, ~inside)
+        self.near = _walk(restrict(rest, sizes <= _REACH), vocabulary)
+        self.far = _walk(restrict(rest, sizes > _REACH), vocabulary)
+        self._bits: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._beyond: OrderedDict[int, TrieWalk] = OrderedDict()
+
+    def certain(self, characters: int | None) -> np.ndarray:
+        """The tokens of at most so many characters, all inside the class (None: any number): int32[words]."""
+        limit = self.longest if characters is None else min(characters, self.longest)
+        found = self._bits.get(limit)
+        if found is None:
+            found = self._bits[limit] = self.vocabulary.pack((self.lengths > 0) & (self.lengths <= limit))
+            if len(self._bits) > _MOST_BIT_SETS:
+                self._bits.popitem(last=False)
+        return found
+
+    def beyond(self, characters: int | None) -> TrieWalk | None:
+        """A walk over the tokens inside the class that are longer; None where there are none."""
+        if characters is None or characters >= self.longest:
+            return None
+        found = self._beyond.get(characters)
+        if found is None:
+            found = _walk(restrict(self.vocabulary.trie, self.lengths > characters), self.vocabulary)
+            self._beyond[characters] = found
+            if len(self._beyond) > _MOST_SLICES:
+                self._beyond.popitem(last=False)
+        return found
 
 
 class SliceStore:
@@ -44,86 +78,72 @@ class SliceStore:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.whole = TrieWalk(arrays(vocabulary.trie, vocabulary.words))
-        self._inside: OrderedDict[Class, np.ndarray] = OrderedDict()
-        self._slices: OrderedDict[tuple[Class, int], Slice] = OrderedDict()
-        self._lengths: np.ndarray | None = None
+        self.whole = _walk(vocabulary.trie, vocabulary)
+        self._slices: OrderedDict[Class, Slice | None] = OrderedDict()
+        self._known: tuple[np.ndarray, np.ndarray] | None = None
 
-    def find(self, ranges: Class, certain: int | None) -> Slice | None:
-        """The slice for a class and a number of characters that are certain to fit (None: any number)."""
-        if self.vocabulary.size < _SMALL or sum(high - low + 1 for low, high in ranges) < _NARROW:
-            return None
-        lengths = self._characters()
-        longest = int(lengths.max(initial=0))
-        # Few different lengths keep the slices few; the walk over the rest makes up for the rounding down.
-        limit = longest if certain is None or certain >= longest else 1 << (certain.bit_length() - 1)
-        key = (ranges, limit)
-        found = self._slices.get(key)
-        if found is None:
-            inside = self._tokens_inside(ranges) & (lengths <= limit)
-            trie = restrict(self.vocabulary.trie, ~inside)
-            found = Slice(self.vocabulary.pack(inside), TrieWalk(arrays(trie, self.vocabulary.words)))
-            self._slices[key] = found
-            if len(self._slices) > _MOST_SLICES:
-                self._slices.popitem(last=False)
-        else:
-            self._slices.move_to_end(key)
+    def find(self, ranges: Class) -> Slice | None:
+        """The slice for a class; None where walking is as good."""
+        if ranges in self._slices:
+            self._slices.move_to_end(ranges)
+            return self._slices[ranges]
+        found = None
+        if self.vocabulary.size >= _SMALL and sum(high - low + 1 for low, high in ranges) >= _NARROW:
+            lengths, sizes = self._measures()
+            found = Slice(self.vocabulary, self._tokens_inside(ranges), lengths, sizes)
+        self._slices[ranges] = found
+        if len(self._slices) > _MOST_SLICES:
+            self._slices.popitem(last=False)
         return found
 
-    def _characters(self) -> np.ndarray:
-        """int32[V]: characters of each token, 0 for those that are not whole characters (or have no bytes)."""
-        if self._lengths is None:
-            out = np.zeros(self.vocabulary.size, np.int32)
+    def _measures(self) -> tuple[np.ndarray, np.ndarray]:
+        """(characters, bytes) of each token, int32[V]; no characters for those that are not whole ones."""
+        if self._known is None:
+            lengths = np.zeros(self.vocabulary.size, np.int32)
+            sizes = np.zeros(self.vocabulary.size, np.int32)
             for index, data in enumerate(self.vocabulary.token_bytes):
                 if data:
+                    sizes[index] = len(data)
                     try:
-                        out[index] = len(data.decode())
+                        lengths[index] = len(data.decode())
                     except UnicodeDecodeError:
                         continue
-            self._lengths = out
-        return self._lengths
+            self._known = lengths, sizes
+        return self._known
 
     def _tokens_inside(self, ranges: Class) -> np.ndarray:
         """bool[V]: tokens that are whole characters of the class."""
-        found = self._inside.get(ranges)
-        if found is None:
-            walk = self.whole
-            table = TextTable(
-                CharDfa((tuple((low, high, 0) for low, high in ranges),), frozenset([0])), "raw"
-            )
-            rows, row_of = table_rows(table)
-            stack = np.zeros(walk.trie.deepest + 1, np.int32)
-            stack[0] = 1
-            mask = np.zeros(self.vocabulary.words, np.int32)
-            walk.run(rows, row_of, stack, 0, mask)
-            found = np.zeros(self.vocabulary.size, bool)
-            found[self.vocabulary.unpack(mask)] = True
-            found &= self._characters() > 0
-            self._inside[ranges] = found
-            if len(self._inside) > _MOST_SLICES:
-                self._inside.popitem(last=False)
-        return found
+        walk = self.whole
+        loop = CharDfa((tuple((low, high, 0) for low, high in ranges),), frozenset([0]))
+        rows, row_of = table_rows(TextTable(loop, "raw"))
+        stack = np.zeros(walk.trie.deepest + 1, np.int32)
+        stack[0] = 1
+        mask = np.zeros(self.vocabulary.words, np.int32)
+        walk.run(rows, row_of, stack, 0, mask)
+        inside = np.zeros(self.vocabulary.size, bool)
+        inside[self.vocabulary.unpack(mask)] = True
+        # Tokens that stop inside a character pass the walk but are not whole characters.
+        return inside & (self._measures()[0] > 0)
 
 
-def arrays(trie: Trie, words: int) -> TrieArrays:
-    """A trie as the kernel takes it."""
-    return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
+def _walk(trie: Trie, vocabulary: Vocabulary) -> TrieWalk:
+    return TrieWalk(
+        TrieArrays(
+            trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, vocabulary.words
+        )
+    )  # fmt: skip
 
 
 def table_rows(table: TextTable) -> tuple[np.ndarray, np.ndarray]:
     """All states of a table as rows: configuration s + 1 stands for local state s."""
-    local = 0
     rows = [np.zeros(256, np.int32)]
-    pending: Iterable[int] = range(table.boundary)
     known = table.boundary
-    while pending:
-        for local in pending:
-            row = np.zeros(256, np.int32)
-            for low, high, target in table.moves(local):
-                row[low : high + 1] = target + 1
-                known = max(known, target + 1)
-            rows.append(row)
-        pending = range(len(rows) - 1, known)
+    while len(rows) <= known:
+        row = np.zeros(256, np.int32)
+        for low, high, target in table.moves(len(rows) - 1):
+            row[low : high + 1] = target + 1
+            known = max(known, target + 1)
+        rows.append(row)
     return np.array(rows), np.arange(len(rows), dtype=np.int32)
 
 

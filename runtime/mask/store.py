@@ -10,7 +10,9 @@ import numpy as np
 from sglc.kernels.contract import NO_ROW
 from sglc.kernels.select import TrieWalk, count_bits
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
-from sglc.runtime.mask.slices import SliceStore, slice_store
+from sglc.runtime.mask.nodes import Loop
+from sglc.runtime.mask.slices import Slice, SliceStore, slice_store
+from sglc.runtime.mask.text import Class
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -25,7 +27,7 @@ class Mask:
 
 
 class MaskStore:
-    """configuration to mask, (configuration, token) to configuration; bounded, the oldest masks dropped first.
+    """Masks by configuration, configurations by (configuration, token); bounded, the oldest masks go first.
 
     `check` is called while new states are made, and may raise to stop a constraint that makes too many.
     """
@@ -36,6 +38,8 @@ class MaskStore:
         self.slices: SliceStore = slice_store(vocabulary)
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
+        self._rests: dict[tuple[int, Class], tuple[np.ndarray, bool]] = {}
+        """By blurred configuration and class: tokens near the class, and whether far ones may be legal."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
 
     def mask(self, config: int, check: Callable[[], None]) -> Mask:
@@ -80,21 +84,50 @@ class MaskStore:
         machine, vocabulary = self.machine, self.vocabulary
         if machine.universal >= 0 and machine.configs[shared] == (ACCEPT, machine.universal):
             return vocabulary.writable.copy(), False
-        walk: TrieWalk = self.slices.whole
-        row: np.ndarray | None = None
-        for thread in machine.configs[shared]:
+        row = np.zeros(vocabulary.words, np.int32)
+        place = self._sliced(shared)
+        if place is None:
+            return row, self._walk(self.slices.whole, config, shared, row, check)
+        part, loop, closed = place
+        # Tokens inside the class are looked up; for others counts only decide when they are near (`blur`).
+        blurred = machine.blur(shared, part.reach)
+        key = (blurred, loop.ranges)
+        rest = self._rests.get(key)
+        lost = False
+        if rest is None:
+            lost = self._walk(part.near, config, blurred, row, check)
+            # Further than that, a blurred walk allows too much, but where it allows nothing nothing is legal.
+            far = np.zeros(vocabulary.words, np.int32)
+            doubtful = self._walk(part.far, config, blurred, far, check) or bool(far.any())
+            rest = (row.copy(), doubtful)
+            if not lost:
+                if len(self._rests) >= self._most_masks:
+                    del self._rests[next(iter(self._rests))]
+                self._rests[key] = rest
+        else:
+            row |= rest[0]
+        row |= part.certain(loop.certain)
+        if rest[1]:
+            lost |= self._walk(part.far, config, shared, row, check)
+        beyond = None if closed else part.beyond(loop.certain)
+        if beyond is not None:
+            lost |= self._walk(beyond, config, shared, row, check)
+        return row, lost
+
+    def _sliced(self, config: int) -> tuple[Slice, Loop, bool] | None:
+        """A slice that fits a configuration, and whether longer tokens of its class are not legal."""
+        machine = self.machine
+        threads = machine.configs[config]
+        for thread in threads:
             if thread != ACCEPT:
-                node, state, _ = machine.threads[thread]
-                loop = node.loop(machine, state)
+                node, state, cont = machine.threads[thread]
+                loop = node.loop(machine, state, cont)
                 if loop is not None:
-                    table, local, certain = loop
-                    part = self.slices.find(table.loop(local), certain)
+                    part = self.slices.find(loop.ranges)
                     if part is not None:
-                        row, walk = part.certain.copy(), part.rest
-                        break
-        if row is None:
-            row = np.zeros(vocabulary.words, np.int32)
-        return row, self._walk(walk, config, shared, row, check)
+                        others = machine.config(other for other in threads if other != thread)
+                        return part, loop, loop.closed and machine.avoids(others, loop.ranges)
+        return None
 
     def _walk(
         self, walk: TrieWalk, config: int, shared: int, row: np.ndarray, check: Callable[[], None]

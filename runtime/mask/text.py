@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
 
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
 
 ByteRange = tuple[int, int]
+Class = tuple[tuple[int, int], ...]
+"""A set of code points: sorted, disjoint ranges, both ends included."""
+Place = tuple[int, int, int | None]
+"""(local state of a table, least and most characters to come)."""
 Move = tuple[int, int, int]
 """(lowest byte, highest byte, local state reached)."""
 
@@ -61,6 +68,17 @@ def utf8_sequences(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
     yield tuple(zip(chr(low).encode(), chr(high).encode(), strict=True))
 
 
+@lru_cache(maxsize=1024)
+def first_bytes(ranges: Class) -> np.ndarray:
+    """The bytes that begin characters of a class: bool[256], not to be written to."""
+    out = np.zeros(256, bool)
+    for low, high in ranges:
+        for path in utf8_sequences(low, high):
+            out[path[0][0] : path[0][1] + 1] = True
+    out.flags.writeable = False
+    return out
+
+
 class TextTable:
     """Bytes of one character automaton in one encoding.
 
@@ -70,8 +88,10 @@ class TextTable:
     __slots__ = (
         "_advanced",
         "_best",
+        "_farthest",
         "_inside",
         "_longest",
+        "_loops",
         "_moves",
         "_period",
         "_reach",
@@ -100,7 +120,9 @@ class TextTable:
         self._period: tuple[int, int] | None = None
         self._best: list[list[int | None]] = []
         self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
-        self._advanced: dict[tuple[int, int, int | None], tuple[int, int, int | None] | None] = {}
+        self._loops: dict[int, Class] = {}
+        self._farthest: int | None = None
+        self._advanced: dict[Place, Place | None] = {}
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
@@ -118,31 +140,59 @@ class TextTable:
         """The boundary states that can be reached by the end of the current (or next) character."""
         return self._targets[local]
 
-    def loop(self, state: int) -> tuple[tuple[int, int], ...]:
-        """The code points, as ranges, that are written as they are and keep a boundary state where it is."""
-        ranges: list[tuple[int, int]] = []
-        for low, high, target in self.dfa.edges[state]:
-            if target != state:
-                continue
-            if self.encoding == "json":
-                for escaped in _ESCAPED:
-                    if low <= escaped <= high:
-                        if low < escaped:
-                            ranges.append((low, escaped - 1))
-                        low = escaped + 1
-            if low <= high:
-                ranges.append((low, high))
-        return tuple(ranges)
+    def loop(self, local: int, least: int, most: int | None) -> tuple[Class, int | None]:
+        """The characters that keep a place where it is, and how many of them are certain to be legal.
+
+        Only characters that are written as they are; none for places inside a character or without a loop.
+        """
+        if local >= self.boundary or local not in self._targets[local]:
+            return (), None
+        # Words from a state that loops may have any length from the shortest on, so `least` decides nothing.
+        certain = None if most is None else most - self.shortest(local)
+        if certain is not None and certain < 1:
+            return (), None
+        found = self._loops.get(local)
+        if found is None:
+            ranges: list[tuple[int, int]] = []
+            for low, high, target in self.dfa.edges[local]:
+                if target != local:
+                    continue
+                if self.encoding == "json":
+                    for escaped in _ESCAPED:
+                        if low <= escaped <= high:
+                            if low < escaped:
+                                ranges.append((low, escaped - 1))
+                            low = escaped + 1
+                if low <= high:
+                    ranges.append((low, high))
+            found = self._loops[local] = tuple(ranges)
+        return found, certain
+
+    def blur(self, place: Place, reach: int) -> Place:
+        """A place with the same futures for `reach` characters, without counts that are further off."""
+        local, least, most = place
+        if local >= self.boundary:
+            return place
+        if least == 0:
+            if most is not None:
+                if self._farthest is None:
+                    self._farthest = max(self.shortest(state) for state in range(self.boundary))
+                if most - reach >= self._farthest:
+                    most = None
+        elif self.boundary == 1 and (most is None or most >= reach):
+            # Words of every length: only the two counts decide.
+            least, most = min(least, reach + 1), None
+        return local, least, most
 
     # Words with a number of characters to come
 
-    def start(self, least: int, most: int | None) -> tuple[int, int, int | None] | None:
+    def start(self, least: int, most: int | None) -> Place | None:
         """The place (local state, least and most characters to come) before the first character."""
         if not self.boundary or not self.alive(0, least, most):
             return None
         return (0, *self._settle(0, least, most))
 
-    def advance(self, local: int, least: int, most: int | None) -> tuple[int, int, int | None] | None:
+    def advance(self, local: int, least: int, most: int | None) -> Place | None:
         """The place after a byte that led to `local`, None if no word goes on from there.
 
         The counts are those before the character that the byte belongs to, and become one less at its end.
@@ -151,7 +201,7 @@ class TextTable:
         if key in self._advanced:
             return self._advanced[key]
         fewer, more = max(least - 1, 0), None if most is None else most - 1
-        found: tuple[int, int, int | None] | None = None
+        found: Place | None = None
         if local < self.boundary:
             if self.alive(local, fewer, more):
                 found = (local, *self._settle(local, fewer, more))

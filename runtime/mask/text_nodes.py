@@ -6,15 +6,11 @@ import heapq
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sglc.runtime.mask.nodes import Literal, Node, Series
-from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.nodes import Literal, Loop, Node, Series
+from sglc.runtime.mask.text import Place, TextTable
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.machine import Machine, Work
-    from sglc.runtime.mask.nodes import Loop
-
-Place = tuple[int, int, int | None]
-"""(local state of the table, least and most characters to come)."""
 
 _QUOTE = ord('"')
 _MANY = 1_000_000
@@ -52,19 +48,37 @@ class TextNode(Node):
         for low, high, target in table.moves(local):
             config = known.get(target)
             if config is None:
-                config = 0
-                place = table.advance(target, least, most)
-                if place is not None:
-                    if table.can_end(place[0], place[1]):
-                        config = machine.after(cont)
-                    if table.can_go_on(*place):
-                        config = machine.union(config, machine.alone(machine.thread(self, place, cont)))
-                known[target] = config
+                config = known[target] = self._at(machine, table.advance(target, least, most), cont)
             if config:
                 yield low, high, config
 
-    def loop(self, machine: Machine, state: Place) -> Loop | None:
-        return _loop(self.table, state)
+    def move(self, machine: Machine, state: Place, cont: int, byte: int) -> int:
+        local, least, most = state
+        for low, high, target in self.table.moves(local):
+            if byte <= high:
+                if byte < low:
+                    break
+                return self._at(machine, self.table.advance(target, least, most), cont)
+        return 0
+
+    def _at(self, machine: Machine, place: Place | None, cont: int) -> int:
+        if place is None:
+            return 0
+        config = machine.after(cont) if self.table.can_end(place[0], place[1]) else 0
+        if self.table.can_go_on(*place):
+            config = machine.union(config, machine.alone(machine.thread(self, place, cont)))
+        return config
+
+    def loop(self, machine: Machine, state: Place, cont: int) -> Loop | None:
+        ranges, certain = self.table.loop(*state)
+        if not ranges:
+            return None
+        # What follows the text could take the same characters, unless it begins differently.
+        closed = state[0] not in self.table.dfa.accepting or machine.avoids(machine.after(cont), ranges)
+        return Loop(ranges, certain, closed)
+
+    def blur(self, machine: Machine, state: Place, reach: int) -> Place:
+        return self.table.blur(state, reach)
 
     def shortest(self, machine: Machine) -> bytes:
         assert self.first is not None
@@ -72,15 +86,6 @@ class TextNode(Node):
 
     def shortest_from(self, machine: Machine, state: Place) -> bytes:
         return self.table.shortest_word(*state)
-
-
-def _loop(table: TextTable, place: Place) -> Loop | None:
-    local, _, most = place
-    if local >= table.boundary or local not in table.targets(local):
-        return None
-    # Words from a state that loops may have any length from the shortest on, so `least` decides nothing.
-    certain = None if most is None else most - table.shortest(local)
-    return None if certain is not None and certain < 1 else (table, local, certain)
 
 
 class KeyedEntries(Node):
@@ -189,7 +194,9 @@ class KeyedEntries(Node):
             if low <= high:
                 yield low, high, self._inside(machine, following, used, frozenset(), None, cont)
 
-    def traced_move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
+    def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
+        if not self.traced(machine, state):
+            return super().move(machine, state, cont, byte)
         if state[0] == "open":
             if byte != _QUOTE:
                 return 0
@@ -244,10 +251,17 @@ class KeyedEntries(Node):
             place, residue = shared[0]
         return True
 
-    def loop(self, machine: Machine, state: Any) -> Loop | None:
+    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
         if state[0] != "key" or state[3]:
             return None
-        return _loop(self.table, state[1])
+        ranges, certain = self.table.loop(*state[1])
+        # After the key comes a quote, which no character of a JSON text begins with.
+        return Loop(ranges, certain, True) if ranges else None
+
+    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
+        if state[0] != "key" or state[3] or state[4] is not None:
+            return state
+        return ("key", self.table.blur(state[1], reach), *state[2:])
 
     # Shortest words
 
