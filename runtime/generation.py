@@ -252,6 +252,7 @@ class Filling:
         self.result = HoleResult("")
         self._prefix = b""
         self._base = 0
+        self._tracker: Tracker | None = None
 
     async def run(self) -> HoleResult:
         """Generate the value and append its text to the conversation."""
@@ -279,7 +280,15 @@ class Filling:
             value, masks = healed
             branch.rollback(self._base - 1)
             self._base -= 1
-        return await self._loop(Tracker(value, request.stops), masks, healed is not None)
+        self._tracker = Tracker(value, request.stops)
+        return await self._loop(self._tracker, masks, healed is not None)
+
+    @property
+    def partial(self) -> str:
+        """The value's text as far as it has been written."""
+        if self._tracker is None:
+            return ""
+        return bytes(self._tracker.data[len(self._prefix) :]).decode("utf-8", "ignore")
 
     # -- beginning -----------------------------------------------------------------------------------
 
@@ -343,13 +352,11 @@ class Filling:
         room = limit.tokens - used
         return len(closing) <= room or (room >= 0 and self._price(closing) <= room)
 
-    def _truncated(self, limit: Budget, data: bytes = b"") -> SglError:
-        partial = data.decode("utf-8", "ignore")
+    def _truncated(self, limit: Budget) -> SglError:
         return SglError(
             "Truncated",
             f"hole `{self.request.name}` cannot be completed within {limit.tokens} tokens ({limit.source})",
-            partial=partial,
-            fields={"partial": partial},
+            partial="",
             fatal=limit.fatal,
         )
 
@@ -414,15 +421,14 @@ class Filling:
                 logits = await branch.logits()
             except (ContextOverflow, QueueFull) as fault:
                 name = "Budget" if isinstance(fault, ContextOverflow) else "Backend"
-                partial = bytes(tracker.data[skip:]).decode("utf-8", "ignore")
-                raise SglError(name, str(fault), partial=partial) from fault
+                raise SglError(name, str(fault), partial=self.partial) from fault
             resume = perf_counter_ns()
             if request.answer is not None:
                 logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data), row)
             try:
                 drawn = sample(logits, row, request.sampling, (request.seed, position))
             except NothingAllowed:
-                partial = bytes(tracker.data[skip:]).decode("utf-8", "ignore")
+                partial = self.partial
                 if not row.any():
                     message = f"no token of this model can go on in hole `{request.name}`"
                     hint = _missing_hint(self.vocabulary)

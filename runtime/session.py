@@ -294,7 +294,8 @@ class Session:
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:
-        if error.partial is None:
+        """The error, with the text of the message that was being written if it has no partial of its own."""
+        if not error.partial:
             error.partial = machine.run.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error

@@ -299,7 +299,12 @@ async def _generated(machine: Strand, frame: Frame, index: int, request: HoleReq
         run.context_length,
         run.check,
     )
-    result = await filling.run()
+    try:
+        result = await filling.run()
+    except BaseException:
+        if not run.partial:
+            run.partial = mark.message + filling.partial
+        raise
     if repairs:
         conversation.restore(mark)
         conversation.text(result.text)

@@ -1,0 +1,127 @@
+"""Sessions: time limits with partial results, prompts that are read once, statistics, runs side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sglc.runtime.engine.engine import Engine
+from sglc.runtime.errors import SglError, diagnostic_of
+from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
+from sglc.runtime.session import IDLE_BRANCHES, Session
+from sglc.types.type import Int, Named, Str
+from small_models import FickleModel
+from test_vm import assembler, fork_program, hole_program
+from vm_programs import Assembler
+
+
+class SlowModel(ScriptedModel):
+    """A scripted model whose passes take a while."""
+
+    def forward(self, cache: ScriptedCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
+        time.sleep(0.02)
+        return super().forward(cache, tokens, every)
+
+
+def test_a_timeout_keeps_what_was_written() -> None:
+    engine = Engine(SlowModel(["a very long answer that takes its time"]))
+    built = assembler()
+    hole = built.hole("f.x", Str(max_chars=60))
+    built.code("f", [("ROLE", "assistant"), ("TEXT", "Well: "), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",)])
+    with pytest.raises(SglError, match=r"longer than 0\.3 s") as caught:
+        asyncio.run(Session(built.program(), engine).run("f", {}, timeout=0.3))
+    engine.close()
+    partial = caught.value.partial
+    assert caught.value.name == "Timeout"
+    assert (
+        partial is not None
+        and partial.startswith("Well: a ")
+        and "Well: a very long answer that".startswith(partial[:20])
+    )
+
+
+def test_an_error_is_a_diagnostic_that_points_at_the_source() -> None:
+    built = assembler()
+    built.code("f", [("CONSTANT", 1), ("CONSTANT", 0), ("BINARY", "/"), ("RETURN",)])
+    program = built.program()
+    with pytest.raises(SglError) as caught:
+        asyncio.run(Session(program, Engine(ScriptedModel())).run("f"))
+    found = diagnostic_of(caught.value, program)
+    assert found.code == "E0710" and found.message == "Failure: division by zero"
+    assert found.span is not None or "hand.sgl:3:1" in found.reason
+
+
+def long_prompt() -> Assembler:
+    built = assembler()
+    hole = built.hole("f.x", Int(0, 9))
+    built.code(
+        "f",
+        [
+            ("ROLE", "user"), ("TEXT", "the same long prompt " * 20), ("LOAD", "theme"), ("INSERT",),
+            ("END_ROLE",),
+            ("ROLE", "assistant"), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",),
+        ],
+        parameters={"theme": Str()},
+    )  # fmt: skip
+    return built
+
+
+def test_prompts_that_begin_alike_are_read_once() -> None:
+    engine: Engine = Engine(FickleModel())
+    session = Session(long_prompt().program(), engine)
+    asyncio.run(session.run("f", {"theme": "a"}))
+    first = engine.statistics.tokens_fed
+    values = [asyncio.run(session.run("f", {"theme": theme})).value for theme in "bcd"]
+    fed = engine.statistics.tokens_fed - first
+    engine.close()
+    assert fed < first
+    fresh = [
+        asyncio.run(Session(long_prompt().program(), Engine(FickleModel())).run("f", {"theme": theme})).value
+        for theme in "bcd"
+    ]
+    assert values == fresh
+
+
+def test_idle_branches_are_few() -> None:
+    engine = Engine(ScriptedModel({"x": "1"}))
+    session = Session(hole_program(Int(0, 9)).program(), engine)
+
+    async def many() -> None:
+        await asyncio.gather(*(session.run("f") for _ in range(50)))
+
+    asyncio.run(many())
+    engine.close()
+    assert session._branches is not None
+    assert 0 < len(session._branches._idle) <= IDLE_BRANCHES
+
+
+def test_statistics_count_what_was_done() -> None:
+    engine = Engine(ScriptedModel([{"name": "Rex", "age": 3}]))
+    result = asyncio.run(Session(hole_program(Named("Pet")).program(), engine).run("f"))
+    engine.close()
+    statistics = result.statistics
+    assert statistics.holes == 1
+    assert statistics.forwards == statistics.sampled_tokens == len(statistics.timing.outside) == 6
+    assert statistics.output_tokens == len('{"name": "Rex", "age": 3}')
+    assert statistics.forced_tokens == statistics.output_tokens - statistics.sampled_tokens
+    assert statistics.outside_median_ms > 0 and statistics.seconds > 0
+
+
+def test_runs_with_forks_side_by_side_do_not_mix() -> None:
+    engine = Engine(FickleModel())
+    session = Session(fork_program().program(), engine)
+
+    async def run(seed: int) -> Any:
+        return (await session.run("f", seed=seed)).value
+
+    async def together() -> list[Any]:
+        return await asyncio.gather(*(run(seed) for seed in range(20)))
+
+    alone = [asyncio.run(run(seed)) for seed in range(20)]
+    assert asyncio.run(together()) == alone
+    engine.close()
