@@ -26,12 +26,12 @@ def command(invocation: Invocation, files: tuple[Path, ...], as_json: bool, stri
       sglc check examples/*.sgl --strict
       sglc check program.sgl --json | jq '.diagnostics[].message'
     """
-    from sglc.commands.programs import compile_path
+    from sglc.commands.programs import check_path
 
     found = []
     for path in files:
         invocation.stage = f"checking {path}"
-        diagnostics = compile_path(path)[1]
+        diagnostics = check_path(path)
         found += diagnostics
         if not as_json:
             show(invocation, diagnostics)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sglc.bytecode.code import Program
 from sglc.commands.invocation import Invocation, fail, fault, show, summary
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source
+
+if TYPE_CHECKING:
+    from sglc.bytecode.code import Program
 
 ARTEFACT = ".sglb"
 LARGEST_SOURCE = 4 * 1024 * 1024
@@ -67,6 +70,19 @@ def compile_path(path: Path) -> tuple[Program | None, list[Diagnostic]]:
 
     result = compile_source(source)
     return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
+
+
+def check_path(path: Path) -> list[Diagnostic]:
+    """All that is found in a file without compiling it; the back end is not even imported."""
+    if path.suffix == ARTEFACT:
+        return compile_path(path)[1]
+    source, problem = read_source(path)
+    if source is None:
+        return [problem] if problem else []
+    from sglc.check.program import check
+    from sglc.library import Library
+
+    return check(source, Library())[1]
 
 
 def load_program(invocation: Invocation, path: Path) -> Program:
