@@ -325,12 +325,12 @@ def test_the_module_runs_as_a_program_in_the_checkout(good: Path) -> None:
 
 
 def test_a_fault_of_ours_is_owned(good: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sglc.driver
+    import sglc.check.program
 
     def broken(*arguments: object) -> object:
         raise KeyError("slot")
 
-    monkeypatch.setattr(sglc.driver, "compile_source", broken)
+    monkeypatch.setattr(sglc.check.program, "check", broken)
     code, out, err = cli("check", good)
     assert (code, out) == (70, "")
     assert f"internal error while checking {good}: KeyError: 'slot'" in err
