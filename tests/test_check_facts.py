@@ -167,6 +167,16 @@ def test_values_that_only_a_check_can_prove_are_marked():
     assert due == [Int(0, 9), Dec()]
 
 
+def test_an_assignment_with_an_operator_is_checked_as_a_whole():
+    module = checked(
+        "pub pure fn f(k: int) -> int:\n    var n: int in 0..9 = 0\n    n += k\n    var m = 0\n    m += k\n"
+        "    return n + m\n"
+    )
+    first, second = nodes(module.module, ast.Assign)
+    assert module.coercions.get(id(first)) == Int(0, 9)
+    assert id(second) not in module.coercions
+
+
 def test_a_value_that_always_fits_is_not_marked():
     module = checked(
         "pure fn small(n: int in 0..9) -> int:\n    return n\n\n"

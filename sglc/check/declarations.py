@@ -148,6 +148,7 @@ class Declarations(TypeResolver):
                 node.name.span,
                 label="an alias that goes round in a circle",
                 reason=" → ".join(part.rsplit(".", 1)[-1] for part in [*self._open, name]),
+                hint="only records and unions may contain themselves",
             )
             self.program.broken.add(name)
             self.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]

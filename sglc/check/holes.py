@@ -27,7 +27,17 @@ from sglc.check.relations import (
     numeric_rank,
     said,
 )
-from sglc.check.result import ExpressionType, HoleFacts, Never, ScoredOf, Unknown
+from sglc.check.result import (
+    BranchOf,
+    ErrorOf,
+    ExpressionType,
+    HoleFacts,
+    ListValue,
+    Never,
+    RangeOf,
+    ScoredOf,
+    Unknown,
+)
 from sglc.check.state import HoleNode, Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
@@ -410,6 +420,11 @@ class Holes(Calls):
                 f"options are a list or a type, not {said(found)}",
                 node.choices.span,
                 label="no list",
+            )
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if isinstance(item, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
+            self.program.report(
+                "E0334", f"{said(item)} cannot be an option", node.choices.span, label="has no text"
             )
             return UNKNOWN, UNKNOWN  # type: ignore[return-value]
         if isinstance(item, Never):

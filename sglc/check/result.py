@@ -187,7 +187,8 @@ class CheckedModule:
     of each Include."""
     coercions: Mapping[int, Type] = field(default_factory=dict)
     """Expressions whose value must be checked at run time to be a member of a type that their own does not
-    prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float)."""
+    prove (`int` where `int in 0..5` is due), or widened to it (int to decimal or float, decimal to float). Of
+    an Assign with `+=` and its kin: the type that the new value must be a member of."""
 
 
 @dataclass(frozen=True, slots=True)

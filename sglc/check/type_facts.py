@@ -126,6 +126,12 @@ class TypeFacts:
             case MapOf(key, value, minimum):
                 if not minimum:
                     return 2
+                plain = expand(key, self.table)
+                few = isinstance(plain, Str) and (plain.patterns or (plain.max_chars or 9) <= 2)
+                if few and minimum > 1 and self._sound(type, set()):
+                    # There may be fewer different keys than entries are due.
+                    word = self.shortest_word(type)
+                    return None if word is None else len(word)
                 one, two = self._bytes(key, False, open_), self._bytes(value, False, open_)
                 if one is None or two is None:
                     return None

@@ -11,7 +11,9 @@ from sglc.check.relations import (
     NULL,
     STR,
     UNKNOWN,
+    Fit,
     expand,
+    fit,
     item_of,
     join,
     numeric,
@@ -164,6 +166,14 @@ class Variables(PromptLines):
         while isinstance(target, ast.Attribute | ast.Index):
             owner = expand(self.types.get(id(target.value), UNKNOWN), self.table)
             fine = isinstance(owner, Unknown)
+            indexed = isinstance(target, ast.Index)
+            if indexed and isinstance(owner, MapOf) and owner != MapOf(STR, owner.value):
+                self.program.report(
+                    "E0339", f"entries of {said(owner)} cannot be assigned to", target.span,
+                    label="its keys or their number are bounded",
+                    hint="declare the variable as `{str: T}`, or make a new map",
+                )  # fmt: skip
+                return
             if isinstance(target, ast.Index):
                 fine = fine or isinstance(owner, ListOf | MapOf | ListValue)
             elif isinstance(owner, Named):
@@ -202,7 +212,10 @@ class Variables(PromptLines):
                 item_of(due, self.table) is not None or widen(joined, self.table) == STR
             ):
                 result = joined
-        if result is None:
+        if result is not None:
+            if fit(result, due, self.table) is not Fit.ALWAYS:
+                self.module.coercions[id(node)] = due  # type: ignore[assignment]
+        else:
             self.program.report(
                 "E0319", f"`{node.operator}` does not take {said(due)} and {said(found)}", node.span,
                 label="these do not go together",

@@ -82,6 +82,9 @@ class Statements(Holes):
                 left = self._read(variable, path, node)
                 right = self.value(node.value)
             value = build.value(ops.Binary, node.operator[0], left, right, span=node.span)
+            due = self.checked.coercions.get(id(node))
+            if due is not None:
+                value = build.value(ops.CheckType, value, due, span=node.span)
         if not path:
             build.store(variable, value, node.span)
             return
