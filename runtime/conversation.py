@@ -377,7 +377,8 @@ class Conversation:
     def healable(self) -> bytes:
         """Bytes of the last token, where it lies wholly in the open message's own text; else empty.
 
-        To be asked after `sync`.
+        To be asked after `sync`. A token that ends a line is left alone: longer ones only add indentation, and
+        withdrawing it would cost a forward pass at every hole that begins a line.
         """
         if self.encoder is None or self._encoded is None or not self._encoded.tokens:
             return b""
@@ -385,6 +386,8 @@ class Conversation:
         try:
             chars = len(data.decode())
         except UnicodeDecodeError:
+            return b""
+        if data.endswith(b"\n"):
             return b""
         return data if chars <= len(self.state.stretch) - self.state.content else b""
 

@@ -171,6 +171,9 @@ def test_healable_is_the_last_token_of_the_messages_own_text() -> None:
     talk.text("the ")
     talk.sync()
     assert talk.healable() == b" "
+    talk.text("answer\n")
+    talk.sync()
+    assert talk.healable() == b""
 
 
 TEXTS = st.text(alphabet="the answr\n Zü<|im_end>é1", max_size=12)
