@@ -16,6 +16,25 @@ VALUES = st.one_of(
     st.integers(-3, 12), st.booleans(), st.sampled_from(["", "a", "b\n", "two words", "é"]), st.none()
 )
 
+STATEMENTS = (
+    *(
+        "text",
+        "text",
+        "line",
+        "line",
+        "glue",
+        "insert",
+        "insert",
+        "store",
+        "store",
+        "store",
+        "if",
+        "for",
+        "try",
+    ),
+    *("hole", "ensure", "ensure", "part", "call", "role", "leave", "unused", "fork", "fork", "check"),
+)
+
 
 @dataclass
 class Writer:
@@ -31,7 +50,7 @@ class Writer:
     build: FunctionBuilder = field(default_factory=FunctionBuilder)
     variables: int = 0
     in_loop: tuple[str, str] | None = None
-    budget: int = 14
+    budget: int = 18
     forks: int = 0
 
     def one_of(self, *choices: Any) -> Any:
@@ -73,15 +92,12 @@ class Writer:
 
     # -- statements ------------------------------------------------------------------------------------
 
-    def statements(self, most: int) -> None:
-        for _ in range(self.draw(st.integers(0, most))):
+    def statements(self, most: int, least: int = 0) -> None:
+        for _ in range(self.draw(st.integers(least, most))):
             if not self.build.open or self.budget <= 0:
                 return
             self.budget -= 1
-            kind = self.one_of(
-                *["part"] * (4 if self.parts else 0), "text", "text", "line", "line", "glue", "insert", "insert", "store", "store", "store", "if",
-                "for", "try", "hole", "ensure", "part", "call", "role", "leave", "unused", "fork", "check",
-            )  # fmt: skip
+            kind = self.one_of(*(["part"] * 4 if self.parts else []), *STATEMENTS)
             getattr(self, kind)()
 
     def scope(self, most: int) -> None:
@@ -268,7 +284,7 @@ def _function(writer: Writer, parameters: int, place: int) -> None:
     """Draw a function and put it before the fork bodies in it."""
     names = [f"p{index}" for index in range(parameters)]
     writer.known.extend(names)
-    writer.statements(6)
+    writer.statements(8, 3)
     if writer.build.open:
         writer.build.end(ops.Return(writer.expression(0)))
     kind: Any = writer.kind

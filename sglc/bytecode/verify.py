@@ -122,8 +122,6 @@ def _code_faults(program: Program, code: Code) -> Iterator[str]:
             yield f"{code.name}: a retry policy points nowhere"
     if any(not 0 <= instruction.op < len(OPCODES) for instruction in code.instructions):
         yield f"{code.name}: an unknown opcode"
-    if any(not 0 <= instruction.op < len(OPCODES) for instruction in code.instructions):
-        yield f"{code.name}: an unknown opcode"
     files = max(len(program.files), 1)
     if any(not 0 <= place.file < files for place in code.places):
         yield f"{code.name}: a place is in no file"

@@ -528,3 +528,6 @@ TERMINATORS: tuple[type, ...] = Terminator.__args__
 
 TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
 """Operations without any effect that cannot fail: unused, they can be dropped."""
+
+QUIET = TOTAL | {Store}
+"""Operations that neither fail nor touch the conversation: text can move across them."""

@@ -27,13 +27,14 @@ from sglc.passes.rewrite import each_function, relabelled, with_blocks
 
 
 def run(module: Module) -> Module:
-    """The module without its dead code."""
-    module = each_function(module, _flow)
-    module = _called(module)
-    # A dropped store frees the value it stored, which frees the loads that made it, and so on.
+    """The module without its dead code, repeated until none is left: a dropped store frees the value that it
+    stored, which may leave a block empty, which may free a condition."""
     while True:
-        read = _read_slots(module.functions)
-        smaller = each_function(module, lambda function, read=read: _unused(function, read[function.name]))  # type: ignore[misc]
+        smaller = _called(each_function(module, _flow))
+        read = _read_slots(smaller.functions)
+        functions = tuple([_unused(function, read[function.name]) for function in smaller.functions])
+        if any(new is not old for new, old in zip(functions, smaller.functions, strict=True)):
+            smaller = replace(smaller, functions=functions)
         if smaller is module:
             return module
         module = smaller

@@ -160,11 +160,11 @@ class _Folder:
         return Block(block.label, tuple(self.out), end)
 
     def _glue(self) -> int | None:
-        """Place of a `glue` after which nothing but constants and loads has come."""
+        """Place of a `glue` after which nothing has touched the conversation or could fail."""
         for index in range(len(self.out) - 1, -1, -1):
             if type(self.out[index]) is ops.Glue:
                 return index
-            if type(self.out[index]) not in ops.TOTAL:
+            if type(self.out[index]) not in ops.QUIET:
                 return None
         return None
 

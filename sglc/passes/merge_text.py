@@ -5,7 +5,7 @@
     text "none\\n"               insert %0
     insert %0
 
-Operations between two texts may stay between them only if they have no effect and cannot fail.
+Operations between two texts may stay there only if they cannot fail and leave the conversation alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.ops import TOTAL, Op, Text
+from sglc.ir.ops import QUIET, Op, Text
 from sglc.passes.rewrite import each_function, with_blocks
 
 
@@ -43,7 +43,7 @@ def _block(block: Block) -> Block:
                 changed = True
                 continue
             latest = len(ops)
-        elif type(op) not in TOTAL:
+        elif type(op) not in QUIET:
             latest = None
         ops.append(op)
     return replace(block, ops=tuple(ops)) if changed else block
