@@ -73,6 +73,8 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     if not len(values) or values.max() == -np.inf:
         return float("-inf")
     top = values.max()
+    if top == np.inf:
+        return float("inf")
     return float(top + np.log(np.exp(values - top).sum()))
 
 

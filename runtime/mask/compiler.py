@@ -148,7 +148,7 @@ class Compiler:
     def _series(self, items: list[Node]) -> Node:
         flat: list[Node] = []
         for item in items:
-            flat += item.items if isinstance(item, Series) else (item,)
+            flat += item.items() if isinstance(item, Series) else (item,)
         merged: list[Node] = []
         for item in flat:
             if isinstance(item, Literal):
@@ -158,12 +158,15 @@ class Compiler:
                     merged[-1] = self._literal(merged[-1].data + item.data)
                     continue
             merged.append(item)
-        if len(merged) == 1:
-            return merged[0]
         if not merged:
             return self._literal(b"")
-        parts = tuple(merged)
-        return self._intern(("series", *(part.index for part in parts)), lambda: Series(parts))
+        node = merged.pop()
+        while merged:
+            node = self._pair(merged.pop(), node)
+        return node
+
+    def _pair(self, first: Node, rest: Node) -> Node:
+        return self._intern(("series", first.index, rest.index), lambda: Series(first, rest))
 
     def _choice(self, arms: tuple[t.Term, ...], depth: int) -> Node:
         words = {arm.data for arm in arms if isinstance(arm, t.Bytes)}
@@ -190,9 +193,6 @@ class Compiler:
         table = self._table(key.dfa, key.encoding)
         comma = self._literal(b", ")
         colon = self._series([self._literal(b": "), value])
-        if not isinstance(colon, Series):
-            colon = Series((colon,))
-            self._register(("entry", value.index), colon)
         return self._intern(
             ("entries", id(table), key.min_chars, key.max_chars, value.index, minimum, maximum),
             lambda: KeyedEntries(

@@ -228,51 +228,52 @@ class AnyBytes(Node):
 
 
 class Series(Node):
-    """One node after another. Frame state: how many have ended."""
+    """One node, then the rest, which may be a series again; so constraints share all their endings.
 
-    def __init__(self, items: tuple[Node, ...]) -> None:
-        self.items = items
+    Frame state 0: the first has ended.
+    """
+
+    def __init__(self, first: Node, rest: Node) -> None:
+        self.first = first
+        self.rest = rest
+
+    def items(self) -> list[Node]:
+        """All nodes in order."""
+        found: list[Node] = []
+        node: Node = self
+        while isinstance(node, Series):
+            found.append(node.first)
+            node = node.rest
+        return [*found, node]
 
     def children(self) -> Sequence[Node]:
-        return self.items
+        return (self.first, self.rest)
 
     def openers(self) -> Sequence[Node]:
-        found = []
-        for item in self.items:
-            found.append(item)
-            if not item.nullable:
-                break
-        return found
+        return self.children() if self.first.nullable else (self.first,)
 
     def analyse(self) -> tuple[bool, bool]:
-        return all(i.productive for i in self.items), all(i.nullable for i in self.items)
+        first, rest = self.first, self.rest
+        return first.productive and rest.productive, first.nullable and rest.nullable
 
     def measure(self) -> int | None:
-        total = 0
-        for item in self.items:
-            if item.size is None:
-                return None
-            total += item.size
-        return total
+        if self.first.size is None or self.rest.size is None:
+            return None
+        return self.first.size + self.rest.size
 
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
         if self.productive:
-            self.resume(machine, 0, cont, work, out)
+            # The last item is followed by what follows the whole: chains on the right do not grow.
+            work.append((self.first, machine.cont(self, 0, cont)))
 
     def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
-        if state == len(self.items):
-            work.append((None, cont))
-        elif state == len(self.items) - 1:
-            # The last item is followed by what follows the whole: chains on the right do not grow.
-            work.append((self.items[state], cont))
-        else:
-            work.append((self.items[state], machine.cont(self, state + 1, cont)))
+        work.append((self.rest, cont))
 
     def shortest(self, machine: Machine) -> bytes:
-        return self.shortest_rest(machine, 0)
+        return b"".join([item.shortest(machine) for item in self.items()])
 
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
-        return b"".join(item.shortest(machine) for item in self.items[state:])
+        return self.rest.shortest(machine)
 
 
 class Alternatives(Node):

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sglc.runtime.mask.nodes import Literal, Loop, Node, Series
+from sglc.runtime.mask.nodes import Literal, Loop, Node
 from sglc.runtime.mask.text import Place, TextTable
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class KeyedEntries(Node):
 
     def __init__(
         self, table: TextTable, least: int, most: int | None, value: Node, minimum: int, maximum: int | None,
-        comma: Literal, colon: Series,
+        comma: Literal, colon: Node,
     ) -> None:  # fmt: skip
         self.table = table
         self.first = table.start(least, most)

@@ -1,0 +1,217 @@
+"""The compiled kernels do what the reference says, and the door lets nothing else in."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sglc.kernels import reference, select
+from sglc.kernels.contract import LayoutError, TrieArrays
+from sglc.runtime.mask.trie import build_trie
+
+pytest.importorskip("llvmlite")
+
+
+def test_kernels_compile_here() -> None:
+    assert select.compiled() is not None
+
+
+def test_the_reference_can_be_asked_for() -> None:
+    select.use_reference(True)
+    try:
+        assert select.compiled() is None
+        mask = np.array([-1], np.int32)
+        assert select.masked_argmax(np.array([1, 3, 2], np.float32), mask) == (1, 3.0)
+        assert select.count_bits(mask) == 32
+    finally:
+        select.use_reference(False)
+
+
+# --- the walk -------------------------------------------------------------------------------------------
+
+
+def arrays(tokens: list[bytes | None]) -> TrieArrays:
+    trie = build_trie(tokens)
+    words = (len(tokens) + 31) // 32
+    return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
+
+
+@st.composite
+def walks(draw: st.DrawFn) -> tuple[TrieArrays, np.ndarray, np.ndarray, int]:
+    """A trie over few byte values, a random automaton over them, some of whose rows are missing."""
+    word = st.lists(st.integers(0, 3), min_size=1, max_size=5).map(bytes)
+    tokens = draw(st.lists(st.none() | word, min_size=1, max_size=80))
+    states = draw(st.integers(1, 5))
+    rows = np.zeros((states, 256), np.int32)
+    for state in range(states):
+        for byte in range(4):
+            rows[state, byte] = draw(st.integers(0, states))
+    missing = draw(st.sets(st.integers(1, states), max_size=2))
+    row_of = np.array([-1, *(-1 if s in missing else s - 1 for s in range(1, states + 1))], np.int32)
+    return arrays(tokens), rows, row_of, draw(st.integers(1, states))
+
+
+@given(walks())
+def test_walks_agree_with_the_reference(case: tuple[TrieArrays, np.ndarray, np.ndarray, int]) -> None:
+    trie, rows, row_of, start = case
+    results = []
+    for run in (select.TrieWalk(trie).run, lambda *a: reference.walk(trie, *a)):
+        stack = np.zeros(trie.deepest + 1, np.int32)
+        stack[0] = start
+        mask = np.zeros(trie.words, np.int32)
+        known = row_of.copy()
+        node, stops = 0, []
+        while (node := run(rows, known, stack, node, mask)) < len(trie.byte):
+            # A missing row is made and the walk goes on where it stopped.
+            config = int(stack[trie.depth[node] - 1])
+            stops.append((node, config))
+            known[config] = config - 1
+        results.append((stops, mask.tolist()))
+    assert results[0] == results[1]
+
+
+@given(walks())
+def test_walks_set_exactly_the_live_tokens(case: tuple[TrieArrays, np.ndarray, np.ndarray, int]) -> None:
+    trie, rows, _, start = case
+    whole = np.arange(-1, len(rows), dtype=np.int32)
+    stack = np.zeros(trie.deepest + 1, np.int32)
+    stack[0] = start
+    mask = np.zeros(trie.words, np.int32)
+    select.TrieWalk(trie).run(rows, whole, stack, 0, mask)
+    found = set(reference.legal(mask, 32 * trie.words).tolist())
+
+    expected = set()
+    path: list[int] = []
+    for node in range(len(trie.byte)):
+        del path[trie.depth[node] - 1 :]
+        path.append(int(trie.byte[node]))
+        state = start
+        for byte in path:
+            state = int(rows[state - 1, byte]) if state else 0
+        if state:
+            token = int(trie.token[node])
+            if token >= 0:
+                expected.add(token)
+            elif token < -1:
+                place = -2 - token
+                while trie.duplicates[place] >= 0:
+                    expected.add(int(trie.duplicates[place]))
+                    place += 1
+    assert found == expected
+
+
+def test_tries_that_would_lead_a_walk_astray_are_refused() -> None:
+    good = arrays([b"ab", b"ac", b"b"])
+    parts = {name: getattr(good, name) for name in ("byte", "depth", "end", "token", "duplicates")}
+    bad = [
+        {"depth": good.depth + 1},
+        {"end": good.end * 0},
+        {"end": good.end + 5},
+        {"token": good.token + 64},
+        {"token": good.token.astype(np.int64)},
+        {"byte": good.byte[:-1]},
+        {"token": np.full_like(good.token, -9)},
+    ]
+    for change in bad:
+        with pytest.raises(LayoutError):
+            TrieArrays(**{**parts, **change}, deepest=good.deepest, words=1)
+    with pytest.raises(LayoutError):
+        TrieArrays(**parts, deepest=1, words=1)
+    rows = np.zeros((1, 256), np.int32)
+    known = np.array([-1, 0], np.int32)
+    with pytest.raises(LayoutError):
+        select.TrieWalk(good).run(rows, known, np.zeros(1, np.int32), 0, np.zeros(1, np.int32))
+
+
+# --- reductions over logits -----------------------------------------------------------------------------
+
+SIZES = st.integers(1, 200) | st.sampled_from((31, 32, 33, 64, 1000))
+SPECIAL = st.sampled_from((math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, 3e38, -3e38))
+
+
+@st.composite
+def logits_and_masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray | None]:
+    size = draw(SIZES)
+    random = np.random.default_rng(draw(st.integers(0, 10_000)))
+    logits = (random.normal(size=size) * draw(st.sampled_from((0.0, 1.0, 20.0)))).astype(np.float32)
+    for value in draw(st.lists(SPECIAL, max_size=3)):
+        logits[draw(st.integers(0, size - 1))] = value
+    kind = draw(st.sampled_from(("none", "random", "empty", "full", "one")))
+    if kind == "none":
+        return logits, None
+    mask = np.zeros((size + 31) // 32, np.int32)
+    if kind == "random":
+        mask = random.integers(-(2**31), 2**31, len(mask)).astype(np.int32)
+    elif kind == "full":
+        mask[:] = -1
+    elif kind == "one":
+        mask.view(np.uint32)[draw(st.integers(0, len(mask) - 1))] = 1
+    return logits, mask
+
+
+@given(logits_and_masks())
+def test_the_largest_legal_logit_is_found(case: tuple[np.ndarray, np.ndarray | None]) -> None:
+    logits, mask = case
+    legal = reference.legal(mask, len(logits)).tolist()
+    best = (-1, -math.inf)
+    for index in legal:
+        if logits[index] > best[1]:
+            best = (index, float(logits[index]))
+    assert reference.masked_argmax(logits, mask) == best
+    assert select.masked_argmax(logits, mask) == best
+
+
+@given(logits_and_masks(), st.sampled_from((1.0, 0.1, 2.5)))
+def test_log_sums_agree(case: tuple[np.ndarray, np.ndarray | None], scale: float) -> None:
+    logits, mask = case
+    expected = reference.masked_log_sum_exp(logits, mask, scale)
+    found = select.masked_log_sum_exp(logits, mask, scale)
+    assert found == expected or math.isclose(found, expected, rel_tol=1e-6, abs_tol=2e-6)
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=40))
+def test_bits_are_counted(words: list[int]) -> None:
+    mask = np.array(words, np.int32)
+    expected = sum((word & 0xFFFFFFFF).bit_count() for word in words)
+    assert select.count_bits(mask) == reference.count_bits(mask) == expected
+
+
+def test_wrong_arrays_do_not_reach_the_kernels() -> None:
+    logits = np.zeros(64, np.float32)
+    mask = np.zeros(2, np.int32)
+    with pytest.raises(LayoutError):
+        select.masked_argmax(logits.astype(np.float64), mask)
+    with pytest.raises(LayoutError):
+        select.masked_argmax(logits[::2], mask)
+    with pytest.raises(LayoutError):
+        select.masked_argmax(logits, mask[:1])
+    with pytest.raises(ValueError, match="scale"):
+        select.masked_log_sum_exp(logits, mask, 0.0)
+
+
+# --- object code on disk --------------------------------------------------------------------------------
+
+
+def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sglc.kernels.llvm import jit, trie_walk
+
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
+    ir = trie_walk.build() + "\n; a comment makes it another module\n"
+    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    (stored,) = (tmp_path / "objects").glob("*.o")
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[:-20] + bytes(20))
+    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    assert stored.read_bytes() == whole
+
+    # A file that others may write is not trusted; one that cannot be written is no error.
+    stored.chmod(0o666)
+    assert jit._load(stored) is None
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("in the way")
+    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
