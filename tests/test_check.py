@@ -158,6 +158,14 @@ pub fn thing(wish: str) -> Thing:
     assert codes == ["E0202", "E0209", "E0201"]
 
 
+def test_what_follows_from_an_unreadable_line_is_not_said():
+    text = "pub pure fn f(n: int) -> str:\n    let s = = str(n)\n    return s + unknown\n"
+    codes = [d.code for d in findings(text)[1]]
+    assert codes[0].startswith("E01") and codes[1:] == ["E0201"]
+    text = "pub pure fn f(n: int) -> int:\n    if n > 1: return 1\n    retrun 2\n"
+    assert [d.code[:3] for d in findings(text)[1]] == ["E01"]
+
+
 def test_a_fault_in_a_module_is_shown_at_its_place():
     library = MemoryLibrary({"./left": "pub const a = 1\n\npub pure fn f() -> str:\n    return a\n"})
     _, diagnostics = findings("use ./left (f)\n\npub pure fn g() -> str:\n    return f()\n", library)

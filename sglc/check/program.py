@@ -18,7 +18,7 @@ from sglc.check.type_facts import TypeFacts
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
-from sglc.source import Source
+from sglc.source import Source, Span
 from sglc.syntax import ast
 from sglc.syntax.parse import parse
 
@@ -84,8 +84,11 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     seen: set[tuple[str, str, object]] = set()
     kept: list[Diagnostic] = []
     faulty = any(d.severity == "error" for d in diagnostics)
+    unread = [d.span for d in diagnostics if d.code.startswith("E01") and d.span is not None]
     for diagnostic in diagnostics:
         if faulty and diagnostic.code in AFTER_ALL:
+            continue
+        if unread and _follows_from_syntax(diagnostic, unread):
             continue
         span = diagnostic.span
         place = None if span is None else (id(span.source), span.start, span.end)
@@ -100,6 +103,24 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
         return (d.span.source is not main, d.span.source.name, d.span.start)
 
     return sorted(kept, key=order)
+
+
+def _follows_from_syntax(diagnostic: Diagnostic, unread: list[Span]) -> bool:
+    """Whether a finding may only be there because a line near it could not be read.
+
+    A name may be bound by such a line, a case or `return` may stand on it.
+    """
+    span = diagnostic.span
+    if span is None:
+        return False
+    lines = [fault for fault in unread if fault.source is span.source]
+    if diagnostic.code == "E0201":
+        word = re.compile(rf"\b{re.escape(span.text)}\b")
+        return any(
+            fault.start < span.start and word.search(fault.source.line(fault.source.position(fault.start)[0]))
+            for fault in lines
+        )
+    return diagnostic.code in ("E0338", "E0417") and any(fault.start > span.start for fault in lines)
 
 
 class _Loader:

@@ -21,8 +21,10 @@ from sglc.syntax import ast
 class Statements(Policies):
     def _evaluate(self, node: ast.Evaluate) -> bool:
         value = node.value
-        self.infer(value)
-        if not isinstance(value, ast.Call | ast.OrElse | ast.Gen | ast.Choose | ast.Select | ast.Fork):
+        found = self.infer(value)
+        if not isinstance(found, Unknown) and not isinstance(
+            value, ast.Call | ast.OrElse | ast.Gen | ast.Choose | ast.Select | ast.Fork
+        ):
             self.program.report(
                 "W0202", "this value is not used", value.span, label="has no effect",
                 hint="bind it with `let`, or remove the line",
@@ -156,6 +158,9 @@ class Statements(Policies):
             self.symbols[id(node)] = self.symbols[id(node.error)] = ErrorSymbol(found)
         return False
 
+
+_EFFECTS = (ast.Call, ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
+"""Expressions that do something besides having a value."""
 
 Statements.STATEMENTS = {
     ast.Include: Statements._include,
