@@ -22,9 +22,7 @@ class Statements(Policies):
     def _evaluate(self, node: ast.Evaluate) -> bool:
         value = node.value
         found = self.infer(value)
-        if not isinstance(found, Unknown) and not isinstance(
-            value, ast.Call | ast.OrElse | ast.Gen | ast.Choose | ast.Select | ast.Fork
-        ):
+        if found != UNKNOWN and not isinstance(value, _EFFECTS):
             self.program.report(
                 "W0202", "this value is not used", value.span, label="has no effect",
                 hint="bind it with `let`, or remove the line",
