@@ -63,8 +63,8 @@ def read_file(path: Path) -> tuple[dict[str, Any], list[Diagnostic]]:
         return {}, [problem]
     try:
         values = parse_json(text)
-    except MemberError as problem:
-        return {}, [fault("E0804", f"{path} is not JSON", reason=problem.reason)]
+    except MemberError as wrong:
+        return {}, [fault("E0804", f"{path} is not JSON", reason=wrong.reason)]
     if not isinstance(values, dict):
         return {}, [
             fault(
