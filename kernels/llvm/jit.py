@@ -68,7 +68,7 @@ def machine_for_engine() -> llvm.TargetMachine:
 
 def bind(address: int, result: type | None, *arguments: type) -> Callable[..., int]:
     """A callable for a function at an address; calls run without the interpreter lock."""
-    return ctypes.CFUNCTYPE(result, *arguments)(address)  # type: ignore[return-value]
+    return ctypes.CFUNCTYPE(result, *arguments)(address)
 
 
 def _compile(ir: str, machine: llvm.TargetMachine) -> bytes:

@@ -29,9 +29,9 @@ def plan(block: Block) -> dict[int, Home]:
         for temp in all_operands[index]:
             uses[temp] = uses.get(temp, 0) + 1
             last_use[temp] = index
-        temp = result(op)
-        if temp is not None:
-            makers[temp] = (index, op)  # type: ignore[assignment]
+        made = result(op)
+        if made is not None:
+            makers[made] = (index, op)  # type: ignore[assignment]
     homes: dict[int, Home] = {}
 
     def off_stack(temp: int) -> Home:

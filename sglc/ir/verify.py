@@ -118,12 +118,12 @@ class _Checker:
                 for temp in operands(op):
                     if temp not in here:
                         self.fault(block, op, f"%{temp} has no value here")
-                temp = result(op)
-                if temp is not None:
-                    if temp in written:
-                        self.fault(block, op, f"%{temp} is written twice")
-                    written.add(temp)
-                    here.add(temp)
+                made = result(op)
+                if made is not None:
+                    if made in written:
+                        self.fault(block, op, f"%{made} is written twice")
+                    written.add(made)
+                    here.add(made)
 
     def _slots(self, start: frozenset[str]) -> None:
         iterators = {b.end.iterator for b in self.function.blocks if isinstance(b.end, Next)}
@@ -172,8 +172,9 @@ class _Checker:
         def through(state: frozenset[int], block: Block) -> frozenset[int]:
             return state | {op.retry for op in block.ops if isinstance(op, Snapshot)}
 
+        nothing: frozenset[int] = frozenset()
         states = forward(
-            self.function, frozenset(), through, lambda state, _end, _target: state, frozenset.intersection
+            self.function, nothing, through, lambda state, _end, _target: state, lambda a, b: a & b
         )
         for label, entry in states.items():
             block = self._block(label)

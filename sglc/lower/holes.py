@@ -69,8 +69,7 @@ class Holes(Patterns):
                 case ast.Insert(value=value, span=span):
                     build.add(ops.Insert(self.value(value), span))
                 case ast.Hole(content=content, span=span):
-                    value = self.hole(content)
-                    build.store(self.slot_of(content), value, span)
+                    build.store(self.slot_of(content), self.hole(content), span)
         if node.glued:
             build.add(ops.Glue(node.span))
 

@@ -77,10 +77,10 @@ class Patterns(Expressions):
                     self._differs(slot, None, otherwise, span)
                 for index, item in enumerate(items):
                     if not isinstance(item, ast.WildcardPattern):
-                        part = build.value(
+                        taken = build.value(
                             ops.GetItem, build.load(slot), build.const(index, item.span), span=item.span
                         )
-                        self._subpattern(item, part, otherwise)
+                        self._subpattern(item, taken, otherwise)
 
     def _subpattern(self, node: ast.Pattern, value: int, otherwise: str) -> None:
         """Match a part of the subject that was just taken out."""
