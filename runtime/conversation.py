@@ -377,8 +377,8 @@ class Conversation:
     def healable(self) -> bytes:
         """Bytes of the last token, where it lies wholly in the open message's own text; else empty.
 
-        To be asked after `sync`. A token that ends a line is left alone: longer ones only add indentation, and
-        withdrawing it would cost a forward pass at every hole that begins a line.
+        To be asked after `sync`. A token that ends a line is left alone: longer ones only add indentation,
+        and withdrawing it would cost a forward pass at every hole that begins a line.
         """
         if self.encoder is None or self._encoded is None or not self._encoded.tokens:
             return b""
