@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.check.builtins import (
-    LIST_METHODS,
-    MAP_METHODS,
-    SCORED_METHODS,
-    STR_METHODS,
-    Builtin,
-)
+from sglc.check.builtins import LIST_METHODS, MAP_METHODS, SCORED_METHODS, STR_METHODS, Builtin
 from sglc.check.constants import Constants
 from sglc.check.names import field_type
 from sglc.check.relations import (

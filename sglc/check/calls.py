@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sglc.check.builtin_calls import BuiltinCalls
-from sglc.check.builtins import (
-    ERRORS,
-    FUNCTIONS,
-)
+from sglc.check.builtins import ERRORS, FUNCTIONS
 from sglc.check.declarations import WORDS
 from sglc.check.names import field_type
-from sglc.check.relations import (
-    UNKNOWN,
-    allows_null,
-    expand,
-    join,
-    said,
-)
+from sglc.check.relations import UNKNOWN, allows_null, expand, join, said
 from sglc.check.result import (
     BuiltinSymbol,
     DefaultArgument,

@@ -8,20 +8,8 @@ from typing import Any
 from sglc.check.builtins import ERRORS
 from sglc.check.exhaustive import Form, Shape
 from sglc.check.exhaustive import Span as NumberSpan
-from sglc.check.relations import (
-    INT,
-    NULL,
-    UNKNOWN,
-    expand,
-    said,
-    show,
-)
-from sglc.check.result import (
-    ErrorOf,
-    ErrorSymbol,
-    ExpressionType,
-    Unknown,
-)
+from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show
+from sglc.check.result import ErrorOf, ErrorSymbol, ExpressionType, Unknown
 from sglc.check.variables import Variables
 from sglc.check.walk import Body
 from sglc.check.walk import statements as all_statements

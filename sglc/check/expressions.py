@@ -30,23 +30,13 @@ from sglc.check.relations import (
     said,
     without_null,
 )
-from sglc.check.result import (
-    ExpressionType,
-    ListValue,
-    Never,
-    RangeOf,
-    Unknown,
-)
+from sglc.check.result import ExpressionType, ListValue, Never, RangeOf, Unknown
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.schema import schema_text
-from sglc.types.type import (
-    ListOf,
-    MapOf,
-    TupleOf,
-)
+from sglc.types.type import ListOf, MapOf, TupleOf
 
 
 class Expressions(Operators):

@@ -21,23 +21,12 @@ from sglc.check.relations import (
     said,
     without_null,
 )
-from sglc.check.result import (
-    BranchOf,
-    ErrorOf,
-    ExpressionType,
-    ListValue,
-    Never,
-    RangeOf,
-    ScoredOf,
-    Unknown,
-)
+from sglc.check.result import BranchOf, ErrorOf, ExpressionType, ListValue, Never, RangeOf, ScoredOf, Unknown
 from sglc.check.scopes import Scopes
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.member import MemberError, check_member
-from sglc.types.type import (
-    ListOf,
-)
+from sglc.types.type import ListOf
 
 
 class Fitting(Scopes):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sglc.check.calls import Calls
 from sglc.check.contradiction import (
     arms_are_apart,
     conflict_at_junction,
@@ -17,16 +16,8 @@ from sglc.check.contradiction import (
     least_tokens,
     report_empty,
 )
-from sglc.check.relations import (
-    INT,
-    NULL,
-    UNKNOWN,
-    expand,
-    is_enum,
-    item_of,
-    numeric_rank,
-    said,
-)
+from sglc.check.hole_options import HoleOptions
+from sglc.check.relations import NULL, UNKNOWN, expand, is_enum, item_of, said
 from sglc.check.result import (
     BranchOf,
     ErrorOf,
@@ -43,16 +34,7 @@ from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.printer import print_value
-from sglc.types.type import (
-    Alternatives,
-    Constant,
-    Named,
-    Optional,
-    RecordType,
-    Str,
-    Type,
-    UnionType,
-)
+from sglc.types.type import Alternatives, Constant, Named, Optional, RecordType, Str, Type, UnionType
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +48,9 @@ class Follow:
 
 
 END_OF_LINE = Follow()
-MAX_TOKENS = 1_000_000
-ONLY_GEN = ("until", "where")
-RANGES: dict[str, tuple[float, float, str]] = {
-    "temp": (0, 10, "a temperature lies in 0..10"),
-    "top_p": (0, 1, "a probability lies in 0..1"),
-    "min_p": (0, 1, "a probability lies in 0..1"),
-    "top_k": (1, 10_000_000, "at least one token must be left"),
-}
 
 
-class Holes(Calls):
-    # -- doors -------------------------------------------------------------------------------------
-
+class Holes(HoleOptions):
     def hole_expression(self, node: HoleNode) -> ExpressionType:
         """A gen, choose or select as an expression: it has no name of its own."""
         self.function.gens += 1
@@ -117,97 +89,6 @@ class Holes(Calls):
         if isinstance(node, ast.Gen):
             return self._gen(node, name, follow, options)
         return self._choice(node, name, follow, options)
-
-    def _allowed(self, node: HoleNode) -> None:
-        function = self.function
-        if function.kind in ("pure", "const", "test"):
-            self.program.report(
-                "E0404", f"a hole cannot stand in {self.place()}", node.span, label="asks a model",
-                hint="move it to a `fn`" if function.kind != "test" else "call a function, or `fuzz` it",
-            )  # fmt: skip
-        elif function.role is not None and function.role != "assistant":
-            assert function.role_span is not None
-            self.program.report(
-                "E0405", f"a hole cannot stand under `{function.role}`", node.span,
-                label="only the assistant's text is generated",
-                secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
-                hint="move it under `assistant:`",
-            )  # fmt: skip
-        elif function.role is None and function.has_roles and function.kind == "fn":
-            self.program.report(
-                "E0405", "a hole stands outside the roles", node.span, label="belongs to no message",
-                hint="move it under `assistant:`",
-            )  # fmt: skip
-
-    # -- options -----------------------------------------------------------------------------------
-
-    def _options(self, node: HoleNode) -> dict[str, Any]:
-        """Check the options; constants by kind, `until` as a list of texts."""
-        found: dict[str, Any] = {}
-        for option in node.options:
-            kind = option.kind
-            if kind == "where":
-                self._unavailable(
-                    "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
-                )
-            elif kind == "using":
-                self._unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
-            elif kind in ("n", "decode"):
-                what = "several samples of one hole" if kind == "n" else "decoding strategies"
-                self._unavailable("E0914", what, option.span, "use `fork i in 0..n seed i:`")
-            elif kind == "until":
-                self._until(node, option, found)
-            else:
-                self._number_option(option, found)
-        return found
-
-    def _until(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
-        if not isinstance(node, ast.Gen):
-            self.program.report(
-                "E0330", "`until` belongs to `gen`", option.span, label="options have their own ends"
-            )
-            return
-        text = self.needed(option.value, Str(), "a stop text")
-        if isinstance(text, str):
-            found.setdefault("until", []).append((text, option.span))
-
-    def _number_option(self, option: ast.HoleOption, found: dict[str, Any]) -> None:
-        kind = option.kind
-        if kind == "max_tokens":
-            count = self.needed(option.value, INT, "`max … tok`")
-            found[kind] = None
-            if count is not None and not 1 <= count <= MAX_TOKENS:
-                self.program.report(
-                    "E0330", "a token budget is at least 1", option.value.span, label=f"this is {count}"
-                )
-                return
-            if count is not None:
-                found[kind] = count
-            return
-        type = self.infer(option.value)
-        rank = numeric_rank(type, self.table)
-        whole = kind in ("top_k", "seed")
-        if isinstance(type, Unknown):
-            return
-        if rank is None or (whole and rank > 0):
-            self.program.report(
-                "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {said(type)}",
-                option.value.span, label=f"this is {said(type)}",
-            )  # fmt: skip
-            return
-        known, value = self.fold(option.value)
-        if known:
-            self.module.constants[id(option.value)] = value
-            limits = RANGES.get(kind)
-            if limits is not None and not limits[0] <= value <= limits[1]:
-                self.program.report(
-                    "E0330", f"`{kind}` cannot be {value}", option.value.span, label="out of range",
-                    reason=limits[2],
-                )  # fmt: skip
-                return
-            found[kind] = value
-
-    # -- gen ---------------------------------------------------------------------------------------
 
     def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:
         type: Type = self.resolve(node.type)
@@ -333,8 +214,6 @@ class Holes(Calls):
         elif "\n" not in stops:
             stops.append("\n")
         self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
-
-    # -- choose and select -------------------------------------------------------------------------
 
     def _choice(
         self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]
@@ -470,8 +349,6 @@ class Holes(Calls):
         if len(values) == 1:
             return Constant(values[0])
         return Alternatives(tuple(Constant(value) for value in values))
-
-    # -- the body's holes together -----------------------------------------------------------------
 
     def schemas_shown(self) -> None:
         """Note records and unions that are generated but never shown to the model."""

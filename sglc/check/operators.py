@@ -21,17 +21,11 @@ from sglc.check.relations import (
     numeric_rank,
     said,
 )
-from sglc.check.result import (
-    ExpressionType,
-    RangeOf,
-    Unknown,
-)
+from sglc.check.result import ExpressionType, RangeOf, Unknown
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
-from sglc.types.type import (
-    MapOf,
-)
+from sglc.types.type import MapOf
 
 
 class Operators(Names):

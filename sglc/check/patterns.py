@@ -37,16 +37,7 @@ from sglc.check.type_expressions import BUILTIN_TYPES
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.types.type import (
-    Alternatives,
-    EnumType,
-    Named,
-    Optional,
-    RecordType,
-    TupleOf,
-    Type,
-    UnionType,
-)
+from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType, TupleOf, Type, UnionType
 from sglc.types.values import EnumValue
 
 

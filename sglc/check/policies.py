@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from sglc.check.control_flow import ControlFlow
 from sglc.check.prompt_lines import header
-from sglc.check.relations import (
-    INT,
-    NEVER,
-    NULL,
-    UNKNOWN,
-    item_of,
-    join,
-    numeric_rank,
-    said,
-)
-from sglc.check.result import (
-    BranchOf,
-    ExpressionType,
-    ListValue,
-    Unknown,
-)
+from sglc.check.relations import INT, NEVER, NULL, UNKNOWN, item_of, join, numeric_rank, said
+from sglc.check.result import BranchOf, ExpressionType, ListValue, Unknown
 from sglc.check.state import ForkFrame, Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest

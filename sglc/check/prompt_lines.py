@@ -11,13 +11,8 @@ from typing import Any, ClassVar
 
 from sglc.check.holes import END_OF_LINE, Follow
 from sglc.check.patterns import Patterns
-from sglc.check.relations import (
-    UNKNOWN,
-)
-from sglc.check.result import (
-    ExpressionType,
-    Unknown,
-)
+from sglc.check.relations import UNKNOWN
+from sglc.check.result import ExpressionType, Unknown
 from sglc.check.walk import Body
 from sglc.diagnostics.diagnostic import Label
 from sglc.library import LibraryError

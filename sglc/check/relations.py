@@ -11,16 +11,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from sglc.check.result import (
-    BranchOf,
-    ErrorOf,
-    ExpressionType,
-    ListValue,
-    Never,
-    RangeOf,
-    ScoredOf,
-    Unknown,
-)
+from sglc.check.result import BranchOf, ErrorOf, ExpressionType, ListValue, Never, RangeOf, ScoredOf, Unknown
 from sglc.types.show import show_type
 from sglc.types.type import (
     AliasType,

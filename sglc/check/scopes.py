@@ -9,14 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.check.declarations import WORDS, Declarations
-from sglc.check.relations import (
-    allows_null,
-    without_null,
-)
-from sglc.check.result import (
-    ExpressionType,
-    LocalSymbol,
-)
+from sglc.check.relations import allows_null, without_null
+from sglc.check.result import ExpressionType, LocalSymbol
 from sglc.check.state import FunctionState, Local, ModuleState, ProgramState, Scope
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span

@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sglc.check.result import (
-    DefaultArgument,
-    ExpressionType,
-    HoleFacts,
-    Symbol,
-)
+from sglc.check.result import DefaultArgument, ExpressionType, HoleFacts, Symbol
 from sglc.diagnostics.diagnostic import Diagnostic, Label, Severity
 from sglc.library import Library
 from sglc.source import Source, Span

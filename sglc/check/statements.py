@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from sglc.check.policies import Policies
 from sglc.check.prompt_lines import header
-from sglc.check.relations import (
-    INT,
-    UNKNOWN,
-    said,
-)
-from sglc.check.result import (
-    ErrorSymbol,
-    FunctionSymbol,
-)
+from sglc.check.relations import INT, UNKNOWN, said
+from sglc.check.result import ErrorSymbol, FunctionSymbol
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast

@@ -21,13 +21,7 @@ from sglc.check.relations import (
     said,
     widen,
 )
-from sglc.check.result import (
-    ExpressionType,
-    ListValue,
-    LocalSymbol,
-    Never,
-    Unknown,
-)
+from sglc.check.result import ExpressionType, ListValue, LocalSymbol, Never, Unknown
 from sglc.check.state import Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax import ast
