@@ -11,12 +11,11 @@ from collections.abc import Hashable, Mapping
 from sglc.automata import term as t
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
-from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.machine import Machine, Node
 from sglc.runtime.mask.nodes import (
     Alternatives,
     AnyBytes,
     Literal,
-    Node,
     NothingNode,
     Repetition,
     RuleNode,

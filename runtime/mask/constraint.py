@@ -82,7 +82,7 @@ class Constraint:
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
-        return Matcher(self, self._shop.store(vocabulary))
+        return Matcher(self._shop.store(vocabulary), self.start, self.check)
 
     def check(self) -> None:
         """Account for states made since the last call. Raises ConstraintError beyond the limit."""

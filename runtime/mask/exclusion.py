@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from sglc.runtime.mask.machine import ACCEPT, DEAD, END
-from sglc.runtime.mask.nodes import Loop, Node, WordSet
-
-if TYPE_CHECKING:
-    from sglc.runtime.mask.machine import Machine, Work
+from sglc.runtime.mask.endings import completion
+from sglc.runtime.mask.machine import ACCEPT, DEAD, END, Loop, Machine, Node, Work
+from sglc.runtime.mask.nodes import WordSet
 
 TriePlace = tuple[int, int, int]
 State = tuple[int, TriePlace | None]
@@ -170,7 +167,7 @@ class Exclusion(Node):
                 if after in tried:
                     continue
                 tried.add(after)
-                ending: bytes | None = machine.completion(after)
+                ending: bytes | None = completion(machine, after)
             elif self._ends(machine, (after, below)):
                 ending = b""
             else:

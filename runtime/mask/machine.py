@@ -5,7 +5,8 @@ A *thread* is one place in a constraint: a leaf that is being read, with the con
 threads and configurations are hash-consed, so equal places are equal integers: a list's loop comes back to
 the same configuration after each item, and constraints that share parts share their configurations.
 
-What leaves and frames do is the protocol of `Node` in `nodes.py`; the machine knows nothing of their kinds.
+`Node` is the whole protocol between constraints and the machine, which knows nothing of their kinds. A new
+kind of constraint (an object of a JSON Schema with its set of keys, a rule of a grammar) is a new subclass.
 
 Integers with a fixed meaning: configuration 0 is DEAD (no thread), configuration 1 accepts and cannot go on;
 thread 0 is acceptance; continuation 0 is the end of the constraint.
@@ -14,16 +15,14 @@ thread 0 is acceptance; continuation 0 is the end of the constraint.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.text import Class, first_bytes
-
-if TYPE_CHECKING:
-    from sglc.runtime.mask.nodes import Node
+from sglc.runtime.mask.utf8 import Class, first_bytes
 
 DEAD = 0
 FINAL = 1
@@ -38,8 +37,113 @@ Work = list[tuple["Node | None", int]]
 """What a closure still has to do: open a node before a continuation, or (None) resume a continuation."""
 
 _MOST_THREADS = 4096
-_LONGEST_FORCED = 1 << 16
 _MOST_STEPS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Characters that keep a leaf where it is.
+
+    ranges   the characters, none of them spelled by an escape
+    certain  any text of at most this many of them is legal (None: of any length)
+    closed   longer texts of them are not legal through this leaf
+    """
+
+    ranges: Class
+    certain: int | None
+    closed: bool
+
+
+class Node:
+    """One interned part of a constraint.
+
+    As a *leaf*, in some state, it has byte moves; as a *frame*, it is resumed when the part before has ended.
+    Every leaf state must be alive: some completion of the leaf exists, and it reads at least one more byte.
+    """
+
+    index: int = -1
+    """Its number in the machine."""
+    productive: bool = False
+    """Whether it has any word; found by fixpoint before the node is opened."""
+    nullable: bool = False
+    """Whether the empty word is one of its words."""
+    universal: bool = False
+    """Whether, as a leaf, it accepts every byte string."""
+    repeats_nothing: bool = False
+    """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
+    size: int | None = None
+    """Bytes of its shortest word, None until measured."""
+
+    def children(self) -> Sequence[Node]:
+        """The nodes that `analyse` and `measure` look at."""
+        return ()
+
+    def openers(self) -> Sequence[Node]:
+        """The children that may be opened before a byte has been read."""
+        return self.children()
+
+    def analyse(self) -> tuple[bool, bool]:
+        """(productive, nullable) as far as known from the children."""
+        raise TypeError(f"{type(self).__name__} has no analysis")
+
+    def measure(self) -> int | None:
+        """Bytes of the shortest word as far as known from the children."""
+        raise TypeError(f"{type(self).__name__} has no measure")
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        """Add the threads at the beginning of this node, which is followed by `cont`."""
+        raise TypeError(f"{type(self).__name__} cannot be opened")
+
+    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+        """Add the threads after the part that this frame waited for."""
+        raise TypeError(f"{type(self).__name__} is not a frame")
+
+    def moves(self, machine: Machine, state: Any, cont: int) -> Iterable[tuple[int, int, int]]:
+        """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
+        raise TypeError(f"{type(self).__name__} is not a leaf")
+
+    def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
+        """The configuration after one byte of a leaf state."""
+        for low, high, target in self.moves(machine, state, cont):
+            if low <= byte <= high:
+                return target
+        return 0
+
+    def traced(self, machine: Machine, state: Any) -> bool:
+        """Whether this leaf state keeps the bytes read, so that it has `move` but no `moves` of its own."""
+        return False
+
+    def untrace(self, machine: Machine, state: Any) -> Hashable:
+        """The state without the bytes read: the same moves until those bytes would matter (`lost`)."""
+        return state
+
+    def lost(self, machine: Machine, state: Any) -> bool:
+        """Whether the moves depend on bytes that `untrace` dropped."""
+        return False
+
+    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
+        """The characters that keep a leaf state in place, if it has such."""
+        return None
+
+    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
+        """A leaf state with the same futures up to `reach` bytes, one for many states where possible."""
+        return state
+
+    def forced_run(self, state: Any) -> bytes:
+        """All remaining bytes of a leaf state that has no choice at all."""
+        return b""
+
+    def shortest(self, machine: Machine) -> bytes:
+        """A shortest word of the whole node."""
+        raise TypeError(f"{type(self).__name__} has no words")
+
+    def shortest_from(self, machine: Machine, state: Any) -> bytes:
+        """A shortest ending of a leaf state."""
+        raise TypeError(f"{type(self).__name__} is not a leaf")
+
+    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+        """A shortest rest of this node when its frame is resumed."""
+        raise TypeError(f"{type(self).__name__} is not a frame")
 
 
 class Machine:
@@ -75,9 +179,9 @@ class Machine:
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)
-        self._completions: dict[int, bytes] = {}
-        self._forced: dict[int, bytes] = {}
-        self._rests: dict[int, bytes] = {END: b""}
+        self.endings: dict[int, bytes] = {}
+        self.rests: dict[int, bytes] = {END: b""}
+        self.forced_runs: dict[int, bytes] = {}
 
     # Interning
 
@@ -305,64 +409,3 @@ class Machine:
         self.row_count += 1
         self.row_of[config] = place
         return place
-
-    # Shortest completions
-
-    def completion(self, config: int) -> bytes:
-        """A shortest byte string that leads to acceptance; the least of equally short ones by thread."""
-        found = self._completions.get(config)
-        if found is None:
-            words = []
-            for thread in self.configs[config]:
-                if thread == ACCEPT:
-                    words = [b""]
-                    break
-                node, state, cont = self.threads[thread]
-                words.append(node.shortest_from(self, state) + self.rest(cont))
-            if not words:
-                raise ConstraintError("a dead configuration has no completion")
-            found = min(words, key=lambda word: (len(word), word))
-            if len(self._completions) > 20_000:
-                self._completions.clear()
-            self._completions[config] = found
-        return found
-
-    def rest(self, cont: int) -> bytes:
-        """A shortest byte string from a continuation to acceptance."""
-        pending = []
-        while cont not in self._rests:
-            pending.append(cont)
-            cont = self.conts[cont][2]
-        for cont in reversed(pending):
-            node, state, following = self.conts[cont]
-            self._rests[cont] = node.shortest_rest(self, state) + self._rests[following]
-        return self._rests[pending[0] if pending else cont]
-
-    # Forced bytes
-
-    def forced(self, config: int) -> bytes:
-        """The only way on from a configuration, as far as there is only one and the text may not end."""
-        found = self._forced.get(config)
-        if found is None:
-            with self.lock:
-                out = bytearray()
-                here = config
-                while not self.accepts(here) and here != DEAD and len(out) < _LONGEST_FORCED:
-                    threads = self.configs[here]
-                    if len(threads) == 1:
-                        node, state, cont = self.threads[threads[0]]
-                        run = node.forced_run(state)
-                        if run:
-                            out += run
-                            here = self.after(cont)
-                            continue
-                    legal = np.flatnonzero(self.row(self.untraced(here)))
-                    if len(legal) != 1:
-                        break
-                    out.append(int(legal[0]))
-                    here = self.step(here, out[-1])
-                found = bytes(out)
-                if len(self._forced) > 100_000:
-                    self._forced.clear()
-                self._forced[config] = found
-        return found

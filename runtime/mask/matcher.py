@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import DEAD, FINAL
-
-if TYPE_CHECKING:
-    from sglc.runtime.mask.constraint import Constraint
-    from sglc.runtime.mask.store import MaskStore
+from sglc.runtime.mask.store import MaskStore
 
 _History = tuple[int, bytes, "_History | None"]
 """(configuration before the step, bytes of the step, the steps before)."""
@@ -24,12 +21,13 @@ class Matcher:
     business: masks never contain tokens without bytes.
     """
 
-    __slots__ = ("_config", "_history", "_length", "_store", "constraint")
+    __slots__ = ("_check", "_config", "_history", "_length", "_store", "machine")
 
-    def __init__(self, constraint: Constraint, store: MaskStore) -> None:
-        self.constraint = constraint
+    def __init__(self, store: MaskStore, start: int, check: Callable[[], None]) -> None:
+        self.machine = store.machine
         self._store = store
-        self._config = constraint.start
+        self._check = check
+        self._config = start
         self._history: _History | None = None
         self._length = 0
 
@@ -47,7 +45,7 @@ class Matcher:
 
     def is_accepting(self) -> bool:
         """Whether the text so far is legal as it stands."""
-        return self.constraint.machine.accepts(self._config)
+        return self.machine.accepts(self._config)
 
     def is_complete(self) -> bool:
         """Whether the text is legal and nothing can follow."""
@@ -61,16 +59,16 @@ class Matcher:
         """Write the mask of the next token into `row` (int32[ceil(V/32)])."""
         found = self._store.masks.get(self._config)
         if found is None:
-            found = self._store.mask(self._config, self.constraint.check)
+            found = self._store.mask(self._config, self._check)
         row[:] = found.row
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
-        return self._store.mask(self._config, self.constraint.check).row
+        return self._store.mask(self._config, self._check).row
 
     def mask_size(self) -> int:
         """How many tokens may come next."""
-        return self._store.mask(self._config, self.constraint.check).count
+        return self._store.mask(self._config, self._check).count
 
     def allowed(self) -> np.ndarray:
         """The ids of the tokens that may come next, ascending."""
@@ -78,15 +76,15 @@ class Matcher:
 
     def allows(self, token: int) -> bool:
         """Whether a token may come next, without computing the whole mask."""
-        return self._store.next(self._config, token, self.constraint.check) != DEAD
+        return self._store.next(self._config, token, self._check) != DEAD
 
     def forced(self) -> bytes:
         """The bytes that must come next; empty where there is a choice or the text may end."""
-        return self.constraint.machine.forced(self._config)
+        return forced(self.machine, self._config)
 
     def shortest_completion(self) -> bytes:
         """A shortest byte string that makes the text legal. Raises ConstraintError on a dead matcher."""
-        return self.constraint.machine.completion(self._config)
+        return completion(self.machine, self._config)
 
     def text(self) -> bytes:
         """All bytes accepted so far."""
@@ -104,7 +102,7 @@ class Matcher:
         store = self._store
         following = store.transitions.get(self._config * store.vocabulary.size + token)
         if following is None:
-            following = store.next(self._config, token, self.constraint.check)
+            following = store.next(self._config, token, self._check)
         if following == DEAD:
             return False
         data = store.vocabulary.token_bytes[token]
@@ -116,14 +114,14 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Take bytes as one step; False, and nothing happens, if they are not legal."""
-        machine = self.constraint.machine
+        machine = self.machine
         config = self._config
         with machine.lock:
             for byte in data:
                 config = machine.step(config, byte)
                 if config == DEAD:
                     return False
-            self.constraint.check()
+            self._check()
         self._history = (self._config, bytes(data), self._history)
         self._config = config
         self._length += 1
@@ -141,8 +139,9 @@ class Matcher:
     def clone(self) -> Matcher:
         """An independent matcher at the same place."""
         twin = Matcher.__new__(Matcher)
-        twin.constraint = self.constraint
+        twin.machine = self.machine
         twin._store = self._store
+        twin._check = self._check
         twin._config = self._config
         twin._history = self._history
         twin._length = self._length

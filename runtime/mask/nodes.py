@@ -1,127 +1,11 @@
-"""What a constraint is made of at run time: leaves that read bytes and frames that wait for their parts.
-
-`Node` is the whole protocol between constraints and the machine. A new kind of constraint (an object of a
-JSON Schema with its set of keys, a rule of a grammar) is a new subclass and nothing else. States are any
-hashable values; they are interned together with their node and continuation, so they should be small and
-canonical: places with the same future should be the same value.
-"""
+"""The kinds of parts that constraints are made of, but for texts and exclusions."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from sglc.runtime.mask.machine import Machine, Work
-    from sglc.runtime.mask.text import Class
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """Characters that keep a leaf where it is.
-
-    ranges   the characters, none of them spelled by an escape
-    certain  any text of at most this many of them is legal (None: of any length)
-    closed   longer texts of them are not legal through this leaf
-    """
-
-    ranges: Class
-    certain: int | None
-    closed: bool
-
-
-class Node:
-    """One interned part of a constraint.
-
-    As a *leaf*, in some state, it has byte moves; as a *frame*, it is resumed when the part before has ended.
-    Every leaf state must be alive: some completion of the leaf exists, and it reads at least one more byte.
-    """
-
-    index: int = -1
-    """Its number in the machine."""
-    productive: bool = False
-    """Whether it has any word; found by fixpoint before the node is opened."""
-    nullable: bool = False
-    """Whether the empty word is one of its words."""
-    universal: bool = False
-    """Whether, as a leaf, it accepts every byte string."""
-    repeats_nothing: bool = False
-    """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
-    size: int | None = None
-    """Bytes of its shortest word, None until measured."""
-
-    def children(self) -> Sequence[Node]:
-        """The nodes that `analyse` and `measure` look at."""
-        return ()
-
-    def openers(self) -> Sequence[Node]:
-        """The children that may be opened before a byte has been read."""
-        return self.children()
-
-    def analyse(self) -> tuple[bool, bool]:
-        """(productive, nullable) as far as known from the children."""
-        raise TypeError(f"{type(self).__name__} has no analysis")
-
-    def measure(self) -> int | None:
-        """Bytes of the shortest word as far as known from the children."""
-        raise TypeError(f"{type(self).__name__} has no measure")
-
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
-        """Add the threads at the beginning of this node, which is followed by `cont`."""
-        raise TypeError(f"{type(self).__name__} cannot be opened")
-
-    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
-        """Add the threads after the part that this frame waited for."""
-        raise TypeError(f"{type(self).__name__} is not a frame")
-
-    def moves(self, machine: Machine, state: Any, cont: int) -> Iterable[tuple[int, int, int]]:
-        """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
-        raise TypeError(f"{type(self).__name__} is not a leaf")
-
-    def move(self, machine: Machine, state: Any, cont: int, byte: int) -> int:
-        """The configuration after one byte of a leaf state."""
-        for low, high, target in self.moves(machine, state, cont):
-            if low <= byte <= high:
-                return target
-        return 0
-
-    def traced(self, machine: Machine, state: Any) -> bool:
-        """Whether this leaf state keeps the bytes read, so that it has `move` but no `moves` of its own."""
-        return False
-
-    def untrace(self, machine: Machine, state: Any) -> Hashable:
-        """The state without the bytes read: the same moves until those bytes would matter (`lost`)."""
-        return state
-
-    def lost(self, machine: Machine, state: Any) -> bool:
-        """Whether the moves depend on bytes that `untrace` dropped."""
-        return False
-
-    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
-        """The characters that keep a leaf state in place, if it has such."""
-        return None
-
-    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
-        """A leaf state with the same futures up to `reach` bytes, one for many states where possible."""
-        return state
-
-    def forced_run(self, state: Any) -> bytes:
-        """All remaining bytes of a leaf state that has no choice at all."""
-        return b""
-
-    def shortest(self, machine: Machine) -> bytes:
-        """A shortest word of the whole node."""
-        raise TypeError(f"{type(self).__name__} has no words")
-
-    def shortest_from(self, machine: Machine, state: Any) -> bytes:
-        """A shortest ending of a leaf state."""
-        raise TypeError(f"{type(self).__name__} is not a leaf")
-
-    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
-        """A shortest rest of this node when its frame is resumed."""
-        raise TypeError(f"{type(self).__name__} is not a frame")
+from sglc.runtime.mask.machine import Machine, Node, Work
 
 
 def measure(root: Node) -> None:
@@ -282,6 +166,7 @@ class Alternatives(Node):
     def __init__(self, arms: tuple[Node, ...]) -> None:
         self.arms = arms
         self.best: Node | None = None
+        self._best_size = 0
 
     def children(self) -> Sequence[Node]:
         return self.arms

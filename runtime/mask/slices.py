@@ -15,8 +15,9 @@ import numpy as np
 from sglc.automata.term import CharDfa
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.select import TrieWalk
-from sglc.runtime.mask.text import Class, TextTable
+from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.trie import Trie, restrict
+from sglc.runtime.mask.utf8 import Class
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _NARROW = 16
@@ -149,6 +150,6 @@ def table_rows(table: TextTable) -> tuple[np.ndarray, np.ndarray]:
 
 def slice_store(vocabulary: Vocabulary) -> SliceStore:
     """The store that belongs to a vocabulary."""
-    if vocabulary._slices is None:
-        vocabulary._slices = SliceStore(vocabulary)
-    return vocabulary._slices
+    if vocabulary.slices is None:
+        vocabulary.slices = SliceStore(vocabulary)
+    return vocabulary.slices

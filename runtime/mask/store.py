@@ -9,10 +9,9 @@ import numpy as np
 
 from sglc.kernels.contract import NO_ROW
 from sglc.kernels.select import TrieWalk, count_bits
-from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
-from sglc.runtime.mask.nodes import Loop
+from sglc.runtime.mask.machine import ACCEPT, DEAD, Loop, Machine
 from sglc.runtime.mask.slices import Slice, SliceStore, slice_store
-from sglc.runtime.mask.text import Class
+from sglc.runtime.mask.utf8 import Class
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000

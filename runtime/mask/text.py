@@ -10,73 +10,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from functools import lru_cache
-
-import numpy as np
 
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, ByteRange, Class, escape, utf8_sequences
 
-ByteRange = tuple[int, int]
-Class = tuple[tuple[int, int], ...]
-"""A set of code points: sorted, disjoint ranges, both ends included."""
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 Move = tuple[int, int, int]
 """(lowest byte, highest byte, local state reached)."""
 
-_SHORT_ESCAPES = {8: b"\\b", 9: b"\\t", 10: b"\\n", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
-_ESCAPED = tuple([*range(0x20), 34, 92])
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
 _MAX_LENGTH_WORK = 20_000_000
 _MAX_PATH_WORK = 5_000_000
-
-
-def escape(character: int) -> bytes:
-    """The canonical spelling of one code point inside a JSON string."""
-    if character in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[character]
-    return b"\\u%04x" % character if character < 0x20 else chr(character).encode()
-
-
-def utf8_sequences(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
-    """Sequences of byte ranges that together spell exactly the code points low..high (no surrogates inside).
-
-    Whenever a range of lead bytes is wider than one, all its continuations are full; ranges of disjoint code
-    points are therefore equal or disjoint in their lead bytes. (The known splitting of UTF-8 ranges, as in
-    Cox, "Regular Expression Matching in the Wild", 2010.)
-    """
-    for top in (0x7F, 0x7FF, 0xFFFF):
-        if low <= top < high:
-            yield from utf8_sequences(low, top)
-            yield from utf8_sequences(top + 1, high)
-            return
-    for shift in (6, 12, 18):
-        if high < 0x80:
-            break
-        block = (1 << shift) - 1
-        if low >> shift != high >> shift:
-            if low & block:
-                yield from utf8_sequences(low, low | block)
-                yield from utf8_sequences((low | block) + 1, high)
-                return
-            if high & block != block:
-                yield from utf8_sequences(low, (high & ~block) - 1)
-                yield from utf8_sequences(high & ~block, high)
-                return
-    yield tuple(zip(chr(low).encode(), chr(high).encode(), strict=True))
-
-
-@lru_cache(maxsize=1024)
-def first_bytes(ranges: Class) -> np.ndarray:
-    """The bytes that begin characters of a class: bool[256], not to be written to."""
-    out = np.zeros(256, bool)
-    for low, high in ranges:
-        for path in utf8_sequences(low, high):
-            out[path[0][0] : path[0][1] + 1] = True
-    out.flags.writeable = False
-    return out
 
 
 class TextTable:
@@ -158,7 +105,7 @@ class TextTable:
                 if target != local:
                     continue
                 if self.encoding == "json":
-                    for escaped in _ESCAPED:
+                    for escaped in ESCAPED:
                         if low <= escaped <= high:
                             if low < escaped:
                                 ranges.append((low, escaped - 1))
@@ -471,7 +418,7 @@ class TextTable:
                 return bytes([character])
         if self.encoding == "json":
             for character in range(max(low, 0x20), min(high, 0x7F) + 1):
-                if character not in _SHORT_ESCAPES:
+                if character not in SHORT_ESCAPES:
                     return bytes([character])
             return min(
                 (escape(c) for c in {low, high, *_clip(low, high, (8, 10, 34, 92))}), key=_length_first
@@ -482,7 +429,7 @@ class TextTable:
 
     def _spellings(self, low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
         if self.encoding == "json":
-            for escaped in _ESCAPED:
+            for escaped in ESCAPED:
                 if low <= escaped <= high:
                     if low < escaped:
                         yield from utf8_sequences(low, escaped - 1)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sglc.runtime.mask.nodes import Literal, Loop, Node
+from sglc.runtime.mask.machine import Loop, Machine, Node, Work
+from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.text import Place, TextTable
-
-if TYPE_CHECKING:
-    from sglc.runtime.mask.machine import Machine, Work
 
 _QUOTE = ord('"')
 _MANY = 1_000_000

@@ -7,16 +7,13 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.trie import Trie, build_trie
-
-if TYPE_CHECKING:
-    from sglc.runtime.mask.slices import SliceStore
 
 _CACHED_FROM = 8192
 """Vocabularies of at least this size keep their trie on disk."""
@@ -36,7 +33,8 @@ class Vocabulary:
             raise ValueError("an end token is outside of the vocabulary")
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
-        self._slices: SliceStore | None = None
+        self.slices: Any = None
+        """The `SliceStore` of `slices.slice_store`, kept where its vocabulary is."""
 
     @classmethod
     def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:

@@ -1,0 +1,75 @@
+"""What follows a configuration: its shortest completion, and the bytes that are the only way on.
+
+Shortest words add up along continuations: the shortest ending of a leaf, then the rest of each frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
+
+_MOST_ENDINGS = 20_000
+_MOST_FORCED = 100_000
+_LONGEST_FORCED = 1 << 16
+
+
+def completion(machine: Machine, config: int) -> bytes:
+    """A shortest byte string that leads to acceptance; the smallest of equally short ones."""
+    found = machine.endings.get(config)
+    if found is None:
+        words = []
+        for thread in machine.configs[config]:
+            if thread == ACCEPT:
+                words = [b""]
+                break
+            node, state, cont = machine.threads[thread]
+            words.append(node.shortest_from(machine, state) + rest(machine, cont))
+        if not words:
+            raise ConstraintError("a dead configuration has no completion")
+        found = min(words, key=lambda word: (len(word), word))
+        if len(machine.endings) > _MOST_ENDINGS:
+            machine.endings.clear()
+        machine.endings[config] = found
+    return found
+
+
+def rest(machine: Machine, cont: int) -> bytes:
+    """A shortest byte string from a continuation to acceptance."""
+    pending = []
+    while cont not in machine.rests:
+        pending.append(cont)
+        cont = machine.conts[cont][2]
+    for waiting in reversed(pending):
+        node, state, following = machine.conts[waiting]
+        machine.rests[waiting] = node.shortest_rest(machine, state) + machine.rests[following]
+    return machine.rests[pending[0] if pending else cont]
+
+
+def forced(machine: Machine, config: int) -> bytes:
+    """The only way on from a configuration, as far as there is only one and the text may not end."""
+    found = machine.forced_runs.get(config)
+    if found is None:
+        with machine.lock:
+            out = bytearray()
+            here = config
+            while not machine.accepts(here) and here != DEAD and len(out) < _LONGEST_FORCED:
+                threads = machine.configs[here]
+                if len(threads) == 1:
+                    node, state, cont = machine.threads[threads[0]]
+                    run = node.forced_run(state)
+                    if run:
+                        out += run
+                        here = machine.after(cont)
+                        continue
+                legal = np.flatnonzero(machine.row(machine.untraced(here)))
+                if len(legal) != 1:
+                    break
+                out.append(int(legal[0]))
+                here = machine.step(here, out[-1])
+            found = bytes(out)
+            if len(machine.forced_runs) > _MOST_FORCED:
+                machine.forced_runs.clear()
+            machine.forced_runs[config] = found
+    return found
