@@ -41,6 +41,8 @@ from sglc.types.type import ListOf, MapOf, Named, Optional, RecordType, TupleOf
 
 
 class BuiltinCalls(Constants):
+    """The table says what is taken and given; nothing about a built-in is written here alone."""
+
     def _builtin(self, node: ast.Call, row: Builtin, owner: ExpressionType | None) -> ExpressionType:
         """Check the arguments of a built-in by the table and give its result."""
         what = f"`.{row.name}`" if owner is not None else f"`{row.name}`"

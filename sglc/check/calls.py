@@ -32,6 +32,8 @@ Parameters = Sequence[tuple[str, ExpressionType, DefaultArgument | None]]
 
 
 class Calls(BuiltinCalls):
+    """A call that was understood has its bound arguments in the module's table."""
+
     def call(self, node: ast.Call, expected: ExpressionType | None) -> ExpressionType:
         function = node.function
         if isinstance(function, ast.Reference):

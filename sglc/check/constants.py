@@ -52,6 +52,8 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Constants(Expressions):
+    """What folds has one value whatever the program does."""
+
     def constant(self, entity: Entity) -> tuple[ExpressionType, Value] | None:
         """Type and value of a `const` of this module; None where it has none, which is reported once."""
         known = self.program.constants.get(entity.name)

@@ -17,6 +17,8 @@ from sglc.syntax import ast
 
 
 class ControlFlow(Variables):
+    """Each method tells whether the statements after it are cut off."""
+
     def _if(self, node: ast.If) -> bool:
         reached = False
         passed: dict[str, ExpressionType] = {}

@@ -30,6 +30,8 @@ WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function
 
 
 class Declarations(TypeResolver):
+    """A declared type is in the table as soon as somebody looks it up."""
+
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         super().__init__(program, module)
         self._open: list[str] = []

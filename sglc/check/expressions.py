@@ -40,6 +40,8 @@ from sglc.types.type import ListOf, MapOf, TupleOf
 
 
 class Expressions(Operators):
+    """All forms of expressions by class; calls, holes and forks are typed further on."""
+
     def _number(self, node: ast.Number, expected: ExpressionType | None) -> ExpressionType:
         return DEC if isinstance(node.value, Decimal) else INT
 

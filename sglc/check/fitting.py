@@ -30,6 +30,8 @@ from sglc.types.type import ListOf
 
 
 class Fitting(Scopes):
+    """Every expression that passes through `infer` has its type in the module's table."""
+
     FORMS: ClassVar[dict[type, Any]] = {}
     """Class of an expression to the method that types it."""
 

@@ -22,6 +22,8 @@ RANGES: dict[str, tuple[float, float, str]] = {
 
 
 class HoleOptions(Calls):
+    """Options known now are returned; others are checked by type."""
+
     def _allowed(self, node: HoleNode) -> None:
         function = self.function
         if function.kind in ("pure", "const", "test"):

@@ -51,6 +51,8 @@ END_OF_LINE = Follow()
 
 
 class Holes(HoleOptions):
+    """Every hole has its facts noted, also a faulty one."""
+
     def hole_expression(self, node: HoleNode) -> ExpressionType:
         """A gen, choose or select as an expression: it has no name of its own."""
         self.function.gens += 1

@@ -66,6 +66,8 @@ from sglc.types.values import EnumValue
 
 
 class Names(Fitting):
+    """Reads mark a variable as used and tell the collectors that are open."""
+
     def _reference(self, node: ast.Reference, expected: ExpressionType | None) -> ExpressionType:
         name = node.name
         function = self.function

@@ -29,6 +29,8 @@ from sglc.types.type import MapOf
 
 
 class Operators(Names):
+    """Numbers widen from int to decimal to float; nothing else is converted."""
+
     def _unary(self, node: ast.Unary, expected: ExpressionType | None) -> ExpressionType:
         if node.operator == "not":
             self.condition(node.operand)

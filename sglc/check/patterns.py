@@ -42,6 +42,8 @@ from sglc.types.values import EnumValue
 
 
 class Patterns(Holes):
+    """A pattern that was understood has its meaning in the module's table."""
+
     # -- one pattern -------------------------------------------------------------------------------
 
     def pattern(self, node: ast.Pattern, type: ExpressionType, binds: bool = True) -> Form:

@@ -15,6 +15,8 @@ MAX_ATTEMPTS = 100
 
 
 class Policies(ControlFlow):
+    """A retry names the one hole it draws again."""
+
     def _ensure(self, node: ast.Ensure) -> bool:
         function = self.function
         word = "ensure" if node.hard else "check"

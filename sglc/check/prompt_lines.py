@@ -21,6 +21,8 @@ from sglc.syntax import ast
 
 
 class PromptLines(Patterns):
+    """Text is checked where it stands: in a role, or in a function without any."""
+
     STATEMENTS: ClassVar[dict[type, Any]] = {}
     """Class of a statement to the method that checks it."""
 

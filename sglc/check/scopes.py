@@ -18,6 +18,8 @@ from sglc.syntax import ast
 
 
 class Scopes(Declarations):
+    """Every variable is in one scope, and no scope hides a name of another."""
+
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         super().__init__(program, module)
         self.types = module.types

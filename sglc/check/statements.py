@@ -12,6 +12,8 @@ from sglc.syntax import ast
 
 
 class Statements(Policies):
+    """All forms of statements by class."""
+
     def _evaluate(self, node: ast.Evaluate) -> bool:
         value = node.value
         found = self.infer(value)

@@ -41,6 +41,8 @@ met is refused."""
 
 
 class TypeFacts:
+    """Facts are asked of sound types; of others they are guesses."""
+
     def __init__(self, program: ProgramState) -> None:
         self.program = program
         self.table = program.table

@@ -29,6 +29,8 @@ from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 
 class Variables(PromptLines):
+    """A variable has one type from its first value on."""
+
     def _let(self, node: ast.Let) -> bool:
         value = node.value
         declared: ExpressionType | None = None if node.type is None else self.resolve(node.type)
