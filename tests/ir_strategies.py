@@ -57,7 +57,7 @@ class Writer:
         return self.draw(st.sampled_from(choices))
 
     def variable(self) -> str:
-        if self.known and self.draw(st.booleans()):
+        if self.known and self.one_of(True, True, False):
             return self.one_of(*self.known)
         self.variables += 1
         return f"v{self.variables}" if self.kind != "fork" else f"{self.name}.v{self.variables}"
@@ -116,13 +116,16 @@ class Writer:
         self.build.add(ops.Glue())
 
     def insert(self) -> None:
-        self.build.add(ops.Insert(self.expression()))
+        if self.known and self.draw(st.booleans()):
+            self.build.add(ops.Insert(self.build.load(self.one_of(*self.known))))
+        else:
+            self.build.add(ops.Insert(self.expression()))
 
     def unused(self) -> None:
         self.expression()
 
     def store(self) -> None:
-        value = self.expression()
+        value = self.expression(self.one_of(0, 0, 2))
         slot = self.variable()
         self.build.store(slot, value)
         if slot not in self.known:
