@@ -24,9 +24,9 @@ from sglc.runtime.generation import (
     HoleResult,
     Silent,
     Timing,
-    Tracker,
 )
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.tracker import Tracker
 from sglc.types.language import language
 from sglc.types.type import (
     Bool,

@@ -26,7 +26,8 @@ BELOW_ENGINE = RUN | {
     "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
-    "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.generation",
+    "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.tracker",
+    "sglc.runtime.generation",
 }  # fmt: skip
 RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
 WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels"}
@@ -57,12 +58,14 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.model": BELOW_ENGINE,
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model"},
     "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
+    "sglc.runtime.tracker": {"sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime": set(),
     "sglc.testing": WHOLE,
-    "sglc.api": WHOLE,
+    "sglc.python_types": LEAVES | {"sglc.bytecode"},
+    "sglc.api": WHOLE | {"sglc.python_types"},
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},

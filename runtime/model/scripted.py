@@ -91,7 +91,7 @@ def _base_logits() -> np.ndarray:
         logits[byte - 32] = 0.5 - order / 26
     for order, byte in enumerate(b"1234567890"):
         logits[byte] = -order / 10
-    logits[list(b'\n"}]')] = (3.0, 2.5, 2.0, 1.5)
+    logits[list(b'\n"}]')] = (3.0, 2.5, 0.4, 0.3)
     logits[list(b" .,")] = (0.2, 0.1, 0.0)
     logits[END] = 4.0
     logits[START] = -20.0
