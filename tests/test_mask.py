@@ -27,7 +27,9 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
-from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
+from sglc.runtime.mask import constraint as constraint_module
+from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -131,7 +133,8 @@ def test_tokens_without_bytes_are_never_legal() -> None:
     vocabulary = Vocabulary([b"a", None, b"", b"aa"], frozenset([1]))
     matcher = matcher_of(Anything(), vocabulary)
     assert matcher.allowed().tolist() == [0, 3]
-    for token in (1, 2, -1, 4, 10_000):
+    assert matcher.allows(0)
+    for token in (1, 2, -1, -4, 4, 7, 10_000):
         assert not matcher.allows(token)
         assert not matcher.accept(token)
     assert matcher.text() == b""
@@ -296,14 +299,44 @@ def test_hostile_constraints_meet_limits() -> None:
     with pytest.raises(ConstraintError, match="more than 50 parts"):
         compile_constraint(language=Language(wide), options=small)
     # All ways to divide a text into a hundred pieces are open at once, with counts in each.
-    many = Sequence(tuple(Text(ANY, "raw", 0, 90 + n) for n in range(100)))
-    matcher = compile_constraint(
-        language=Language(many), options=ConstraintOptions(max_states=2000)
-    ).matcher(BYTES)  # fmt: skip
-    with pytest.raises(ConstraintError, match=r"states|alternatives"):
-        for _ in range(200):
-            matcher.accept_bytes(b"abc")
-            matcher.mask()
+    many = Language(Sequence(tuple(Text(ANY, "raw", 0, 90 + n) for n in range(100))))
+    for options in (ConstraintOptions(max_states=2000), ConstraintOptions(max_effort=20_000)):
+        matcher = compile_constraint(language=many, options=options).matcher(BYTES)
+        with pytest.raises(ConstraintError, match=r"states|alternatives"):
+            for _ in range(200):
+                matcher.accept_bytes(b"abc")
+                matcher.mask()
+        # What was known before is still answered, and the text is where it was.
+        before = matcher.text()
+        assert not matcher.is_dead()
+        assert matcher.text() == before
+
+
+def test_a_limit_is_not_shared_with_others() -> None:
+    options = ConstraintOptions(max_states=3000)
+    greedy = compile_constraint(language=Language(Text(ANY, "raw", 0, 10**6)), options=options)
+    modest = compile_constraint(language=NAMED["record"], options=options).matcher(BYTES)
+    eater = greedy.matcher(BYTES)
+    with pytest.raises(ConstraintError):
+        for _ in range(100):
+            eater.accept_bytes(b"a" * 100)
+    assert modest.accept_bytes(b'{"name": "a", "tags": []}')
+
+
+def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_CONFIGS", 50)
+    made = compile_constraint(language=NAMED["map"], options=ConstraintOptions(max_terms=999))
+    old = made.matcher(BYTES)
+    text = b'{"a": 1, "b": 2}'
+    assert old.accept_bytes(text[:7])
+    while not made._shop.full():
+        walk(compile_constraint(regex=f"x{len(made.machine.configs)}", options=made.options), 1)
+    new = made.matcher(BYTES)
+    assert new.machine is not old.machine
+    assert old.accept_bytes(text[7:])
+    assert new.accept_bytes(text)
+    assert old.is_complete()
+    assert new.is_complete()
 
 
 def test_large_sets_of_words_are_cheap() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from sglc.automata.term import CharDfa, Language, Text, Words
+from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.machine import DEAD, END, Machine
@@ -22,20 +21,7 @@ if TYPE_CHECKING:
 
 _RENEW_AT_ROWS = 30_000
 _RENEW_AT_CONFIGS = 300_000
-
-
-@dataclass(frozen=True, slots=True)
-class ConstraintOptions:
-    """Limits of one constraint. What passes them is a ConstraintError, never a slow or large process.
-
-    max_states: configurations that one constraint may add. max_terms, max_depth: size and nesting of its
-    description. mask_bytes: memory of the masks kept for one machine and vocabulary.
-    """
-
-    max_states: int = 200_000
-    max_terms: int = 200_000
-    max_depth: int = 150
-    mask_bytes: int = 64 << 20
+_MOST_VOCABULARIES = 8
 
 
 class _Shop:
@@ -45,35 +31,56 @@ class _Shop:
         self.options = options
         self.machine = Machine()
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
-        self._stores: WeakKeyDictionary[Vocabulary, MaskStore] = WeakKeyDictionary()
-        self._by_digest: OrderedDict[str, MaskStore] = OrderedDict()
+        self._stores: OrderedDict[str, MaskStore] = OrderedDict()
 
     def store(self, vocabulary: Vocabulary) -> MaskStore:
-        found = self._stores.get(vocabulary)
+        found = self._stores.get(vocabulary.digest)
         if found is None:
-            found = self._by_digest.get(vocabulary.digest)
-            if found is None:
-                found = MaskStore(self.machine, vocabulary, self.options.mask_bytes)
-                self._by_digest[vocabulary.digest] = found
-                if len(self._by_digest) > 8:
-                    self._by_digest.popitem(last=False)
-            self._stores[vocabulary] = found
+            found = self._stores[vocabulary.digest] = MaskStore(
+                self.machine, vocabulary, self.options.mask_bytes
+            )
+            if len(self._stores) > _MOST_VOCABULARIES:
+                self._stores.popitem(last=False)
         return found
 
     def full(self) -> bool:
         return self.machine.row_count > _RENEW_AT_ROWS or len(self.machine.configs) > _RENEW_AT_CONFIGS
 
 
-class Constraint:
-    """A compiled constraint; immutable to its users, shared by all its matchers."""
+_lock = threading.Lock()
+_shops: OrderedDict[ConstraintOptions, _Shop] = OrderedDict()
 
-    def __init__(self, shop: _Shop, start: int, options: ConstraintOptions) -> None:
-        self.machine = shop.machine
-        self.start = start
+
+def _shop(options: ConstraintOptions) -> _Shop:
+    """The shop for new matchers; a full one is left to the matchers it has."""
+    with _lock:
+        shop = _shops.get(options)
+        if shop is None or shop.full():
+            shop = _shops[options] = _Shop(options)
+            if len(_shops) > 8:
+                _shops.popitem(last=False)
+        return shop
+
+
+class Constraint:
+    """A compiled constraint, shared by all its matchers.
+
+    It moves to a new machine when the old one has grown large, so that a process that runs for long does not
+    keep all that it has ever seen.
+    """
+
+    def __init__(self, language: Language, options: ConstraintOptions) -> None:
+        self.language = language
         self.options = options
+        self._enter(_shop(options))
+
+    def _enter(self, shop: _Shop) -> None:
         self._shop = shop
-        self._seen = len(shop.machine.configs)
-        self._made = 0
+        self.machine = shop.machine
+        with self.machine.lock:
+            self._account = Account(self.machine, self.options)
+            with self._account:
+                self.start = self.machine.begin(shop.compiler.compile(self.language), END)
 
     @property
     def is_empty(self) -> bool:
@@ -82,19 +89,9 @@ class Constraint:
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
-        return Matcher(self._shop.store(vocabulary), self.start, self.check)
-
-    def check(self) -> None:
-        """Account for states made since the last call. Raises ConstraintError beyond the limit."""
-        count = len(self.machine.configs)
-        self._made += count - self._seen
-        self._seen = count
-        if self._made > self.options.max_states:
-            raise ConstraintError(f"the constraint needs more than {self.options.max_states} states")
-
-
-_lock = threading.Lock()
-_shops: OrderedDict[ConstraintOptions, _Shop] = OrderedDict()
+        if self._shop.full():
+            self._enter(_shop(self.options))
+        return Matcher(self._shop.store(vocabulary), self.start, self._account)
 
 
 def compile_constraint(
@@ -123,20 +120,7 @@ def compile_constraint(
         raise UnsupportedConstraint("grammar")
     if language is None:
         language = _language(type, table, regex, choices)
-    options = options or ConstraintOptions()
-    with _lock:
-        shop = _shops.get(options)
-        if shop is None or shop.full():
-            shop = _shops[options] = _Shop(options)
-            if len(_shops) > 8:
-                _shops.popitem(last=False)
-        with shop.machine.lock:
-            before = len(shop.machine.configs)
-            start = shop.machine.begin(shop.compiler.compile(language), END)
-        constraint = Constraint(shop, start, options)
-        constraint._seen = before
-        constraint.check()
-        return constraint
+    return Constraint(language, options or ConstraintOptions())
 
 
 def _language(

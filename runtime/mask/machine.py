@@ -156,6 +156,8 @@ class Machine:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.next_node = 0
+        self.effort = 0
+        """Threads of all configurations made and rows merged: a measure of work."""
         self.conts: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
         self._cont_ids: dict[tuple[int, Hashable, int], int] = {}
         self.threads: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
@@ -223,6 +225,7 @@ class Machine:
                 raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
             found = self._config_ids[key] = len(self.configs)
             self.configs.append(key)
+            self.effort += len(key)
             places = [self.threads[t] for t in key if t != ACCEPT]
             self.traced.append(any(node.traced(self, state) for node, state, _ in places))
             self.lost.append(any(node.lost(self, state) for node, state, _ in places))
@@ -373,6 +376,7 @@ class Machine:
             assert not self.lost[config], "a lost configuration has no row"
             row = np.zeros(256, np.int32)
             threads = [t for t in self.configs[config] if t != ACCEPT]
+            self.effort += len(threads)
             if len(threads) == 1:
                 self._fill(row, threads[0])
             else:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import DEAD, FINAL
 from sglc.runtime.mask.store import MaskStore
@@ -21,12 +22,12 @@ class Matcher:
     business: masks never contain tokens without bytes.
     """
 
-    __slots__ = ("_check", "_config", "_history", "_length", "_store", "machine")
+    __slots__ = ("_account", "_config", "_history", "_length", "_store", "machine")
 
-    def __init__(self, store: MaskStore, start: int, check: Callable[[], None]) -> None:
+    def __init__(self, store: MaskStore, start: int, account: Account) -> None:
         self.machine = store.machine
         self._store = store
-        self._check = check
+        self._account = account
         self._config = start
         self._history: _History | None = None
         self._length = 0
@@ -59,16 +60,16 @@ class Matcher:
         """Write the mask of the next token into `row` (int32[ceil(V/32)])."""
         found = self._store.masks.get(self._config)
         if found is None:
-            found = self._store.mask(self._config, self._check)
+            found = self._store.mask(self._config, self._account)
         row[:] = found.row
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
-        return self._store.mask(self._config, self._check).row
+        return self._store.mask(self._config, self._account).row
 
     def mask_size(self) -> int:
         """How many tokens may come next."""
-        return self._store.mask(self._config, self._check).count
+        return self._store.mask(self._config, self._account).count
 
     def allowed(self) -> np.ndarray:
         """The ids of the tokens that may come next, ascending."""
@@ -76,7 +77,7 @@ class Matcher:
 
     def allows(self, token: int) -> bool:
         """Whether a token may come next, without computing the whole mask."""
-        return self._store.next(self._config, token, self._check) != DEAD
+        return self._store.next(self._config, token, self._account) != DEAD
 
     def forced(self) -> bytes:
         """The bytes that must come next; empty where there is a choice or the text may end."""
@@ -84,7 +85,8 @@ class Matcher:
 
     def shortest_completion(self) -> bytes:
         """A shortest byte string that makes the text legal. Raises ConstraintError on a dead matcher."""
-        return completion(self.machine, self._config)
+        with self.machine.lock:
+            return completion(self.machine, self._config)
 
     def text(self) -> bytes:
         """All bytes accepted so far."""
@@ -100,9 +102,11 @@ class Matcher:
     def accept(self, token: int) -> bool:
         """Take a token; False, and nothing happens, if it is not legal."""
         store = self._store
-        following = store.transitions.get(self._config * store.vocabulary.size + token)
+        following = None
+        if 0 <= token < store.vocabulary.size:
+            following = store.transitions.get(self._config * store.vocabulary.size + token)
         if following is None:
-            following = store.next(self._config, token, self._check)
+            following = store.next(self._config, token, self._account)
         if following == DEAD:
             return False
         data = store.vocabulary.token_bytes[token]
@@ -114,14 +118,9 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Take bytes as one step; False, and nothing happens, if they are not legal."""
-        machine = self.machine
-        config = self._config
-        with machine.lock:
-            for byte in data:
-                config = machine.step(config, byte)
-                if config == DEAD:
-                    return False
-            self._check()
+        config = self._store.advance(self._config, data, self._account)
+        if config == DEAD:
+            return False
         self._history = (self._config, bytes(data), self._history)
         self._config = config
         self._length += 1
@@ -141,7 +140,7 @@ class Matcher:
         twin = Matcher.__new__(Matcher)
         twin.machine = self.machine
         twin._store = self._store
-        twin._check = self._check
+        twin._account = self._account
         twin._config = self._config
         twin._history = self._history
         twin._length = self._length

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sglc.kernels.contract import NO_ROW
 from sglc.kernels.select import TrieWalk, count_bits
+from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Loop, Machine
 from sglc.runtime.mask.slices import Slice, SliceStore, slice_store
 from sglc.runtime.mask.utf8 import Class
@@ -28,7 +28,7 @@ class Mask:
 class MaskStore:
     """Masks by configuration, configurations by (configuration, token); bounded, the oldest masks go first.
 
-    `check` is called while new states are made, and may raise to stop a constraint that makes too many.
+    New states are put on the account of the constraint that asks; it raises when there are too many.
     """
 
     def __init__(self, machine: Machine, vocabulary: Vocabulary, max_bytes: int) -> None:
@@ -41,16 +41,16 @@ class MaskStore:
         """By blurred configuration and class: tokens near the class, and whether far ones may be legal."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
 
-    def mask(self, config: int, check: Callable[[], None]) -> Mask:
+    def mask(self, config: int, account: Account) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
-            with self.machine.lock:
+            with self.machine.lock, account:
                 shared = self.machine.untraced(config)
                 lost = False
                 if shared != config and shared in self.masks:
                     return self.masks[shared]
-                row, lost = self._compute(config, shared, check)
+                row, lost = self._compute(config, shared, account)
                 found = Mask(row, count_bits(row))
                 row.flags.writeable = False
                 while len(self.masks) >= self._most_masks:
@@ -58,27 +58,31 @@ class MaskStore:
                 self.masks[config if lost else shared] = found
         return found
 
-    def next(self, config: int, token: int, check: Callable[[], None]) -> int:
+    def next(self, config: int, token: int, account: Account) -> int:
         """The configuration after a token (DEAD if it is not legal)."""
+        if not 0 <= token < self.vocabulary.size:
+            return DEAD
         key = config * self.vocabulary.size + token
         found = self.transitions.get(key)
         if found is None:
-            data = self.vocabulary.token_bytes[token] if 0 <= token < self.vocabulary.size else None
-            found = DEAD
-            if data:
-                with self.machine.lock:
-                    found = config
-                    for byte in data:
-                        found = self.machine.step(found, byte)
-                        if found == DEAD:
-                            break
-                    check()
+            data = self.vocabulary.token_bytes[token]
+            found = self.advance(config, data, account) if data else DEAD
             if len(self.transitions) >= _MOST_TRANSITIONS:
                 self.transitions.clear()
             self.transitions[key] = found
         return found
 
-    def _compute(self, config: int, shared: int, check: Callable[[], None]) -> tuple[np.ndarray, bool]:
+    def advance(self, config: int, data: bytes, account: Account) -> int:
+        """The configuration after bytes (DEAD if they are not legal)."""
+        with self.machine.lock, account:
+            for byte in data:
+                config = self.machine.step(config, byte)
+                if config == DEAD:
+                    break
+                account.check()
+        return config
+
+    def _compute(self, config: int, shared: int, account: Account) -> tuple[np.ndarray, bool]:
         """(mask row, whether it holds only for the bytes read so far)."""
         machine, vocabulary = self.machine, self.vocabulary
         if machine.universal >= 0 and machine.configs[shared] == (ACCEPT, machine.universal):
@@ -86,7 +90,7 @@ class MaskStore:
         row = np.zeros(vocabulary.words, np.int32)
         place = self._sliced(shared)
         if place is None:
-            return row, self._walk(self.slices.whole, config, shared, row, check)
+            return row, self._walk(self.slices.whole, config, shared, row, account)
         part, loop, closed = place
         # Tokens inside the class are looked up; for others counts only decide when they are near (`blur`).
         blurred = machine.blur(shared, part.reach)
@@ -94,10 +98,10 @@ class MaskStore:
         rest = self._rests.get(key)
         lost = False
         if rest is None:
-            lost = self._walk(part.near, config, blurred, row, check)
+            lost = self._walk(part.near, config, blurred, row, account)
             # Further than that, a blurred walk allows too much, but where it allows nothing nothing is legal.
             far = np.zeros(vocabulary.words, np.int32)
-            doubtful = self._walk(part.far, config, blurred, far, check) or bool(far.any())
+            doubtful = self._walk(part.far, config, blurred, far, account) or bool(far.any())
             rest = (row.copy(), doubtful)
             if not lost:
                 if len(self._rests) >= self._most_masks:
@@ -107,10 +111,10 @@ class MaskStore:
             row |= rest[0]
         row |= part.certain(loop.certain)
         if rest[1]:
-            lost |= self._walk(part.far, config, shared, row, check)
+            lost |= self._walk(part.far, config, shared, row, account)
         beyond = None if closed else part.beyond(loop.certain)
         if beyond is not None:
-            lost |= self._walk(beyond, config, shared, row, check)
+            lost |= self._walk(beyond, config, shared, row, account)
         return row, lost
 
     def _sliced(self, config: int) -> tuple[Slice, Loop, bool] | None:
@@ -128,9 +132,7 @@ class MaskStore:
                         return part, loop, loop.closed and machine.avoids(others, loop.ranges)
         return None
 
-    def _walk(
-        self, walk: TrieWalk, config: int, shared: int, row: np.ndarray, check: Callable[[], None]
-    ) -> bool:
+    def _walk(self, walk: TrieWalk, config: int, shared: int, row: np.ndarray, account: Account) -> bool:
         """Walk a trie, making rows as they are needed; True if some node needed the bytes read so far."""
         machine, trie = self.machine, walk.trie
         stack = np.zeros(trie.deepest + 1, np.int32)
@@ -149,7 +151,7 @@ class MaskStore:
                 node = int(trie.end[node])
             elif machine.row_of[missing] == NO_ROW:
                 machine.fill_row(missing)
-                check()
+                account.check()
 
     def _walk_traced(self, top: int, walk: TrieWalk, config: int, row: np.ndarray) -> None:
         """The subtree of one node, stepped byte by byte from the configuration that knows its bytes."""
