@@ -34,6 +34,13 @@ _TEXTUAL = frozenset(
     for name in ("ROLE", "END_ROLE", "LINE", "GLUE", "TEXT", "INSERT", "GEN", "SELECT", "FORK", "ADOPT")
 )
 _JUMPS = frozenset({"JUMP", "JUMP_IF_FALSE", "JUMP_IF_TRUE", "NEXT", "TRY"})
+_SPECIAL = frozenset(
+    _N[name]
+    for name in (
+        *_JUMPS, "END_TRY", "RETURN", "RAISE", "RERAISE", "SNAPSHOT", "RETRY", "ERROR", "STORE", "LOAD",
+    )
+)  # fmt: skip
+"""Instructions that the verifier follows specially; all others go on to the next one."""
 _ENDS = frozenset({_N["RETURN"], _N["RAISE"], _N["RERAISE"], _N["JUMP"]})
 
 State = tuple[int, int, frozenset[object]]
@@ -185,6 +192,7 @@ class _CodeChecker:
         snapshots: dict[int, State] = {}
         checked: set[int] = set()
         retries: list[tuple[int, int, State]] = []
+        count = len(code.instructions)
         while work:
             at = work.pop()
             depth, handlers, taken = states[at]
@@ -199,10 +207,20 @@ class _CodeChecker:
             if depth < pops:
                 raise _Fault(f"instruction {at} takes {pops} items from a stack of {depth}")
             after = depth - pops + opcode.pushes
-            deepest = max(deepest, depth, after)
-            if deepest > MAX_DEPTH:
-                raise _Fault(f"instruction {at}: the stack grows too deep")
+            if after > deepest:
+                deepest = after
+                if deepest > MAX_DEPTH:
+                    raise _Fault(f"instruction {at}: the stack grows too deep")
             state: State = (after, handlers, taken)
+            if op not in _SPECIAL:
+                if at + 1 in states:
+                    self._flow(states, work, at, at + 1, state)
+                elif at + 1 < count:
+                    states[at + 1] = state
+                    work.append(at + 1)
+                else:
+                    raise _Fault(f"instruction {at} runs off the end")
+                continue
             edges: list[tuple[int, State]] = []
             name = opcode.name
             if name == "TRY":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from sglc.ir.ops import (
@@ -119,12 +120,12 @@ def _getter(shape: OpShape) -> Callable[[Any], tuple[int, ...]]:
         case ():
             return lambda op: ()
         case ((name, True),):
-            return lambda op: getattr(op, name)
+            return attrgetter(name)
         case ((name, False),):
-            return lambda op: (getattr(op, name),)
-        case uses:
-            names = [name for name, _ in uses]
-            return lambda op: tuple([getattr(op, name) for name in names])
+            get = attrgetter(name)
+            return lambda op: (get(op),)
+    # No class has a tuple of operands beside other operands.
+    return attrgetter(*[name for name, _ in shape.uses])
 
 
 _OPERANDS = {cls: _getter(shape) for cls, shape in SHAPES.items()}

@@ -23,21 +23,31 @@ from sglc.ir import ops
 from sglc.ir.flow import predecessor_counts, reachable
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import operands, result
-from sglc.passes.rewrite import each_function, relabelled, with_blocks
+from sglc.passes.rewrite import relabelled, with_blocks
 
 
 def run(module: Module) -> Module:
     """The module without its dead code, repeated until none is left: a dropped store frees the value that it
     stored, which may leave a block empty, which may free a condition."""
-    while True:
-        smaller = _called(each_function(module, _flow))
-        read = _read_slots(smaller.functions)
-        functions = tuple([_unused(function, read[function.name]) for function in smaller.functions])
-        if any(new is not old for new, old in zip(functions, smaller.functions, strict=True)):
-            smaller = replace(smaller, functions=functions)
-        if smaller is module:
-            return module
-        module = smaller
+    functions = {function.name: function for function in module.functions}
+    changed = list(functions.values())
+    while changed:
+        for function in changed:
+            functions[function.name] = _flow(function)
+        functions = _called(functions)
+        read = _read_slots(tuple(functions.values()))
+        changed = []
+        for name, function in functions.items():
+            smaller = _unused(function, read[name])
+            if smaller is not function:
+                functions[name] = smaller
+                changed.append(smaller)
+    kept = tuple(functions.values())
+    if len(kept) == len(module.functions) and all(
+        a is b for a, b in zip(kept, module.functions, strict=True)
+    ):
+        return module
+    return replace(module, functions=kept)
 
 
 # -- flow ------------------------------------------------------------------------------------------
@@ -45,12 +55,14 @@ def run(module: Module) -> Module:
 
 def _flow(function: Function) -> Function:
     """Live blocks only, empty ones skipped, chains joined; repeated until nothing changes."""
+    blocks = function.blocks
+    current = function
     while True:
-        blocks = _join(_thread(_live(function)))
-        new = with_blocks(function, blocks)
-        if new is function:
-            return function
-        function = new
+        new = _join(_thread(_live(current)))
+        if len(new) == len(blocks) and all(a is b for a, b in zip(new, blocks, strict=True)):
+            return with_blocks(function, blocks)
+        blocks = new
+        current = replace(function, blocks=blocks)
 
 
 def _live(function: Function) -> Function:
@@ -65,7 +77,7 @@ def _thread(function: Function) -> Function:
     onward: dict[str, str] = {}
     first = function.blocks[0].label
     for block in function.blocks:
-        if not block.ops and isinstance(block.end, ops.Jump) and block.label != first:
+        if not block.ops and type(block.end) is ops.Jump and block.label != first:
             onward[block.label] = block.end.target
     for label in list(onward):
         seen = {label}
@@ -79,13 +91,14 @@ def _thread(function: Function) -> Function:
         else:
             onward[label] = target
     changed = []
+    same = True
     for block in function.blocks:
         end = relabelled(block.end, onward) if onward else block.end
-        if isinstance(end, ops.Branch) and end.then == end.otherwise:
+        if type(end) is ops.Branch and end.then == end.otherwise:
             end = ops.Jump(end.then, end.span)
+        same = same and end is block.end
         changed.append(block if end is block.end else replace(block, end=end))
-    function = with_blocks(function, tuple(changed))
-    return _live(function)
+    return function if same else _live(replace(function, blocks=tuple(changed)))
 
 
 def _join(function: Function) -> tuple[Block, ...]:
@@ -137,24 +150,27 @@ def _unused(function: Function, read: set[str]) -> Function:
 
 def _without_unused(block: Block, read: set[str]) -> Block:
     """The block without harmless operations whose result, or stored value, nothing uses."""
-    harmless = {result(op) for op in block.ops if type(op) in ops.TOTAL}
     used = set(operands(block.end))
+    harmless: set[int | None] | None = None
     kept: list[ops.Op] = []
     for op in reversed(block.ops):
-        if type(op) in ops.TOTAL and result(op) not in used:
-            continue
-        if type(op) is ops.Store and op.slot not in read and op.value in harmless:
-            continue
+        if type(op) in ops.TOTAL:
+            if result(op) not in used:
+                continue
+        elif type(op) is ops.Store and op.slot not in read:
+            if harmless is None:
+                harmless = {result(other) for other in block.ops if type(other) in ops.TOTAL}
+            if op.value in harmless:
+                continue
         used.update(operands(op))
         kept.append(op)
     return block if len(kept) == len(block.ops) else replace(block, ops=tuple(reversed(kept)))
 
 
-def _called(module: Module) -> Module:
+def _called(functions: dict[str, Function]) -> dict[str, Function]:
     """Functions of the main module, its tests, and all that they lead to."""
-    functions = {function.name: function for function in module.functions}
     live: set[str] = set()
-    work = [f.name for f in module.functions if not f.module and f.kind != "fork"]
+    work = [f.name for f in functions.values() if not f.module and f.kind != "fork"]
     while work:
         name = work.pop()
         if name in live or name not in functions:
@@ -162,8 +178,9 @@ def _called(module: Module) -> Module:
         live.add(name)
         for block in functions[name].blocks:
             for op in block.ops:
-                if isinstance(op, ops.Call | ops.CallPart | ops.RunFork):
-                    work.append(op.function)
-    if len(live) == len(functions):
-        return module
-    return replace(module, functions=tuple(f for f in module.functions if f.name in live))
+                if type(op) in _CALLS:
+                    work.append(op.function)  # type: ignore[union-attr]
+    return functions if len(live) == len(functions) else {n: f for n, f in functions.items() if n in live}
+
+
+_CALLS = frozenset({ops.Call, ops.CallPart, ops.RunFork})

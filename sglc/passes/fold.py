@@ -102,7 +102,8 @@ def _line_states(function: Function) -> dict[str, LineState]:
 
     def through(state: LineState, block: Block) -> LineState:
         for op in block.ops:
-            state = _after(state, op)
+            if type(op) in _TEXTUAL:
+                state = _after(state, op)
         return state
 
     return forward(
@@ -128,6 +129,15 @@ def _after(state: LineState, op: ops.Op) -> LineState:
     return state
 
 
+_TEXTUAL = frozenset(
+    {ops.OpenRole, ops.CloseRole, ops.Line, ops.Glue, ops.Text, ops.Insert, ops.Generate, ops.SelectOption}
+    | {ops.CallPart, ops.AdoptBranch}
+)
+"""Operations that `_after` tells apart."""
+_FOLDED = frozenset({ops.Const, ops.Load, ops.Line, ops.Insert, ops.Unary, ops.Binary, ops.Concat})
+"""Operations that `_Folder._op` knows something about."""
+
+
 # -- one block -------------------------------------------------------------------------------------
 
 
@@ -143,8 +153,9 @@ class _Folder:
         state = "unknown" if state is None else state
         changed = False
         for op in block.ops:
-            new = self._op(op, state)
-            state = _after(state, op)
+            new = self._op(op, state) if type(op) in _FOLDED else op
+            if type(op) in _TEXTUAL:
+                state = _after(state, op)
             changed = changed or new is not op
             if new is None:
                 continue

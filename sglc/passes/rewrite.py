@@ -34,15 +34,22 @@ def renumbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     done = []
     for block in blocks:
         names: dict[int, int] = {}
-        ops = []
+        ops: list[Any] = []
+        # While every temporary keeps its number, operations are taken over as they are.
+        moved = False
         for op in block.ops:
-            temp = result(op)
-            new = None
-            if temp is not None:
-                new = names[temp] = count
+            if SHAPES[type(op)].has_result:
+                temp: int = op.result  # type: ignore[union-attr]
+                names[temp] = count
+                moved = moved or temp != count
+                ops.append(_rebuilt(op, names, count) if moved else op)
                 count += 1
-            ops.append(renamed(op, names) if new == temp and _same(op, names) else _rebuilt(op, names, new))
-        done.append(Block(block.label, tuple(ops), _rebuilt(block.end, names, None)))
+            else:
+                ops.append(_rebuilt(op, names, None) if moved else op)
+        if moved:
+            done.append(Block(block.label, tuple(ops), _rebuilt(block.end, names, None)))
+        else:
+            done.append(block)
     return tuple(done)
 
 
