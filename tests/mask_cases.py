@@ -1,4 +1,4 @@
-"""What the mask tests share: small vocabularies that fit a language, and the plainest computation of a mask."""
+"""Small vocabularies and ways to look at a matcher, shared by the tests of the masks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vocabularies(draw: st.DrawFn, language: Language) -> Vocabulary:
         start = draw(st.integers(0, max(len(text) - 1, 0)))
         tokens.append(text[start : start + draw(st.integers(1, 9))])
     tokens += draw(st.lists(st.binary(min_size=1, max_size=3), max_size=4))
-    tokens += [b"aa", b"aaa", "éé".encode(), "é".encode()[:1] + b"a", '", "'.encode(), b'"a": ', b'": 1, "a']
+    tokens += [b"aa", b"aaa", "éé".encode(), "é".encode()[:1] + b"a", b'", "', b'"a": ', b'": 1, "a']
     tokens += [None, b""]
     return Vocabulary(draw(st.permutations(tokens)), frozenset())
 
