@@ -13,8 +13,11 @@ import time
 
 import numpy as np
 
+from sglc.kernels.select import TrieWalk
 from sglc.runtime.mask import constraint as constraints
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.slices import slice_store
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.types.language import language
 from sglc.types.type import (
@@ -86,6 +89,42 @@ def replay(made: Constraint, vocabulary: Vocabulary, tokens: list[int]) -> tuple
     return masks, steps
 
 
+def count_loads(made: Constraint, vocabulary: Vocabulary) -> None:
+    """Print what one whole walk costs from the start of a constraint: nodes looked at, nodes alive, time.
+
+    A look costs five loads (depth, stack, row_of, byte, rows), a dead node one more (end), a live one three
+    (token, and the mask word, read and written) and a store to the stack.
+    """
+    machine, walk = made.machine, slice_store(vocabulary).whole
+    made.matcher(vocabulary).mask()
+    trie = walk.trie
+    stack = np.zeros(trie.deepest + 1, np.int32)
+    stack[0] = made.start
+    row = np.zeros(vocabulary.words, np.int32)
+    looked = alive = node = 0
+    while node < len(trie.byte):
+        level = int(trie.depth[node])
+        looked += 1
+        following = int(machine.row(int(stack[level - 1]))[trie.byte[node]])
+        if following:
+            alive += 1
+            stack[level] = following
+            node += 1
+        else:
+            node = int(trie.end[node])
+    best = min(_timed(walk, machine, made.start, row) for _ in range(20))
+    print(f"whole walk: {looked} nodes looked at, {alive} alive, {5 * looked + alive * 2 + looked} loads, "
+          f"{best * 1e6:.0f} us, {best * 1e9 / looked:.2f} ns a node")  # fmt: skip
+
+
+def _timed(walk: TrieWalk, machine: Machine, start: int, row: np.ndarray) -> float:
+    stack = np.zeros(walk.trie.deepest + 1, np.int32)
+    stack[0] = start
+    started = time.perf_counter()
+    assert walk.run(machine.rows, machine.row_of, stack, 0, row) == len(walk.trie.byte)
+    return time.perf_counter() - started
+
+
 def main() -> None:
     started = time.perf_counter()
     vocabulary = Vocabulary.from_tokenizer_json(sys.argv[1])
@@ -93,7 +132,9 @@ def main() -> None:
     nodes = vocabulary.trie.size
     print(f"{vocabulary.size} tokens, {nodes} nodes; read {(read - started) * 1e3:.0f} ms, "
           f"trie {(time.perf_counter() - read) * 1e3:.0f} ms")  # fmt: skip
-    compile_constraint(type=Str(), table=TABLE).matcher(vocabulary).mask_size()
+    free = compile_constraint(type=Str(), table=TABLE)
+    free.matcher(vocabulary).mask_size()
+    count_loads(free, vocabulary)
     print(f"{'':20} {'compile':>8} | {'cold mask: first':>16} {'p50':>7} {'max':>7} {'step':>6} "
           f"| {'warm mask':>9} {'step':>6} {'rows':>6}")  # fmt: skip
     for name, type, text in CASES:
