@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
-from sglc.automata.term import Except, Language
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
 from sglc.runtime.mask import slices
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher
@@ -18,7 +19,7 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages, words_of
 from term_oracle import accepts, some_words, viable
 
-EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "50"))
 """Examples of each property; set it high for a long run by hand."""
 BYTE_VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)])
 
@@ -29,6 +30,7 @@ def slicing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "sliced":
         monkeypatch.setattr(slices, "_SMALL", 0)
         monkeypatch.setattr(slices, "_NARROW", 1)
+        monkeypatch.setattr(slices, "_REACH", 2)
     return request.param
 
 
@@ -57,6 +59,37 @@ def test_masks_are_exact(data: st.DataObject) -> None:
     assert matcher.accept_bytes(prefix)
     assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
     assert matcher.is_accepting() == accepts(language, prefix)
+
+
+@st.composite
+def counted_texts(draw: st.DrawFn) -> tuple[Language, Vocabulary, bytes]:
+    """A text with counts, perhaps followed by characters of its own kind, and tokens of many lengths."""
+    dfa = compile_regex(draw(st.sampled_from(("[a-c]*", "a*b?a*", "(ab|é)*", "[ab]*c[ab]*", r"[ab\\\n]*"))))
+    low = draw(st.integers(0, 9))
+    high = draw(st.none() | st.integers(low, low + 12))
+    text = Text(dfa, draw(st.sampled_from(("raw", "json"))), low, high)
+    ending = draw(st.sampled_from((b"", b'"', b"a", b"aab", b"c")))
+    root: Term = Sequence((text, Bytes(ending)))
+    if draw(st.booleans()):
+        root = Choice((root, Sequence((Repeat(Bytes(b"a"), 0, 5), Bytes(b"!")))))
+    language = Language(root)
+    letters = st.sampled_from(("a", "b", "c", "é", '"', "\\n", "!"))
+    tokens = draw(st.lists(st.lists(letters, min_size=1, max_size=14).map("".join), max_size=20))
+    runs = [letter * size for letter in "ab" for size in (1, 2, 3, 5, 8, 13)]
+    pieces = [token.encode() for token in (*tokens, *runs, "é", "c", '"', "!", "a" * 9 + "b", "a" * 12 + '"')]
+    vocabulary = Vocabulary([*pieces, b"\xc3", b"\xa9a"])
+    return language, vocabulary, draw(prefixes(language)) if viable(language, b"") else b""
+
+
+@some(EXAMPLES)
+@given(counted_texts())
+def test_counts_are_exact(case: tuple[Language, Vocabulary, bytes]) -> None:
+    language, vocabulary, prefix = case
+    constraint = compile_constraint(language=language)
+    assert constraint.is_empty == (not viable(language, b""))
+    matcher = constraint.matcher(vocabulary)
+    assert constraint.is_empty or matcher.accept_bytes(prefix)
+    assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
 
 
 @some(EXAMPLES // 2)
