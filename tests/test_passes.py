@@ -42,7 +42,7 @@ def test_goldens(name: str, case: GoldenCase, golden) -> None:
 
 
 @given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module, argument: str) -> None:
     assert verify(module) == []
     before = Interpreter(module).run("main", (argument,))
@@ -53,7 +53,7 @@ def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module,
 
 
 @given(module=modules())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
     for name in PASSES:
         once = run_pass(name, module)
@@ -61,7 +61,7 @@ def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
 
 
 @given(module=modules())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_what_is_printed_is_read_back(module: Module) -> None:
     text = print_module(module)
     assert read(text) == module

@@ -171,7 +171,7 @@ def test_decoding_checks_every_field() -> None:
 
 
 @given(st.sampled_from(sorted(FILES)), st.data())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_random_damage_is_a_diagnostic(name: str, data: st.DataObject) -> None:
     raw = bytearray(FILES[name])
     for _ in range(data.draw(st.integers(1, 4))):
@@ -195,7 +195,7 @@ PIECES = st.sampled_from([b"0", b"1", b"9", b"-", b"null", b'"', b"]", b"[", b",
 
 
 @given(st.sampled_from(sorted(FILES)), st.data())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_random_damage_under_a_right_checksum_is_a_diagnostic_or_sound(
     name: str, data: st.DataObject
 ) -> None:
@@ -216,7 +216,7 @@ JUNK = st.sampled_from(
 
 
 @given(st.sampled_from(sorted(FILES)), st.data())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_random_changes_of_the_contents_are_a_diagnostic_or_sound(name: str, data: st.DataObject) -> None:
     tree = json.loads(body(TREES[name]))
     for _ in range(data.draw(st.integers(1, 3))):
