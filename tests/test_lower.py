@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from golden_case import GoldenCase, golden_cases
+from sglc.bytecode.verify import verified
 from sglc.check.program import check
 from sglc.diagnostics.diagnostic import has_errors
+from sglc.emit.program import emit
 from sglc.ir.module import Module
 from sglc.ir.print import print_function, print_module
 from sglc.ir.read import read
@@ -30,7 +32,7 @@ def lowered(source: Source) -> Module:
 def test_goldens(case: GoldenCase, golden) -> None:
     module = lowered(Source("main.sgl", case.input + "\n"))
     assert verify(module) == []
-    shown = [f for f in module.functions if f.name == "f" or f.kind == "fork"]
+    shown = [f for f in module.functions if f.name in ("f", "test f") or f.kind == "fork"]
     head = [f"hole h{i} {hole.name} {hole.mode}" for i, hole in enumerate(module.holes)]
     golden(case, "\n".join([*head, *(print_function(f) for f in shown)]))
 
@@ -48,8 +50,17 @@ def test_functions_come_before_their_forks_and_the_main_module_first() -> None:
         "    return x[0].value\n"
     )
     module = lowered(Source("main.sgl", text))
-    assert [f.name for f in module.functions][:2] == ["f", "f.fork0"]
+    assert [f.name for f in module.functions][:2] == ["f", "f.fork.0"]
     assert all(f.module for f in module.functions[2:])
+
+
+def test_a_test_may_be_titled_like_a_function() -> None:
+    text = 'fn f() -> int:\n    return 1\ntest "f":\n    expect f() == 1\ntest "f (2)":\n    expect true\n'
+    module = lowered(Source("main.sgl", text + 'test "f":\n    expect true\n'))
+    assert [f.name for f in module.functions] == ["f", "test f", "test f (2)", "test f (3)"]
+    program, faults = verified(emit(module))
+    assert faults == []
+    assert [(code.kind, code.name) for code in program.codes[:2]] == [("fn", "f"), ("test", "f")]
 
 
 def test_every_operation_of_a_program_has_a_place() -> None:

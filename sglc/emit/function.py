@@ -11,7 +11,7 @@ from sglc.emit.pools import NOWHERE, Pools
 from sglc.emit.stack import Home, plan
 from sglc.ir import ops
 from sglc.ir.flow import reachable
-from sglc.ir.module import Block, Function
+from sglc.ir.module import TEST_MARK, Block, Function
 from sglc.ir.shape import operands, result
 
 _NUMBER = {name: opcode.number for name, opcode in BY_NAME.items()}
@@ -118,7 +118,7 @@ class FunctionEmitter:
             for p in (() if is_fork else function.parameters)
         )
         return Code(
-            name=function.name,
+            name=function.name.removeprefix(TEST_MARK) if function.kind == "test" else function.name,
             kind=function.kind,
             parameters=parameters,
             result=None if function.result is None else self.pools.type(function.result),

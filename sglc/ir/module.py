@@ -13,6 +13,9 @@ from sglc.types.values import Value
 
 FunctionKind = Literal["fn", "part", "pure", "fork", "test"]
 
+TEST_MARK = "test "
+"""What the names of tests begin with before their titles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -70,8 +73,8 @@ class Function:
     """One function, fork body or test; its first block is where it starts.
 
     A body of kind `fork` sees the slots of its `parent`, with the values they have at the fork; its only
-    parameter is the loop variable. Names are qualified: `crew`, `std.text.trim`; forks are `crew.fork0`,
-    tests have their titles.
+    parameter is the loop variable. Names are qualified: `crew`, `std.text.trim`; forks are `crew.fork.0`,
+    tests `test ` and their title.
     """
 
     name: str

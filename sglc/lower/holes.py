@@ -75,7 +75,8 @@ class Holes(Patterns):
 
     def fork(self, node: ast.Fork) -> int:
         """The body becomes a function of its own that begins with its seed."""
-        name = f"{self.root}.fork{next(self.fork_numbers)}"
+        # No declared function has a number as its last name.
+        name = f"{self.root}.fork.{next(self.fork_numbers)}"
         place = len(self.program.functions)
         self.program.functions.append(None)
         body = type(self)(self.program, self.checked, name, self.root)

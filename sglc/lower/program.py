@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sglc.check.result import CheckedModule, CheckedProgram, ErrorSymbol
 from sglc.ir import ops
-from sglc.ir.module import ErrorInfo, Function, Module, Parameter
+from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.lower.context import ProgramContext
 from sglc.lower.statements import Statements
 from sglc.syntax import ast
@@ -27,7 +27,7 @@ def lower(program: CheckedProgram) -> Module:
                     )
                 case ast.FunctionDeclaration():
                     _function(context, checked, node)
-        titles: dict[str, int] = {}
+        titles: set[str] = set()
         for node in checked.module.declarations:
             if isinstance(node, ast.TestDeclaration) and not checked.name:
                 _test(context, checked, node, titles)
@@ -99,10 +99,15 @@ def _function(context: ProgramContext, checked: CheckedModule, node: ast.Functio
 
 
 def _test(
-    context: ProgramContext, checked: CheckedModule, node: ast.TestDeclaration, titles: dict[str, int]
+    context: ProgramContext, checked: CheckedModule, node: ast.TestDeclaration, titles: set[str]
 ) -> None:
-    count = titles[node.title] = titles.get(node.title, 0) + 1
-    name = node.title if count == 1 else f"{node.title} ({count})"
+    # No function has a blank in its name, so that a test may be titled like one.
+    name = TEST_MARK + node.title
+    count = 2
+    while name in titles:
+        name = f"{TEST_MARK}{node.title} ({count})"
+        count += 1
+    titles.add(name)
     place = len(context.functions)
     context.functions.append(None)
     lowering = _lowering(context, checked, name)
