@@ -263,7 +263,7 @@ def _environment() -> Any:
     class GenerationBlock(Extension):
         """`{% generation %}` marks what an assistant wrote; for rendering it is only its body."""
 
-        tags = frozenset({"generation"})  # type: ignore[assignment]
+        tags: Any = frozenset({"generation"})
 
         def parse(self, parser: Any) -> Any:
             line = next(parser.stream).lineno

@@ -55,7 +55,7 @@ def test_every_data_file_has_an_ending_that_is_packed() -> None:
     for package, patterns in packed.items():
         folder = ROOT / package.removeprefix("sglc.")
         for path in folder.iterdir():
-            if path.is_file() and path.name != "__init__.py":
+            if path.is_file() and path.suffix != ".py":
                 assert any(path.match(pattern) for pattern in patterns), f"{path} would not be shipped"
 
 
