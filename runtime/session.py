@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sglc.bytecode.code import Code, Program
+from sglc.bytecode.prefix import constant_prefix
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.errors import ArgumentError, SglError
@@ -116,6 +117,29 @@ class Session:
         self._prepared = Prepared(program, Constraints(), {})
         self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
         self._branches = _Branches(engine) if engine is not None else None
+        if self._encoder is not None:
+            self._pretokenise()
+
+    def _pretokenise(self) -> None:
+        """Tokenise what every call of a function begins with, so that no run has to.
+
+        The messages known at compile time are written into a conversation with this model's template; the
+        encoder remembers their tokens.
+        """
+        engine = self.engine
+        assert engine is not None
+        for code in self.functions.values():
+            conversation = Conversation(encoder=self._encoder, chat=engine.model.tokenizer.chat)
+            try:
+                for message in constant_prefix(self.program, code):
+                    if message.role:
+                        conversation.role(message.role)
+                    conversation.text(message.text)
+                    if message.role and message.complete:
+                        conversation.end_role()
+                conversation.tokens()
+            except SglError:
+                continue  # a model without this role says so when the function runs
 
     # -- what there is -------------------------------------------------------------------------------
 

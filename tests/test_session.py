@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sglc.driver import compile_source
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import SglError, diagnostic_of
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.session import IDLE_BRANCHES, Session
+from sglc.source import Source
 from sglc.types.type import Int, Named, Str
 from small_models import FickleModel
 from test_vm import assembler, fork_program, hole_program
@@ -125,3 +127,25 @@ def test_runs_with_forks_side_by_side_do_not_mix() -> None:
     alone = [asyncio.run(run(seed)) for seed in range(20)]
     assert asyncio.run(together()) == alone
     engine.close()
+
+
+def test_the_constant_beginning_of_a_function_is_tokenised_before_it_runs() -> None:
+    text = (
+        "fn f(x: int) -> int:\n"
+        "    system: | You count.\n"
+        "    user: | Say ${x}.\n"
+        "    assistant: | ?{n: int in 0..9}\n"
+        "    return n\n"
+    )
+    program = compile_source(Source("count.sgl", text)).program
+    assert program is not None
+    model = ScriptedModel(["7"])
+    asked: list[str] = []
+    encode = model.tokenizer.encode
+    model.tokenizer.encode = lambda text: (asked.append(text), encode(text))[1]  # type: ignore[method-assign]
+    session = Session(program, Engine(model))
+    assert any("You count." in text for text in asked)
+    before = [text for text in asked if "You count." in text]
+    result = asyncio.run(session.run("f", {"x": 3}))
+    assert result.value == 7
+    assert [text for text in asked if "You count." in text] == before
