@@ -254,7 +254,7 @@ class Filling:
     def _heal(self) -> tuple[Matcher, Matcher] | None:
         """Matchers that begin with the last token's bytes, if longer legal tokens begin with them too."""
         prefix = self.conversation.healable()
-        if not prefix or len(prefix) > HEALED_BYTES or not extends(self.vocabulary, prefix):
+        if not prefix or len(prefix) > HEALED_BYTES or not self.vocabulary.trie.extends(prefix):
             return None
         hole = self._constraints.hole(self.request, prefix).matcher(self.vocabulary)
         token_bytes = self.vocabulary.token_bytes
@@ -431,7 +431,7 @@ class Filling:
         self.conversation.sync(text)
         held = False
         last = self.vocabulary.token_bytes[branch.tokens[-1]] or b""
-        if last.isspace() and len(last) <= len(run) and extends(self.vocabulary, last):
+        if last.isspace() and len(last) <= len(run) and self.vocabulary.trie.extends(last):
             probe = masks.clone()
             probe.accept_bytes(run[: len(run) - len(last)])
             token_bytes = self.vocabulary.token_bytes
@@ -464,25 +464,6 @@ class Filling:
         result.ended = ended
         result.tokens = max(0, tokens)
         return result
-
-
-_EXTENSIONS: dict[str, frozenset[bytes]] = {}
-
-
-def extends(vocabulary: Vocabulary, prefix: bytes) -> bool:
-    """Does the vocabulary have a token that begins with these bytes and is longer?"""
-    known = _EXTENSIONS.get(vocabulary.digest)
-    if known is None:
-        known = frozenset(
-            data[:size]
-            for data in vocabulary.token_bytes
-            if data is not None
-            for size in range(1, min(len(data), HEALED_BYTES + 1))
-        )
-        if len(_EXTENSIONS) >= 8:
-            _EXTENSIONS.clear()
-        _EXTENSIONS[vocabulary.digest] = known
-    return prefix in known
 
 
 def _missing_hint(vocabulary: Vocabulary) -> str:

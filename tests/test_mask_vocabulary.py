@@ -204,3 +204,16 @@ def test_rows_and_ids_are_the_same_set() -> None:
     assert row.dtype == np.int32
     assert row.tolist() == [-(2**31) + 1, 1, 32]
     assert vocabulary.unpack(row).tolist() == [0, 31, 32, 69]
+
+
+def test_a_prefix_is_extended_exactly_if_a_longer_token_begins_with_it() -> None:
+    tokens = [b"a", b"ab", b"abcd", b"b", b"\xc3\xa9", b"ca", None, b""]
+    trie = build_trie(tokens)
+    prefixes = {data[:size] for data in tokens if data for size in range(1, len(data) + 1)} | {
+        b"z",
+        b"ad",
+        b"abcde",
+    }
+    for prefix in sorted(prefixes):
+        longer = any(data and data.startswith(prefix) and len(data) > len(prefix) for data in tokens)
+        assert trie.extends(prefix) is longer, prefix

@@ -38,6 +38,17 @@ class Trie:
     def size(self) -> int:
         return len(self.byte)
 
+    def extends(self, prefix: bytes) -> bool:
+        """Is there a token that begins with these bytes and is longer?"""
+        node, stop = 0, self.size
+        for wanted in prefix:
+            while node < stop and self.byte[node] != wanted:
+                node = int(self.end[node])
+            if node >= stop:
+                return False
+            node, stop = node + 1, int(self.end[node])
+        return node < stop
+
     def ids(self, node: int) -> list[int]:
         """All token ids at a node."""
         token = int(self.token[node])
