@@ -219,6 +219,12 @@ def test_arguments_come_from_a_file_and_single_ones_win(good: Path, script: str,
     assert cli("run", good, "--args", arguments, "--arg", "times=3", "--model", script)[0] == 0
 
 
+def test_a_pure_function_needs_no_model(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "p.sgl"
+    path.write_text("pub pure fn twice(x: int) -> int:\n    return 2 * x\n", encoding="utf-8")
+    assert cli("run", path, "--arg", "x=21", "--model", "no-such-model") == (0, "42\n", "")
+
+
 def test_decimals_are_printed_exactly(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "price.sgl"
     path.write_text(
@@ -281,6 +287,23 @@ def test_finished_rows_are_not_run_again(good: Path, script: str, rows: Path, cl
     code, _, err = cli("run", good, "--data", rows, "--out", out, "--model", script, "--retry-errors")
     assert code == 0 and "2 rows of 3 already" in err
     assert sorted(int(str(entry["row"])) for entry in results(out)) == [0, 1, 2]
+
+
+# -- models ------------------------------------------------------------------------------------------
+
+
+def test_models_lists_the_default_model(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
+    code, out, err = cli("models", "--json")
+    assert (code, err) == (0, "")
+    first = json.loads(out)[0]
+    assert first["name"] == "smollm2" and first["state"]
+    assert cli("models")[1].startswith(f"smollm2: {first['state']}")
+
+
+def test_fetching_an_unknown_model_is_told(cli: Cli) -> None:
+    code, out, err = cli("models", "fetch", "no-such-model")
+    assert (code, out) == (1, "") and "no-such-model" in err and "E0807" in err
 
 
 # -- colour, speed, faults of our own ------------------------------------------------------------------

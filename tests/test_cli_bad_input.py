@@ -360,6 +360,13 @@ def test_a_full_disk_keeps_what_is_written_and_is_told(good: Path, script: str, 
     assert "0 of 2 rows finished and kept" in err
 
 
+@pytest.mark.parametrize("trace", ["/dev/full", "no-such-folder/trace.jsonl"])
+def test_a_trace_that_cannot_be_written_is_told(trace: str, good: Path, script: str, cli: Cli) -> None:
+    code, out, err = cli("run", good, "--arg", "text=x", "--model", script, "--trace", trace)
+    assert (code, out) == (1, "")
+    assert f"{trace} cannot be written" in err and "Traceback" not in err
+
+
 def test_a_bad_row_file_is_told(good: Path, script: str, cli: Cli) -> None:
     rows = write(good.with_name("rows.jsonl"), '{"text": "a"}\nnonsense\n')
     code, _, err = cli("run", good, "--data", rows, "--out", good.with_name("o.jsonl"), "--model", script)

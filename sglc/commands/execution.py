@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -98,14 +99,20 @@ class Unseen:
 class Executor:
     """Runs calls of one function on one loaded model."""
 
-    def __init__(self, call: Call, engine: Engine) -> None:
+    def __init__(self, call: Call, engine: Engine | None) -> None:
         self._call = call
         self._session = Session(call.program, engine)
 
     @classmethod
     @contextmanager
     def open(cls, invocation: Invocation, call: Call) -> Iterator[Executor]:
-        """Load the model, with a bar if it takes a while; a model that cannot be had ends the command."""
+        """Load the model, with a bar if it takes a while; a model that cannot be had ends the command.
+
+        A pure function asks no model, so none is loaded.
+        """
+        if call.code.kind == "pure":
+            yield cls(call, None)
+            return
         invocation.stage = f"loading the model {call.model}"
         try:
             with progress_bar(sys.stderr, f"preparing {call.model}") as progress:
@@ -138,7 +145,8 @@ class Executor:
             return Outcome(failed=failed, interrupted=True, text=heard.said)
         finally:
             if writer is not None:
-                writer.close()
+                with contextlib.suppress(OSError):
+                    writer.close()
         return Outcome(
             value=result.value, text=heard.said, statistics=_numbers(result), checks=tuple(_checks(result))
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, fail, show, summary
+from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, show, summary
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program
@@ -150,6 +150,11 @@ def _run_once(
         invocation.stage = f"running {call.code.name}"
         try:
             outcome = executor.run(bound, trace=trace, narrator=narrator)
+        except OSError as problem:
+            if trace is None:
+                raise
+            reason = problem.strerror or str(problem)
+            raise fail(invocation, fault("E0805", f"{trace} cannot be written", reason=reason)) from None
         finally:
             if narrator is not None:
                 narrator.finish()
