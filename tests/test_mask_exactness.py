@@ -30,7 +30,7 @@ def slicing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "sliced":
         monkeypatch.setattr(slices, "_SMALL", 0)
         monkeypatch.setattr(slices, "_NARROW", 1)
-        monkeypatch.setattr(slices, "_REACH", 2)
+        monkeypatch.setattr(slices, "_REACH", 4)
     return request.param
 
 
@@ -76,7 +76,8 @@ def counted_texts(draw: st.DrawFn) -> tuple[Language, Vocabulary, bytes]:
     letters = st.sampled_from(("a", "b", "c", "é", '"', "\\n", "!"))
     tokens = draw(st.lists(st.lists(letters, min_size=1, max_size=14).map("".join), max_size=20))
     runs = [letter * size for letter in "ab" for size in (1, 2, 3, 5, 8, 13)]
-    pieces = [token.encode() for token in (*tokens, *runs, "é", "c", '"', "!", "a" * 9 + "b", "a" * 12 + '"')]
+    ends = [run + end for run in ("a", "aa", "ab", "aaa") for end in ('"', "!", "\\n", "c")]
+    pieces = [token.encode() for token in (*tokens, *runs, *ends, "é", "c", '"', "!", "a" * 12 + '"')]
     vocabulary = Vocabulary([*pieces, b"\xc3", b"\xa9a"])
     return language, vocabulary, draw(prefixes(language)) if viable(language, b"") else b""
 
