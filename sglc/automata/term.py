@@ -1,6 +1,6 @@
 """Descriptions of byte languages: small frozen terms, the contract between constraints and masks.
 
-Every constraint (type, choice, regex, later JSON Schema and grammars) becomes one `Language`: a root
+Every constraint (type, choice, regex, JSON Schema, grammar) becomes one `Language`: a root
 term and named rules. The mask engine reads these terms and nothing else; it makes its automaton from them
 lazily. A term says what is accepted, never how.
 
@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Encoding = Literal["raw", "json"]
+Encoding = Literal["raw", "json", "json-any"]
 """How characters become bytes: `raw` is UTF-8; `json` is the inside of a JSON string in its one canonical
 spelling: UTF-8 with `"` as `\\"`, `\\` as `\\\\` and control characters U+0000-U+001F as json.dumps writes
-them (`\\n`, `\\u0001`)."""
+them (`\\n`, `\\u0001`); `json-any` is every legal spelling inside a JSON string (RFC 8259 section 7): the
+character itself where it needs no escape, a short escape where there is one (`\\/` too), `\\uXXXX` in either
+case of hexadecimal digits, a surrogate pair for characters above U+FFFF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,15 @@ class Text:
     """Words of `dfa` with `min_chars` to `max_chars` characters (None is unbounded), written in `encoding`.
 
     Characters are counted before encoding. Prefixes from which the count can no longer be met are dead.
+    A `greedy` text is matched as a lexer matches its tokens: it never ends before a byte with which it could
+    go on. (Only its own words are looked at, so text that follows may not begin with such a byte.)
     """
 
     dfa: CharDfa
     encoding: Encoding = "raw"
     min_chars: int = 0
     max_chars: int | None = None
+    greedy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +122,97 @@ class Rule:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """How often something may happen inside one array or object."""
+
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way to fill a place in an array or object; the counters (by index) go up by one when it is taken.
+
+    Arms of a place may overlap: a text is legal if some choice of arms satisfies all counters.
+    """
+
+    term: Term
+    counts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, further ones of `rest`.
+
+    A place without arms cannot be filled. `minimum` and `maximum` count all items.
+    """
+
+    places: tuple[tuple[Arm, ...], ...] = ()
+    rest: tuple[Arm, ...] = ()
+    minimum: int = 0
+    maximum: int | None = None
+    counters: tuple[Counter, ...] = ()
+    comma: Term = Bytes(b", ")
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A key that is known by name, and what its value may be. No arms: the key must not occur."""
+
+    name: str
+    arms: tuple[Arm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Keys that are known by a pattern, and what their values may be."""
+
+    keys: CharDfa
+    arms: tuple[Arm, ...]
+
+
+Clause = frozenset[tuple[int, bool]]
+"""A disjunction over the properties (by index) that are present (True) or absent (False) in the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """The inside of a JSON object: entries `"key"` `colon` value joined by `comma`, no property twice.
+
+    Names of `properties` are distinct, and no name or key belongs to two of the properties and families;
+    keys that belong to none cannot occur. `minimum` and `maximum` count all entries. All `clauses` hold of the
+    finished object (a required property is a clause of its own). With order `declared` properties come in
+    their order and entries of families after them; with `any` all entries come in any order. `distinct`: no
+    key of a family occurs twice either. The quotes of keys belong to this term; `encoding` is theirs.
+    """
+
+    properties: tuple[Property, ...] = ()
+    families: tuple[Family, ...] = ()
+    minimum: int = 0
+    maximum: int | None = None
+    clauses: tuple[Clause, ...] = ()
+    counters: tuple[Counter, ...] = ()
+    order: Literal["declared", "any"] = "declared"
+    distinct: bool = False
+    encoding: Encoding = "json"
+    comma: Term = Bytes(b", ")
+    colon: Term = Bytes(b": ")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Every substring of `text` with `min_chars` to `max_chars` characters, written in `encoding`."""
+
+    text: str
+    encoding: Encoding = "raw"
+    min_chars: int = 0
+    max_chars: int | None = None
+
+
 Term = (
     Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
+    | Array | Object | Span
 )  # fmt: skip
 
 
