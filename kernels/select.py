@@ -7,68 +7,50 @@ Signatures (all arrays contiguous):
   count_bits(mask: int32[n]) -> int
 
 The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
-`use_reference(True)`, the reference runs; results are the same.
+`library.use_reference(True)`, the reference runs; results are the same.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from types import SimpleNamespace
 
 import numpy as np
 
 from sglc.kernels import reference
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
-
-_forced_reference = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    walk: Callable[..., int]
-    masked_max: Callable[..., int]
-    all_max: Callable[..., int]
-    masked_sum: Callable[..., float]
-    all_sum: Callable[..., float]
-    count: Callable[..., int]
+from sglc.kernels.library import COUNT, DOUBLE, FLOAT, POINTER, Library, address
 
 
-def use_reference(only: bool) -> None:
-    """Run the reference from now on (True) or the compiled kernels again (False). For tests and debugging."""
-    global _forced_reference
-    _forced_reference = only
+def _walk_ir() -> str:
+    from sglc.kernels.llvm import trie_walk
+
+    return trie_walk.build()
 
 
-@lru_cache(maxsize=1)
-def _build() -> _Compiled | None:
-    try:
-        from sglc.kernels.llvm import jit, sampling, trie_walk
+def _sampling_ir() -> str:
+    from sglc.kernels.llvm import sampling
 
-        walk = jit.compile_functions(trie_walk.build(), [trie_walk.NAME])[trie_walk.NAME]
-        maths = jit.compile_functions(sampling.build(), sampling.NAMES)
-    except (ImportError, OSError, RuntimeError):
-        return None
-    p, n, f = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
-    return _Compiled(
-        jit.bind(walk, n, p, p, p, p, p, n, p, p, p, n, p),
-        jit.bind(maths["sglc_masked_max"], n, p, p, n, p),
-        jit.bind(maths["sglc_all_max"], n, p, p, n, p),
-        jit.bind(maths["sglc_masked_sum"], ctypes.c_double, p, p, n, f, f),
-        jit.bind(maths["sglc_all_sum"], ctypes.c_double, p, p, n, f, f),
-        jit.bind(maths["sglc_count"], n, p, n),
-    )
+    return sampling.build()
 
 
-def compiled() -> _Compiled | None:
-    """The compiled kernels, or None where the reference has to do."""
-    return None if _forced_reference else _build()
+_WALK = Library(_walk_ir, {"sglc_trie_walk": (COUNT, *[POINTER] * 5, COUNT, *[POINTER] * 3, COUNT, POINTER)})
+_LOGITS = Library(
+    _sampling_ir,
+    {
+        "sglc_masked_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
+        "sglc_all_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
+        "sglc_masked_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
+        "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
+        "sglc_count": (COUNT, POINTER, COUNT),
+    },
+)
 
 
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
+def compiled() -> SimpleNamespace | None:
+    """The compiled reductions over logits, or None where the reference has to do."""
+    return _LOGITS.functions()
 
 
 class TrieWalk:
@@ -79,7 +61,7 @@ class TrieWalk:
     def __init__(self, trie: TrieArrays) -> None:
         self.trie = trie
         arrays = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
-        self._fixed = (*map(_address, arrays), len(trie.byte))
+        self._fixed = (*map(address, arrays), len(trie.byte))
 
     def run(
         self, rows: np.ndarray, row_of: np.ndarray, stack: np.ndarray, start: int, mask: np.ndarray
@@ -88,7 +70,7 @@ class TrieWalk:
 
         The caller vouches for the numbers inside the arrays; their kinds and lengths are checked.
         """
-        kernels = compiled()
+        kernels = _WALK.functions()
         if kernels is None:
             return reference.walk(self.trie, rows, row_of, stack, start, mask)
         if (
@@ -96,8 +78,8 @@ class TrieWalk:
             or mask.dtype != np.int32 or len(stack) <= self.trie.deepest or len(mask) < self.trie.words
         ):  # fmt: skip
             raise LayoutError("rows, row_of, stack and mask must be int32 arrays that fit the trie")
-        return kernels.walk(
-            *self._fixed, _address(rows), _address(row_of), _address(stack), start, _address(mask)
+        return kernels.trie_walk(
+            *self._fixed, address(rows), address(row_of), address(stack), start, address(mask)
         )
 
 
@@ -121,9 +103,9 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     out = ctypes.c_float()
     place = ctypes.addressof(out)
     if mask is None:
-        index = kernels.all_max(_address(logits), 0, len(logits), place)
+        index = kernels.all_max(address(logits), 0, len(logits), place)
     else:
-        index = kernels.masked_max(_address(logits), _address(mask), len(logits), place)
+        index = kernels.masked_max(address(logits), address(mask), len(logits), place)
     return index, out.value
 
 
@@ -143,9 +125,9 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     if index < 0 or top == math.inf:
         return top
     if mask is None:
-        total = kernels.all_sum(_address(logits), 0, len(logits), top, scale)
+        total = kernels.all_sum(address(logits), 0, len(logits), top, scale)
     else:
-        total = kernels.masked_sum(_address(logits), _address(mask), len(logits), top, scale)
+        total = kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
     return top * scale + math.log(total)
 
 
@@ -153,4 +135,4 @@ def count_bits(mask: np.ndarray) -> int:
     """The number of set bits of a row."""
     expect(mask, "mask", np.int32)
     kernels = compiled()
-    return reference.count_bits(mask) if kernels is None else kernels.count(_address(mask), len(mask))
+    return reference.count_bits(mask) if kernels is None else kernels.count(address(mask), len(mask))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import reference, select
+from sglc.kernels import library, reference, select
 from sglc.kernels.contract import LayoutError, TrieArrays
 from sglc.runtime.mask.trie import build_trie
 
@@ -22,14 +22,14 @@ def test_kernels_compile_here() -> None:
 
 
 def test_the_reference_can_be_asked_for() -> None:
-    select.use_reference(True)
+    library.use_reference(True)
     try:
         assert select.compiled() is None
         mask = np.array([-1], np.int32)
         assert select.masked_argmax(np.array([1, 3, 2], np.float32), mask) == (1, 3.0)
         assert select.count_bits(mask) == 32
     finally:
-        select.use_reference(False)
+        library.use_reference(False)
 
 
 # --- the walk -------------------------------------------------------------------------------------------

@@ -1,0 +1,62 @@
+"""Compiled kernels as libraries: made at first use, absent where LLVM cannot make code for this machine."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+
+import numpy as np
+
+POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
+
+Signature = tuple[type | None, ...]
+"""The result and then the arguments of a compiled function."""
+
+_forced_reference = False
+
+
+def use_reference(only: bool) -> None:
+    """Run the reference from now on (True) or the compiled kernels again (False). For tests and debugging."""
+    global _forced_reference
+    _forced_reference = only
+
+
+class Library:
+    """The functions of one module. `build` gives its IR text and is called once, when first needed.
+
+    `signatures` are by the names in the IR; functions are attributes of what `functions` returns, without
+    the prefix `sglc_`. Calls run without the interpreter lock.
+    """
+
+    def __init__(self, build: Callable[[], str], signatures: Mapping[str, Signature]) -> None:
+        self._build = build
+        self._signatures = signatures
+        self._made = False
+        self._functions: SimpleNamespace | None = None
+
+    def functions(self) -> SimpleNamespace | None:
+        """The compiled functions, or None where the reference has to do."""
+        if _forced_reference:
+            return None
+        if not self._made:
+            self._functions = self._compile()
+            self._made = True
+        return self._functions
+
+    def _compile(self) -> SimpleNamespace | None:
+        try:
+            from sglc.kernels.llvm import jit
+
+            addresses = jit.compile_functions(self._build(), list(self._signatures))
+        except (ImportError, OSError, RuntimeError):
+            return None
+        found = SimpleNamespace()
+        for name, (result, *arguments) in self._signatures.items():
+            setattr(found, name.removeprefix("sglc_"), jit.bind(addresses[name], result, *arguments))
+        return found
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array's data begin. It is the caller who keeps the array alive."""
+    return array.__array_interface__["data"][0]
