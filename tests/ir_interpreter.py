@@ -23,6 +23,17 @@ class Raised(Exception):
         self.fields = fields
 
 
+@dataclass(frozen=True)
+class Caught:
+    """An error as a value."""
+
+    name: str
+    fields: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass
 class Conversation:
     """Messages as (role, text); `fresh` and `glued` as the language's law on separators has them."""
@@ -44,7 +55,7 @@ class Frame:
     conversation: Conversation
     handlers: list[tuple[str, Conversation]] = field(default_factory=list)
     snapshots: dict[int, Any] = field(default_factory=dict)
-    handling: Raised | None = None
+    caught: Raised | None = None
 
 
 class Interpreter:
@@ -108,7 +119,7 @@ class Interpreter:
                 if not frame.handlers:
                     raise
                 label, kept = frame.handlers.pop()
-                frame.handling = error
+                frame.caught = error
                 self.restore(frame, kept)
                 self.see("caught", error.name)
 
@@ -136,9 +147,8 @@ class Interpreter:
                 return True, temps[value]
             case ops.RaiseError(name=name, arguments=arguments):
                 raise Raised(name, tuple(temps[a] for a in arguments))
-            case ops.Reraise():
-                assert frame.handling is not None
-                raise frame.handling
+            case ops.Reraise(error=error):
+                raise Raised(temps[error].name, temps[error].fields)
         raise AssertionError(end)
 
     def step(self, frame: Frame, op: ops.Op, temps: dict[int, Any], after: tuple[str, int]) -> Any:
@@ -169,9 +179,10 @@ class Interpreter:
                 self.see("method", name, tuple(temps[a] for a in arguments))
                 temps[r] = len(arguments)
             case ops.Catch(result=r, name=name):
-                temps[r] = frame.handling is not None and name in ("", frame.handling.name)
+                temps[r] = frame.caught is not None and name in ("", frame.caught.name)
             case ops.HandledError(result=r):
-                temps[r] = frame.handling.name if frame.handling else ""
+                assert frame.caught is not None
+                temps[r] = Caught(frame.caught.name, frame.caught.fields)
             case ops.EndTry():
                 frame.handlers.pop()
             case ops.Limit(result=r, count=count, name=name):

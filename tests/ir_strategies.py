@@ -248,10 +248,14 @@ class Writer:
         caught, other = build.fresh_label("caught"), build.fresh_label("other")
         build.end(ops.Branch(build.value(ops.Catch, self.one_of("A", "Failure", "")), caught, other))
         build.start(other)
-        build.end(ops.Reraise())
+        build.end(ops.Reraise(build.value(ops.HandledError)))
         build.start(caught)
         build.add(ops.Insert(build.value(ops.HandledError)))
+        kept = build.fresh_slot("caught")
+        build.store(kept, build.value(ops.HandledError))
         self.scope(2)
+        if build.open and self.draw(st.booleans()):
+            build.end(ops.Reraise(build.load(kept)))
         build.end(ops.Jump(done))
         build.join(done)
 

@@ -255,7 +255,7 @@ def raising(*arm: Any) -> Assembler:
 
 def test_an_arm_starts_from_the_conversation_as_it_was_at_try() -> None:
     built = raising(
-        ("CATCH", "Stuck"), ("JUMP_IF_TRUE", "mine"), ("RERAISE",),
+        ("CATCH", "Stuck"), ("JUMP_IF_TRUE", "mine"), ("ERROR",), ("RERAISE",),
         "mine:", ("TEXT", " after"), ("ERROR",), ("ATTRIBUTE", "calc"), ("RETURN",),
     )  # fmt: skip
     result = run(built)
@@ -270,6 +270,7 @@ def test_what_no_arm_catches_leaves_with_its_place() -> None:
         ("CONSTANT", 1),
         ("RETURN",),
         "other:",
+        ("ERROR",),
         ("RERAISE",),
     )
     with pytest.raises(SglError) as caught:

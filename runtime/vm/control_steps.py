@@ -96,9 +96,8 @@ def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_reraise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    if frame.handling is None:
-        raise failure("there is no error to raise again")
-    raise frame.handling
+    error: ErrorValue = frame.stack.pop()
+    raise error.raised
 
 
 def do_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -114,14 +113,14 @@ def do_end_try(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_catch(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     name = machine.program.names[a]
-    frame.stack.append(frame.handling is not None and name in ("", frame.handling.name))
+    frame.stack.append(frame.caught is not None and name in ("", frame.caught.name))
     return None
 
 
 def do_error(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    error = frame.handling
+    error = frame.caught
     assert error is not None
-    frame.stack.append(ErrorValue(error.name, error.message, dict(error.fields)))
+    frame.stack.append(ErrorValue(error.name, error.message, dict(error.fields), error))
     return None
 
 

@@ -72,7 +72,8 @@ class Frame:
     stack: list[Any] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
-    handling: SglError | None = None
+    caught: SglError | None = None
+    """The error caught last; an arm keeps it in a slot if it needs it later."""
     holes: dict[str, Any] = field(default_factory=dict)
     """Values of the holes filled so far, by their short names."""
     texts: dict[int, str] = field(default_factory=dict)

@@ -93,7 +93,7 @@ class Machine(Strand):
                 del frame.stack[handler.depth :]
                 if handler.mark is not None and frame.conversation is not None:
                     frame.conversation.restore(handler.mark)
-                frame.handling = error
+                frame.caught = error
                 frame.pc = handler.target
                 self.emit("error", {"name": error.name, "message": error.message, "caught": True})
                 return

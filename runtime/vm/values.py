@@ -69,11 +69,12 @@ class BranchValue:
 
 @dataclass(frozen=True, slots=True)
 class ErrorValue:
-    """An error that was caught."""
+    """An error that was caught; `raised` is what a bare `raise` raises again, with its place."""
 
     name: str
     message: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any]
+    raised: SglError = field(compare=False, repr=False)
 
 
 def failure(message: str) -> SglError:

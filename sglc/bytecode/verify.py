@@ -243,7 +243,7 @@ class _CodeChecker:
                 state = (after, handlers, taken | {a})
             elif name == "ERROR":
                 if "error" not in taken:
-                    raise _Fault(f"instruction {at}: no error is being handled")
+                    raise _Fault(f"instruction {at}: no error was caught")
             elif name == "STORE" and a in self.iterators:
                 state = (after, handlers, taken | {("iterator", a)})
             elif name == "LOAD" and a in self.iterators and ("iterator", a) not in taken:

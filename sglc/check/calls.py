@@ -338,9 +338,7 @@ class Calls(BuiltinCalls):
     def or_else(self, node: ast.OrElse, expected: ExpressionType | None) -> ExpressionType:
         outer = self.function.raised
         self.function.raised = {}
-        self.function.handlers += 1
         found = self.infer(node.value, expected)
-        self.function.handlers -= 1
         self.function.raised = outer
         if isinstance(node.fallback, ast.Raise):
             self.raising(node.fallback)
@@ -358,13 +356,15 @@ class Calls(BuiltinCalls):
     def raising(self, node: ast.Raise) -> None:
         """`raise E(…)` as a statement or after `else`."""
         if node.error is None:
-            if not self.function.handlers:
+            if not self.function.handled:
                 self.program.report(
                     "E0403",
                     "a bare `raise` stands only inside `except`",
                     node.span,
                     label="nothing to raise again",
                 )
+            else:
+                self.function.raised = self.function.handled[-1] | self.function.raised
             return
         name = self.error_named(node.error)
         if name is None:

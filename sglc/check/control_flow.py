@@ -12,7 +12,6 @@ from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show
 from sglc.check.result import ErrorOf, ErrorSymbol, ExpressionType, Unknown
 from sglc.check.variables import Variables
 from sglc.check.walk import Body
-from sglc.check.walk import statements as all_statements
 from sglc.syntax import ast
 
 
@@ -199,18 +198,16 @@ class ControlFlow(Variables):
                 names.append(found)
             if not handler.errors:
                 everything = True
+            here = names if handler.errors else raised
+            again = {n: span for n, span in raised.items() if n in here and n not in caught}
             caught.update(names)
             self.open()
             if handler.binding is not None:
                 error = ErrorOf(names[0] if len(names) == 1 else None)
                 self.bind(handler, handler.binding, error, "error")
-            function.handlers += 1
-            before = dict(function.raised)
+            function.handled.append(again)
             reached = self.body(handler.body) or reached
-            if any(isinstance(s, ast.Raise) and s.error is None for s in all_statements(handler.body)):
-                again = raised if not handler.errors else {n: raised[n] for n in names if n in raised}
-                function.raised = {**before, **function.raised, **again}
-            function.handlers -= 1
+            function.handled.pop()
             self.close()
         function.costs = costs
         if not everything:

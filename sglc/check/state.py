@@ -222,8 +222,8 @@ class FunctionState:
     role_span: Span | None = None
     loops: int = 0
     forks: list[ForkFrame] = field(default_factory=list)
-    handlers: int = 0
-    """Number of `except` arms around the current place."""
+    handled: list[dict[str, Span]] = field(default_factory=list)
+    """For each `except` arm around the current place, the declared errors it catches and where they arise."""
     boundary: tuple[int, ...] = ()
     """Identities of the loops, forks and tries around the current place, outermost first."""
     raised: dict[str, Span] = field(default_factory=dict)

@@ -26,7 +26,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0403",
         "nothing to raise again",
-        "`raise` without an error stands inside `except` and raises the error that was caught.",
+        "`raise` without an error stands inside `except` and raises the error that this arm caught again.",
         "pub fn f():\n    raise\n",
         'pub fn f():\n    raise Failure("no luck")\n',
     ),

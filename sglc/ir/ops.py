@@ -286,7 +286,7 @@ class EndTry:
 
 @dataclass(frozen=True, slots=True)
 class Catch:
-    """Whether the error being handled has that name; any error for the empty name."""
+    """Whether the error caught last has that name; any error for the empty name."""
 
     result: Temp
     name: str
@@ -295,7 +295,7 @@ class Catch:
 
 @dataclass(frozen=True, slots=True)
 class HandledError:
-    """The error being handled, as a value."""
+    """The error caught last, as a value: what an arm needs of it, it keeps in a slot when it begins."""
 
     result: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -508,8 +508,9 @@ class RaiseError:
 
 @dataclass(frozen=True, slots=True)
 class Reraise:
-    """Raises the error being handled again."""
+    """Raises an error that was caught, with the place where it arose."""
 
+    error: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -47,6 +47,8 @@ class Context:
         self.surroundings: list[Surrounding] = []
         self.elements: list[str] = []
         """Slots of the elements of list methods with `by`, innermost last."""
+        self.caught: list[str] = []
+        """Slots of the errors that the `except` arms around caught, innermost last."""
         self.retry_of: dict[int, int] = {}
         self.fork_numbers = itertools.count()
         self.policies: dict[int, list[int]] = {}

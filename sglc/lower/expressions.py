@@ -314,9 +314,9 @@ class Expressions(Context):
         return build.load(outcome, node.span)
 
     def raising(self, node: ast.Raise) -> None:
-        """`raise E(…)`, or a bare `raise`; the block ends here."""
+        """`raise E(…)`, or a bare `raise` of what the arm around caught; the block ends here."""
         if node.error is None:
-            self.build.end(ops.Reraise(node.span))
+            self.build.end(ops.Reraise(self.build.load(self.caught[-1], node.span), node.span))
             return
         symbol: Any = self.checked.symbols[id(node)]
         arguments = self.values(self.checked.arguments[id(node)], node.span)

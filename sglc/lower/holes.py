@@ -83,6 +83,7 @@ class Holes(Patterns):
         body.policies = self.policies
         body.fork_numbers = self.fork_numbers
         body.elements = list(self.elements)
+        body.caught = list(self.caught)
         # Slots of the compiler's own must not clash with those of the function around.
         body.build.slot_counts = self.build.slot_counts
         for option in node.options:

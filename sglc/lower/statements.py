@@ -197,10 +197,14 @@ class Statements(Holes):
             if handler.binding is not None:
                 error = build.value(ops.HandledError, span=handler.binding.span)
                 build.store(self.slot_of(handler), error, handler.binding.span)
+            # The body may catch other errors; a bare `raise` in it is of this one.
+            self.caught.append(build.fresh_slot("caught"))
+            build.store(self.caught[-1], build.value(ops.HandledError), node.span)
             self.body(handler.body)
+            self.caught.pop()
             build.end(ops.Jump(done))
             build.join(following)
-        build.end(ops.Reraise(node.span))
+        build.end(ops.Reraise(build.value(ops.HandledError), node.span))
         build.join(done)
 
     # -- conditions with policies ------------------------------------------------------------------
@@ -299,7 +303,7 @@ class Statements(Holes):
         build.start(failed)
         build.end(ops.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span))
         build.start(other)
-        build.end(ops.Reraise(node.span))
+        build.end(ops.Reraise(build.value(ops.HandledError), node.span))
         build.start(came)
         build.add(ops.ExpectError(symbol.name, False, node.span))
         build.start(done)
