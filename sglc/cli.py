@@ -1,7 +1,8 @@
 """The command `sglc`: a table of commands, each imported only when it is called, and one place for failure.
 
 Exit codes: 0 all is well, 1 the program or its run failed, 2 the command was used wrongly, 70 a fault of sglc
-itself, 130 interrupted. This is the only file that reads the environment for the look of the output.
+itself, 130 interrupted, 141 broken pipe. This is the only file that reads the environment for the look of the
+output.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Start here:
 
 \b
 Exit codes: 0 ok, 1 the program has errors or its run failed, 2 wrong usage,
-70 a fault of sglc itself, 130 interrupted."""
+70 a fault of sglc itself, 130 interrupted, 141 the reader of the output left."""
 
 
 class CommandTable(click.Group):
