@@ -18,9 +18,9 @@ class LayoutError(ValueError):
 
 def expect(array: np.ndarray, name: str, kind: type, dimensions: int = 1) -> None:
     """Raise LayoutError unless `array` is a contiguous array of that kind."""
-    if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != dimensions:
+    if not isinstance(array, np.ndarray) or array.dtype.type is not kind or array.ndim != dimensions:
         raise LayoutError(f"{name} must be a {np.dtype(kind).name} array with {dimensions} dimensions")
-    if not array.flags.c_contiguous:
+    if not array.dtype.isnative or not array.flags.c_contiguous:
         raise LayoutError(f"{name} must be contiguous")
 
 

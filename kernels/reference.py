@@ -63,6 +63,17 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     return int(ids[best]), float(values[best])
 
 
+def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(ids int32[m], values float32[m]) of the k largest logits whose bit is set, m at most k, largest first.
+
+    Among equals lower ids come first. Logits that are -inf or NaN are left out, as in `masked_argmax`.
+    """
+    ids = legal(mask, len(logits))
+    ids = ids[logits[ids] > -np.inf]
+    ids = ids[np.argsort(-logits[ids], kind="stable")][:k].astype(np.int32)
+    return ids, logits[ids]
+
+
 def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float = 1.0) -> float:
     """log of the sum of exp(scale * logit) over the set bits (all if no mask); -inf for none of them.
 

@@ -3,6 +3,7 @@
 Signatures (all arrays contiguous):
   TrieWalk(trie: TrieArrays).run(rows, row_of, stack, start, mask) -> int
   masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
+  masked_top(logits: float32[V], mask: int32[ceil(V/32)] | None, k) -> (ids, values)
   masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
   count_bits(mask: int32[n]) -> int
 
@@ -35,6 +36,12 @@ def _sampling_ir() -> str:
     return sampling.build()
 
 
+def _top_ir() -> str:
+    from sglc.kernels.llvm import top
+
+    return top.build()
+
+
 _WALK = Library(_walk_ir, {"sglc_trie_walk": (COUNT, *[POINTER] * 5, COUNT, *[POINTER] * 3, COUNT, POINTER)})
 _LOGITS = Library(
     _sampling_ir,
@@ -44,6 +51,15 @@ _LOGITS = Library(
         "sglc_masked_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
         "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
         "sglc_count": (COUNT, POINTER, COUNT),
+    },
+)
+
+
+_TOP = Library(
+    _top_ir,
+    {
+        "sglc_masked_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
+        "sglc_all_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
     },
 )
 
@@ -107,6 +123,24 @@ def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, flo
     else:
         index = kernels.masked_max(address(logits), address(mask), len(logits), place)
     return index, out.value
+
+
+def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(ids int32[m], values float32[m]) of the k largest logits whose bit is set, m ≤ k, the largest first.
+
+    Among equals lower ids come first and are preferred. NaN and -inf are left out. One pass, no copy.
+    """
+    _check_logits(logits, mask)
+    if k < 1:
+        raise ValueError("k must be at least 1")
+    k = min(k, len(logits))
+    kernels = _TOP.functions()
+    if kernels is None:
+        return reference.masked_top(logits, mask, k)
+    values, ids = np.empty(k, np.float32), np.empty(k, np.int32)
+    run, bits = (kernels.all_top, 0) if mask is None else (kernels.masked_top, address(mask))
+    found = run(address(logits), bits, len(logits), k, address(values), address(ids))
+    return ids[:found], values[:found]
 
 
 def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float = 1.0) -> float:

@@ -166,6 +166,27 @@ def test_the_largest_legal_logit_is_found(case: tuple[np.ndarray, np.ndarray | N
     assert select.masked_argmax(logits, mask) == best
 
 
+@given(logits_and_masks(), st.integers(1, 12) | st.sampled_from((100, 5000)))
+def test_the_largest_legal_logits_are_found(case: tuple[np.ndarray, np.ndarray | None], k: int) -> None:
+    logits, mask = case
+    legal = [i for i in reference.legal(mask, len(logits)).tolist() if logits[i] > -math.inf]
+    best = sorted(legal, key=lambda i: (-float(logits[i]), i))[:k]
+    for ids, values in (reference.masked_top(logits, mask, k), select.masked_top(logits, mask, k)):
+        assert ids.tolist() == best
+        assert values.tolist() == logits[best].tolist()
+        assert (ids.dtype, values.dtype) == (np.int32, np.float32)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["rising", "falling"])
+def test_sorted_logits_are_the_best_case_and_the_worst(order: int) -> None:
+    logits = np.repeat(np.arange(500, dtype=np.float32), 2)[::order].copy()
+    for k in (1, 7, 1000):
+        for found, expected in zip(
+            select.masked_top(logits, None, k), reference.masked_top(logits, None, k), strict=True
+        ):
+            assert found.tolist() == expected.tolist()
+
+
 @given(logits_and_masks(), st.sampled_from((1.0, 0.1, 2.5)))
 def test_log_sums_agree(case: tuple[np.ndarray, np.ndarray | None], scale: float) -> None:
     logits, mask = case
@@ -190,11 +211,40 @@ def test_wrong_arrays_do_not_reach_the_kernels() -> None:
         select.masked_argmax(logits[::2], mask)
     with pytest.raises(LayoutError):
         select.masked_argmax(logits, mask[:1])
+    with pytest.raises(LayoutError):
+        select.masked_top(logits, mask[:1], 3)
+    with pytest.raises(ValueError, match="k must"):
+        select.masked_top(logits, mask, 0)
     with pytest.raises(ValueError, match="scale"):
         select.masked_log_sum_exp(logits, mask, 0.0)
 
 
 # --- object code on disk --------------------------------------------------------------------------------
+
+
+def test_object_code_belongs_to_a_version_and_a_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another processor, other features or another LLVM: the code is made again, under another name."""
+    from sglc.kernels.llvm import jit, trie_walk
+
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
+    ir, stored = trie_walk.build(), tmp_path / "objects"
+    jit.compile_functions(ir, [trie_walk.NAME])
+    jit.compile_functions(ir, [trie_walk.NAME])
+    assert len(list(stored.iterdir())) == 1
+    machine, identity = jit._target()
+    for change in ("0.0.1 " + identity, identity + ",+another"):
+        monkeypatch.setattr(jit, "_target", lambda change=change: (machine, change))
+        assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    assert len(list(stored.iterdir())) == 3
+
+
+def test_calls_run_without_the_interpreter_lock() -> None:
+    kernels = select.compiled()
+    assert kernels is not None
+    python_api = 4  # the flag of ctypes for functions that are called with the lock held
+    assert not type(kernels.masked_max)._flags_ & python_api
 
 
 def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

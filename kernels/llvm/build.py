@@ -1,0 +1,101 @@
+"""What the kernels are written with: types, loops, vectors of 16 mask words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+F32 = ir.FloatType()
+P8, P32, P64, PF = I8.as_pointer(), I32.as_pointer(), I64.as_pointer(), F32.as_pointer()
+
+
+def function(module: ir.Module, name: str, result: ir.Type, *arguments: ir.Type) -> ir.IRBuilder:
+    """A new function; the builder stands at its beginning."""
+    made = ir.Function(module, ir.FunctionType(result, arguments), name=name)
+    return ir.IRBuilder(made.append_basic_block("entry"))
+
+
+def intrinsic(module: ir.Module, name: str, result: ir.Type, *arguments: ir.Type) -> ir.Function:
+    """An intrinsic function of LLVM, declared once a module."""
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, arguments), name=name)
+
+
+def variable(b: ir.IRBuilder, start: ir.Value) -> ir.Value:
+    """A mutable local; the optimiser keeps it in a register. Made in the entry block, set here."""
+    with b.goto_entry_block():
+        slot = b.alloca(start.type)
+    b.store(start, slot)
+    return slot
+
+
+def at(b: ir.IRBuilder, array: ir.Value, index: ir.Value, kind: ir.Type | None = None) -> ir.Value:
+    """The place of an array's element, as a place of `kind` if that is given."""
+    place = b.gep(array, [index], inbounds=True)
+    return place if kind is None else b.bitcast(place, kind.as_pointer())
+
+
+def load(b: ir.IRBuilder, array: ir.Value, index: ir.Value, kind: ir.Type | None = None) -> ir.Value:
+    """An element, or a vector of elements that begins there; elements are aligned, vectors need not be."""
+    return b.load(at(b, array, index, kind), align=None if kind is None else 4)
+
+
+def store(b: ir.IRBuilder, value: ir.Value, array: ir.Value, index: ir.Value) -> None:
+    """Set an element, or a vector of elements."""
+    vector = isinstance(value.type, ir.VectorType)
+    b.store(value, at(b, array, index, value.type if vector else None), align=4 if vector else None)
+
+
+@contextmanager
+def counted(b: ir.IRBuilder, start: ir.Value, stop: ir.Value, step: int = 1) -> Iterator[ir.Value]:
+    """A loop over start, start + step, … below stop (i64, signed)."""
+    before = b.block
+    head, body, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
+    b.branch(head)
+    b.position_at_end(head)
+    index = b.phi(start.type)
+    index.add_incoming(start, before)
+    b.cbranch(b.icmp_signed("<", index, stop), body, after)
+    b.position_at_end(body)
+    yield index
+    index.add_incoming(b.add(index, start.type(step)), b.block)
+    b.branch(head)
+    b.position_at_end(after)
+
+
+@contextmanager
+def looping(b: ir.IRBuilder) -> Iterator[ir.Block]:
+    """A loop without an end of its own; yields the block to branch to in order to leave it."""
+    head, after = b.append_basic_block("head"), b.append_basic_block("after")
+    b.branch(head)
+    b.position_at_end(head)
+    yield after
+    b.branch(head)
+    b.position_at_end(after)
+
+
+def leave_if(b: ir.IRBuilder, condition: ir.Value, block: ir.Block) -> None:
+    """Branch to a block if the condition holds, go on here if not."""
+    onward = b.append_basic_block("onward")
+    b.cbranch(condition, block, onward)
+    b.position_at_end(onward)
+
+
+def splat(b: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
+    """A vector with the value in every lane."""
+    kind = ir.VectorType(value.type, lanes)
+    if isinstance(value, ir.Constant):
+        return ir.Constant(kind, [value.constant] * lanes)
+    first = b.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
+    zeros = ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
+    return b.shuffle_vector(first, ir.Constant(kind, ir.Undefined), zeros)
+
+
+def set_bit(b: ir.IRBuilder, row: ir.Value, index: ir.Value, on: bool = True) -> None:
+    """Set or clear bit `index` (i32, not negative) of a row of words."""
+    place = at(b, row, b.zext(b.lshr(index, I32(5)), I64))
+    bit = b.shl(I32(1), b.and_(index, I32(31)))
+    word = b.load(place)
+    b.store(b.or_(word, bit) if on else b.and_(word, b.not_(bit)), place)
