@@ -10,7 +10,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.module import Function, Module
 
 
@@ -128,26 +128,26 @@ class Interpreter:
         conversation = frame.conversation
         conversation.messages, conversation.fresh, conversation.glued = kept.messages, kept.fresh, kept.glued
 
-    def leave(self, frame: Frame, end: ops.Terminator, temps: dict[int, Any]) -> tuple[bool, Any]:
+    def leave(self, frame: Frame, end: terminators.Terminator, temps: dict[int, Any]) -> tuple[bool, Any]:
         match end:
-            case ops.Jump(target=target):
+            case terminators.Jump(target=target):
                 return False, target
-            case ops.Branch(condition=condition, then=then, otherwise=otherwise):
+            case terminators.Branch(condition=condition, then=then, otherwise=otherwise):
                 return False, then if temps[condition] else otherwise
-            case ops.Next(iterator=iterator, item=item, body=body, done=done):
+            case terminators.Next(iterator=iterator, item=item, body=body, done=done):
                 items = frame.slots[iterator]
                 if not items:
                     return False, done
                 frame.slots[item], frame.slots[iterator] = items[0], items[1:]
                 return False, body
-            case ops.Try(body=body, handler=handler):
+            case terminators.Try(body=body, handler=handler):
                 frame.handlers.append((handler, copy.deepcopy(frame.conversation)))
                 return False, body
-            case ops.Return(value=value):
+            case terminators.Return(value=value):
                 return True, temps[value]
-            case ops.RaiseError(name=name, arguments=arguments):
+            case terminators.RaiseError(name=name, arguments=arguments):
                 raise Raised(name, tuple(temps[a] for a in arguments))
-            case ops.Reraise(error=error):
+            case terminators.Reraise(error=error):
                 raise Raised(temps[error].name, temps[error].fields)
         raise AssertionError(end)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, Module, Parameter, RetryPolicy
 from sglc.types.type import Int, Str
@@ -167,22 +167,22 @@ class Writer:
             self.text()
         holds, fails = build.fresh_label("holds"), build.fresh_label("fails")
         test = build.value(ops.Binary, self.one_of("<", "=="), build.load(slot), build.const(4))
-        build.end(ops.Branch(test, holds, fails))
+        build.end(terminators.Branch(test, holds, fails))
         build.start(fails)
         build.add(ops.TryAgain(retry, build.const("no")))
         if self.draw(st.booleans()):
-            build.end(ops.RaiseError("Rejected", (build.const("no"),)))
+            build.end(terminators.RaiseError("Rejected", (build.const("no"),)))
         build.start(holds)
 
     def leave(self) -> None:
         build = self.build
         kind = self.one_of("return", "raise", "break", "continue")
         if self.in_loop and kind in ("break", "continue"):
-            build.end(ops.Jump(self.in_loop[0 if kind == "break" else 1]))
+            build.end(terminators.Jump(self.in_loop[0 if kind == "break" else 1]))
         elif kind == "raise":
-            build.end(ops.RaiseError(self.one_of("A", "B"), (self.expression(0),)))
+            build.end(terminators.RaiseError(self.one_of("A", "B"), (self.expression(0),)))
         elif kind == "return" and not self.tries:
-            build.end(ops.Return(self.expression(0)))
+            build.end(terminators.Return(self.expression(0)))
 
     tries: int = 0
 
@@ -204,13 +204,13 @@ class Writer:
     def _if(self) -> None:
         build = self.build
         then, otherwise, done = (build.fresh_label(stem) for stem in ("then", "else", "done"))
-        build.end(ops.Branch(self.expression(), then, otherwise))
+        build.end(terminators.Branch(self.expression(), then, otherwise))
         build.start(then)
         self.scope(3)
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(otherwise)
         self.scope(2)
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.join(done)
 
     def _for(self) -> None:
@@ -222,7 +222,7 @@ class Writer:
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
         slot = self.variable()
-        build.end(ops.Next(iterator, slot, body, done))
+        build.end(terminators.Next(iterator, slot, body, done))
         build.start(body)
         outer, self.in_loop = self.in_loop, (done, each)
         tries, self.tries = self.tries, 1
@@ -230,33 +230,33 @@ class Writer:
         self.known = [*known, slot]
         self.statements(3)
         self.known, self.in_loop, self.tries = known, outer, tries
-        build.end(ops.Jump(each))
+        build.end(terminators.Jump(each))
         build.start(done)
 
     def _try(self) -> None:
         build = self.build
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(ops.Try(body, failed))
+        build.end(terminators.Try(body, failed))
         build.start(body)
         outer, self.in_loop = self.in_loop, None
         tries, self.tries = self.tries, 1
         self.scope(3)
         self.in_loop, self.tries = outer, tries
         build.add(ops.EndTry())
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(failed)
         caught, other = build.fresh_label("caught"), build.fresh_label("other")
-        build.end(ops.Branch(build.value(ops.Catch, self.one_of("A", "Failure", "")), caught, other))
+        build.end(terminators.Branch(build.value(ops.Catch, self.one_of("A", "Failure", "")), caught, other))
         build.start(other)
-        build.end(ops.Reraise(build.value(ops.HandledError)))
+        build.end(terminators.Reraise(build.value(ops.HandledError)))
         build.start(caught)
         build.add(ops.Insert(build.value(ops.HandledError)))
         kept = build.fresh_slot("caught")
         build.store(kept, build.value(ops.HandledError))
         self.scope(2)
         if build.open and self.draw(st.booleans()):
-            build.end(ops.Reraise(build.load(kept)))
-        build.end(ops.Jump(done))
+            build.end(terminators.Reraise(build.load(kept)))
+        build.end(terminators.Jump(done))
         build.join(done)
 
     def fork(self) -> None:
@@ -269,7 +269,7 @@ class Writer:
         body.known.append(f"{name}.i")
         body.statements(4)
         if body.build.open:
-            body.build.end(ops.Return(body.expression(0)))
+            body.build.end(terminators.Return(body.expression(0)))
         self.module.insert(
             place,
             Function(
@@ -293,7 +293,7 @@ def _function(writer: Writer, parameters: int, place: int) -> None:
     writer.known.extend(names)
     writer.statements(8, 3)
     if writer.build.open:
-        writer.build.end(ops.Return(writer.expression(0)))
+        writer.build.end(terminators.Return(writer.expression(0)))
     kind: Any = writer.kind
     writer.module.insert(
         place,
@@ -312,7 +312,7 @@ def modules(draw: Any) -> Module:
     parts: list[Any] = []
     if draw(st.booleans()):
         build = FunctionBuilder()
-        build.end(ops.Return(build.const(draw(VALUES))))
+        build.end(terminators.Return(build.const(draw(VALUES))))
         functions.append(Function("pure", "pure", (), tuple(build.blocks), module="other"))
     for index in range(draw(st.integers(0, 2))):
         count = draw(st.integers(0, 2))

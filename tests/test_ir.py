@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from golden_case import GoldenCase, golden_cases
 from ir_interpreter import Interpreter
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.literal import Cursor, print_literal
 from sglc.ir.module import Function, Module, Parameter
-from sglc.ir.ops import OPS, TERMINATORS
+from sglc.ir.ops import OPS
 from sglc.ir.print import print_module
 from sglc.ir.read import IrSyntaxError, read
 from sglc.ir.shape import BY_MNEMONIC, MNEMONICS
+from sglc.ir.terminators import TERMINATORS
 from sglc.ir.verify import verify
 from sglc.types.type import Int, Str
 from sglc.types.values import EnumValue, RecordValue
@@ -95,7 +96,7 @@ def test_every_class_has_a_mnemonic() -> None:
 
 def test_odd_names_survive() -> None:
     build = FunctionBuilder()
-    build.end(ops.Return(build.load('a "b": c')))
+    build.end(terminators.Return(build.load('a "b": c')))
     parameter = Parameter("x", 'a "b": c', Str(), True, "d")
     function = Function(
         "a title: “so”", "test", (parameter,), tuple(build.blocks), Int(), doc="é\n", tags=("slow",)
@@ -106,7 +107,7 @@ def test_odd_names_survive() -> None:
 
 def test_the_builder_drops_what_nothing_reaches() -> None:
     build = FunctionBuilder()
-    build.end(ops.Return(build.const(1)))
+    build.end(terminators.Return(build.const(1)))
     build.add(ops.Text("never"))
     build.join("nowhere")
     assert not build.open

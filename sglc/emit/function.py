@@ -9,7 +9,7 @@ from sglc.bytecode.code import Code, Instruction, ParameterSpec, Place, RetryPoi
 from sglc.bytecode.opcodes import BY_NAME
 from sglc.emit.pools import NOWHERE, Pools
 from sglc.emit.stack import Home, plan
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.flow import reachable
 from sglc.ir.module import TEST_MARK, Block, Function
 from sglc.ir.shape import operands, result
@@ -38,7 +38,7 @@ _BY_NAME_AND_COUNT = {
     ops.MakeVariant: ("VARIANT", "items"),
     ops.CallBuiltin: ("BUILTIN", "arguments"),
     ops.CallMethod: ("METHOD", "arguments"),
-    ops.RaiseError: ("RAISE", "arguments"),
+    terminators.RaiseError: ("RAISE", "arguments"),
 }
 _PLAIN = {
     ops.Append: "APPEND",
@@ -55,8 +55,8 @@ _PLAIN = {
     ops.SetSeed: "SEED",
     ops.AdoptBranch: "ADOPT",
     ops.ExpectTrue: "EXPECT",
-    ops.Return: "RETURN",
-    ops.Reraise: "RERAISE",
+    terminators.Return: "RETURN",
+    terminators.Reraise: "RERAISE",
 }
 
 
@@ -150,7 +150,7 @@ class FunctionEmitter:
                     self.put(_LOAD, self.slot(self.spilled[temp]))
             temp_or_none = result(op)
             if temp_or_none is None:
-                if isinstance(op, ops.TERMINATORS):
+                if isinstance(op, terminators.TERMINATORS):
                     self._terminator(op, following)  # type: ignore[arg-type]
                 else:
                     self._operation(op)
@@ -226,20 +226,20 @@ class FunctionEmitter:
                 opcode, field = _BY_NAME_AND_COUNT[cls]
                 self.put(number[opcode], pools.name(op.name), len(getattr(op, field)))
 
-    def _terminator(self, op: ops.Terminator, following: str | None) -> None:
+    def _terminator(self, op: terminators.Terminator, following: str | None) -> None:
         number = _NUMBER
         match op:
-            case ops.Jump(target=target):
+            case terminators.Jump(target=target):
                 if target != following:
                     self.jump(_JUMP, target)
-            case ops.Branch(then=then, otherwise=otherwise):
+            case terminators.Branch(then=then, otherwise=otherwise):
                 if otherwise == following:
                     self.jump(number["JUMP_IF_TRUE"], then)
                     return
                 self.jump(number["JUMP_IF_FALSE"], otherwise)
                 if then != following:
                     self.jump(_JUMP, then)
-            case ops.Next(iterator=iterator, item=item, body=body, done=done):
+            case terminators.Next(iterator=iterator, item=item, body=body, done=done):
                 # At the end the iterator is still on the stack: a landing of its own takes it off.
                 landing = f"{done} landing"
                 self.put(_LOAD, self.slot(iterator))
@@ -248,7 +248,7 @@ class FunctionEmitter:
                 if body != following:
                     self.jump(_JUMP, body)
                 self.landings.setdefault(landing, (done, self.place))
-            case ops.Try(body=body, handler=handler):
+            case terminators.Try(body=body, handler=handler):
                 self.jump(number["TRY"], handler)
                 if body != following:
                     self.jump(_JUMP, body)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Literal
 
 from sglc.ir.module import Block
-from sglc.ir.ops import TOTAL, Const, Load, Op, Snapshot, Store, Terminator
+from sglc.ir.ops import TOTAL, Const, Load, Op, Snapshot, Store
 from sglc.ir.shape import operands, result
+from sglc.ir.terminators import Terminator
 
 Home = Literal["stack", "again", "slot", "drop", "skip"]
 """`again`: made anew at each use; `drop`: popped at once, `skip`: not even made, for nothing uses it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sglc.ir.module import Block, RetryPolicy
-from sglc.ir.ops import Const, Jump, Load, Op, Store, Terminator
+from sglc.ir.ops import Const, Load, Op, Store
 from sglc.ir.shape import successors
+from sglc.ir.terminators import Jump, Terminator
 from sglc.source import Span
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import EndTry, Next, Op, Store, Terminator, Try
+from sglc.ir.ops import EndTry, Op, Store
 from sglc.ir.shape import successors
+from sglc.ir.terminators import Next, Terminator, Try
 
 State = TypeVar("State")
 

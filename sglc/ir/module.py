@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sglc.ir.ops import Op, Terminator
+from sglc.ir.ops import Op
+from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value

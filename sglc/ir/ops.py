@@ -3,8 +3,8 @@
 Rules: every class is final (no subclass of a concrete class), frozen and compared by what it does: the span
 is carried along but is no part of equality. Temporaries (`Temp`) are written once and used only in their own
 block; everything that outlives a block sits in a named slot. No operation contains another. The effects of
-an operation are its class: `TOTAL` ones can be dropped when nothing uses their result, `TERMINATORS` end a
-block and are the only ones that name labels.
+an operation are its class: `TOTAL` ones can be dropped when nothing uses their result. What ends a block
+stands in `sglc.ir.terminators`.
 
 The field annotations are the text form: `print` and `read` go by them, in the order of the fields.
 """
@@ -21,8 +21,6 @@ Temp = int
 """Number of a temporary, unique within its function: `%3`."""
 Slot = str
 """Name of a variable of the function: `$age`."""
-Label = str
-"""Name of a block: `^loop`."""
 FunctionName = str
 """Qualified name of a function: `@crew`."""
 Hole = int
@@ -456,64 +454,6 @@ class ExpectError:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-# -- terminators -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    target: Label
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    condition: Temp
-    then: Label
-    otherwise: Label
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """Takes the next item of the iterator in a slot, stores it and goes to `body`; to `done` at the end."""
-
-    iterator: Slot
-    item: Slot
-    body: Label
-    done: Label
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Try:
-    """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here."""
-
-    body: Label
-    handler: Label
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Return:
-    value: Temp
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class RaiseError:
-    name: str
-    arguments: tuple[Temp, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Reraise:
-    """Raises an error that was caught, with the place where it arose."""
-
-    error: Temp
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
 Op = (
     Const | Load | MakeList | MakeTuple | MakeMap | MakeRecord | MakeVariant | Concat | Append
     | Unary | Binary | MakeRange | GetField | GetItem | GetSlice | WithItem | WithField
@@ -522,10 +462,8 @@ Op = (
     | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
     | MockHole | SetFuzz | ExpectTrue | ExpectError
 )  # fmt: skip
-Terminator = Jump | Branch | Next | Try | Return | RaiseError | Reraise
 
 OPS: tuple[type, ...] = Op.__args__
-TERMINATORS: tuple[type, ...] = Terminator.__args__
 
 TOTAL = frozenset({Const, Load, MakeList, MakeTuple, IsVariant, IsType, HandledError, Catch, Iterate})
 """Operations without any effect that cannot fail: unused, they can be dropped."""

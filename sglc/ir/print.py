@@ -12,8 +12,9 @@ from typing import Any
 
 from sglc.ir.literal import print_literal
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.ops import Op, Terminator
+from sglc.ir.ops import Op
 from sglc.ir.shape import MNEMONICS, SHAPES
+from sglc.ir.terminators import Terminator
 
 _PLAIN_SLOT = re.compile(r"""[^\s"(),=:\[\]{}]+\Z""")
 _PLAIN_FUNCTION = re.compile(r"[\w.]+\Z")

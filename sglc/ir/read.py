@@ -9,8 +9,9 @@ from typing import Any, get_args
 
 from sglc.ir.literal import Cursor, IrSyntaxError
 from sglc.ir.module import Block, ErrorInfo, Function, FunctionKind, HoleInfo, Module, Parameter, RetryPolicy
-from sglc.ir.ops import TERMINATORS, Op, Terminator
+from sglc.ir.ops import Op
 from sglc.ir.shape import BY_MNEMONIC, SHAPES
+from sglc.ir.terminators import TERMINATORS, Terminator
 
 __all__ = ["IrSyntaxError", "read"]
 

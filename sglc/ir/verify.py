@@ -20,20 +20,17 @@ from sglc.ir.ops import (
     MakeMap,
     MakeRecord,
     MakeVariant,
-    Next,
     Op,
-    RaiseError,
-    Return,
     RunFork,
     SelectOption,
     Snapshot,
     Store,
-    Terminator,
     TryAgain,
     Unary,
 )
 from sglc.ir.print import print_op
 from sglc.ir.shape import operands, result, successors
+from sglc.ir.terminators import Next, RaiseError, Return, Terminator
 from sglc.types.type import Named, RecordType, UnionType
 
 UNARY_OPERATORS = frozenset({"-", "not"})

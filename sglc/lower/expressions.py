@@ -19,7 +19,7 @@ from sglc.check.result import (
     RecordSymbol,
     VariantSymbol,
 )
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.lower.context import Context
 from sglc.source import Span
 from sglc.syntax import ast
@@ -229,7 +229,7 @@ class Expressions(Context):
         build.store(iterator, build.value(ops.Iterate, build.load(items), span=span))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "take", "done"))
         build.start(each)
-        build.end(ops.Next(iterator, element, body, done, span))
+        build.end(terminators.Next(iterator, element, body, done, span))
         build.start(body)
         if condition is not None:
             wanted = build.fresh_label("wanted")
@@ -243,7 +243,7 @@ class Expressions(Context):
             so_far = build.load(found)
             item = self.value(value)
         build.store(found, build.value(ops.Append, so_far, item, span=span))
-        build.end(ops.Jump(each))
+        build.end(terminators.Jump(each))
         build.start(done)
         return found
 
@@ -260,7 +260,7 @@ class Expressions(Context):
         self.condition(node.condition, then, otherwise)
         build.start(then)
         build.store(chosen, self.value(node.then))
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(otherwise)
         build.store(chosen, self.value(node.otherwise))
         build.start(done)
@@ -273,7 +273,7 @@ class Expressions(Context):
         self.condition(node, yes, no)
         build.start(yes)
         build.store(truth, build.const(True, node.span))
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(no)
         build.store(truth, build.const(False, node.span))
         build.start(done)
@@ -293,18 +293,18 @@ class Expressions(Context):
                         self.condition(left, then, middle)
                     self.build.start(middle)
                     return self.condition(right, then, otherwise)
-        self.build.end(ops.Branch(self.value(node), then, otherwise, node.span))
+        self.build.end(terminators.Branch(self.value(node), then, otherwise, node.span))
         return None
 
     def _or_else(self, node: ast.OrElse) -> int:
         build = self.build
         outcome = build.fresh_slot("outcome")
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(ops.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, node.span))
         build.start(body)
         build.store(outcome, self.value(node.value))
         build.add(ops.EndTry())
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(failed)
         if isinstance(node.fallback, ast.Raise):
             self.raising(node.fallback)
@@ -316,11 +316,11 @@ class Expressions(Context):
     def raising(self, node: ast.Raise) -> None:
         """`raise E(…)`, or a bare `raise` of what the arm around caught; the block ends here."""
         if node.error is None:
-            self.build.end(ops.Reraise(self.build.load(self.caught[-1], node.span), node.span))
+            self.build.end(terminators.Reraise(self.build.load(self.caught[-1], node.span), node.span))
             return
         symbol: Any = self.checked.symbols[id(node)]
         arguments = self.values(self.checked.arguments[id(node)], node.span)
-        self.build.end(ops.RaiseError(symbol.name, arguments, node.span))
+        self.build.end(terminators.RaiseError(symbol.name, arguments, node.span))
 
     # -- in the sibling files ----------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglc.check.result import ConstantSymbol, LocalSymbol
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.module import Function, HoleInfo, Parameter
 from sglc.lower.context import HoleNode
 from sglc.lower.expressions import Operand
@@ -90,7 +90,7 @@ class Holes(Patterns):
             if option.kind == "seed":
                 body.build.add(ops.SetSeed(body.value(option.value), option.span))
         body.body(node.body)
-        body.build.end(ops.Return(body.build.const(None, node.span), node.span))
+        body.build.end(terminators.Return(body.build.const(None, node.span), node.span))
         variable = Parameter(node.variable.text, self.slot_of(node), self._variable_type(node.iterable))
         self.program.functions[place] = Function(
             name=name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglc.check.result import ConstantSymbol, LocalSymbol, RecordSymbol, TypeSymbol, VariantSymbol
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.lower.expressions import Expressions
 from sglc.source import Span
 from sglc.syntax import ast
@@ -33,11 +33,11 @@ class Patterns(Expressions):
                 self.condition(case.guard, guarded, following)
                 build.start(guarded)
             self.body(case.body)
-            build.end(ops.Jump(done))
+            build.end(terminators.Jump(done))
             build.join(following)
         # The cases are exhaustive; only a value from a damaged file could get here.
         message = build.const("no case matches this value", node.span)
-        build.end(ops.RaiseError("Failure", (message,), node.span))
+        build.end(terminators.RaiseError("Failure", (message,), node.span))
         build.join(done)
 
     def body(self, statements: tuple[ast.Statement, ...]) -> None:
@@ -46,7 +46,7 @@ class Patterns(Expressions):
     def _require(self, condition: int, otherwise: str, span: Span) -> None:
         """Go on in a new block if the condition holds."""
         here = self.build.fresh_label("is")
-        self.build.end(ops.Branch(condition, here, otherwise, span))
+        self.build.end(terminators.Branch(condition, here, otherwise, span))
         self.build.start(here)
 
     def _pattern(self, node: ast.Pattern, slot: str, known: Any, otherwise: str) -> None:
@@ -68,9 +68,9 @@ class Patterns(Expressions):
                 for part in patterns:
                     following = build.fresh_label("or")
                     self._pattern(part, slot, known, following)
-                    build.end(ops.Jump(found))
+                    build.end(terminators.Jump(found))
                     build.start(following)
-                build.end(ops.Jump(otherwise))
+                build.end(terminators.Jump(otherwise))
                 build.start(found)
             case ast.SequencePattern(items=items):
                 if not isinstance(known, TupleOf):

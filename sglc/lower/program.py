@@ -7,7 +7,7 @@ then its tests; then what the other modules declare. Only a program without erro
 from __future__ import annotations
 
 from sglc.check.result import CheckedModule, CheckedProgram, ErrorSymbol
-from sglc.ir import ops
+from sglc.ir import terminators
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.lower.context import ProgramContext
 from sglc.lower.statements import Statements
@@ -60,7 +60,7 @@ def _function(context: ProgramContext, checked: CheckedModule, node: ast.Functio
     lowering = _lowering(context, checked, name)
     lowering.body(node.body)
     build = lowering.build
-    build.end(ops.Return(build.const(None, node.span), node.span))
+    build.end(terminators.Return(build.const(None, node.span), node.span))
     parameters = []
     for parameter in node.parameters:
         default = None
@@ -113,7 +113,7 @@ def _test(
     lowering = _lowering(context, checked, name)
     lowering.body(node.body)
     build = lowering.build
-    build.end(ops.Return(build.const(None, node.span), node.span))
+    build.end(terminators.Return(build.const(None, node.span), node.span))
     context.functions[place] = Function(
         name=name, kind="test", parameters=(), blocks=tuple(build.blocks), tags=node.tags, span=node.span
     )

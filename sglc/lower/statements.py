@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglc.check.result import FunctionSymbol
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.lower.context import Surrounding
 from sglc.lower.expressions import Operand
 from sglc.lower.holes import Holes
@@ -121,10 +121,10 @@ class Statements(Holes):
             self.condition(condition, then, following)
             build.start(then)
             self.body(statements)
-            build.end(ops.Jump(done))
+            build.end(terminators.Jump(done))
             build.start(following)
         self.body(node.otherwise)
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.join(done)
 
     def _for(self, node: ast.For) -> None:
@@ -133,10 +133,10 @@ class Statements(Holes):
         build.store(iterator, build.value(ops.Iterate, self.value(node.iterable), span=node.iterable.span))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
-        build.end(ops.Next(iterator, self.slot_of(node), body, done, node.variable.span))
+        build.end(terminators.Next(iterator, self.slot_of(node), body, done, node.variable.span))
         build.start(body)
         self.inside(Surrounding("loop", done, each), node.body)
-        build.end(ops.Jump(each))
+        build.end(terminators.Jump(each))
         build.start(done)
 
     def _while(self, node: ast.While) -> None:
@@ -153,24 +153,24 @@ class Statements(Holes):
             count = build.value(ops.Limit, build.load(left), text, span=node.condition.span)
             build.store(left, count, node.span)
         self.inside(Surrounding("loop", done, again), node.body)
-        build.end(ops.Jump(again))
+        build.end(terminators.Jump(again))
         build.start(done)
 
     def _return(self, node: ast.Return) -> None:
         build = self.build
         value = build.const(None, node.span) if node.value is None else self.value(node.value)
         self.leave("function")
-        build.end(ops.Return(value, node.span))
+        build.end(terminators.Return(value, node.span))
 
     def _break(self, node: ast.Break) -> None:
         loop = self.leave("loop")
         assert loop is not None
-        self.build.end(ops.Jump(loop.done, node.span))
+        self.build.end(terminators.Jump(loop.done, node.span))
 
     def _continue(self, node: ast.Continue) -> None:
         loop = self.leave("loop")
         assert loop is not None
-        self.build.end(ops.Jump(loop.again, node.span))
+        self.build.end(terminators.Jump(loop.again, node.span))
 
     def _raise(self, node: ast.Raise) -> None:
         self.raising(node)
@@ -178,11 +178,11 @@ class Statements(Holes):
     def _try(self, node: ast.Try) -> None:
         build = self.build
         body, failed, done = (build.fresh_label(stem) for stem in ("try", "failed", "done"))
-        build.end(ops.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, node.span))
         build.start(body)
         self.inside(Surrounding("try"), node.body)
         build.add(ops.EndTry())
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(failed)
         for handler in node.handlers:
             arm, following = build.fresh_label("except"), build.fresh_label("failed")
@@ -190,9 +190,9 @@ class Statements(Holes):
                 symbol: Any = self.checked.symbols[id(name)]
                 other = build.fresh_label("failed")
                 caught = build.value(ops.Catch, symbol.name, span=name.span)
-                build.end(ops.Branch(caught, arm, other, name.span))
+                build.end(terminators.Branch(caught, arm, other, name.span))
                 build.start(other)
-            build.end(ops.Jump(following if handler.errors else arm))
+            build.end(terminators.Jump(following if handler.errors else arm))
             build.start(arm)
             if handler.binding is not None:
                 error = build.value(ops.HandledError, span=handler.binding.span)
@@ -202,9 +202,9 @@ class Statements(Holes):
             build.store(self.caught[-1], build.value(ops.HandledError), node.span)
             self.body(handler.body)
             self.caught.pop()
-            build.end(ops.Jump(done))
+            build.end(terminators.Jump(done))
             build.join(following)
-        build.end(ops.Reraise(build.value(ops.HandledError), node.span))
+        build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
         build.join(done)
 
     # -- conditions with policies ------------------------------------------------------------------
@@ -219,10 +219,10 @@ class Statements(Holes):
         build.store(iterator, build.value(ops.Iterate, self.value(items), span=items.span))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
-        build.end(ops.Next(iterator, self.slot_of(node), body, done, node.span))
+        build.end(terminators.Next(iterator, self.slot_of(node), body, done, node.span))
         build.start(body)
         self._one_condition(node)
-        build.end(ops.Jump(each))
+        build.end(terminators.Jump(each))
         build.start(done)
 
     def _one_condition(self, node: ast.Ensure) -> None:
@@ -241,13 +241,13 @@ class Statements(Holes):
             build.add(ops.TryAgain(retry, build.load(reason, span), node.span))
         if not node.hard:
             build.add(ops.RecordCheck(False, build.load(reason, span), node.span))
-            build.end(ops.Jump(done))
+            build.end(terminators.Jump(done))
             build.start(holds)
             build.add(ops.RecordCheck(True, build.const(None, span), node.span))
         elif node.fallback is not None:
             self.raising(node.fallback)
         else:
-            build.end(ops.RaiseError("Rejected", (build.load(reason, span),), node.span))
+            build.end(terminators.RaiseError("Rejected", (build.load(reason, span),), node.span))
         build.start(done)
 
     # -- forks -------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Statements(Holes):
     def _yield(self, node: ast.Yield) -> None:
         value = self.value(node.value)
         self.leave("function")
-        self.build.end(ops.Return(value, node.span))
+        self.build.end(terminators.Return(value, node.span))
 
     def _adopt(self, node: ast.Adopt) -> None:
         self.build.add(ops.AdoptBranch(self.value(node.value), node.span))
@@ -277,11 +277,11 @@ class Statements(Holes):
         build.store(iterator, build.value(ops.Iterate, span, span=node.times.span))
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
-        build.end(ops.Next(iterator, number, body, done, node.span))
+        build.end(terminators.Next(iterator, number, body, done, node.span))
         build.start(body)
         build.store(self.slot_of(node), self.value(node.call), node.span)
         self.inside(Surrounding("loop", done, each), node.body)
-        build.end(ops.Jump(each))
+        build.end(terminators.Jump(each))
         build.start(done)
         build.add(ops.SetFuzz(False, node.span))
 
@@ -294,16 +294,18 @@ class Statements(Holes):
         body, failed, came, other, done = (
             build.fresh_label(stem) for stem in ("try", "failed", "came", "other", "done")
         )
-        build.end(ops.Try(body, failed, node.span))
+        build.end(terminators.Try(body, failed, node.span))
         build.start(body)
         self.value(node.call)
         build.add(ops.EndTry())
         build.add(ops.ExpectError(symbol.name, True, node.span))
-        build.end(ops.Jump(done))
+        build.end(terminators.Jump(done))
         build.start(failed)
-        build.end(ops.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span))
+        build.end(
+            terminators.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span)
+        )
         build.start(other)
-        build.end(ops.Reraise(build.value(ops.HandledError), node.span))
+        build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
         build.start(came)
         build.add(ops.ExpectError(symbol.name, False, node.span))
         build.start(done)

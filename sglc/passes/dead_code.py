@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.flow import predecessor_counts, reachable
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import operands, result
@@ -77,7 +77,7 @@ def _thread(function: Function) -> Function:
     onward: dict[str, str] = {}
     first = function.blocks[0].label
     for block in function.blocks:
-        if not block.ops and type(block.end) is ops.Jump and block.label != first:
+        if not block.ops and type(block.end) is terminators.Jump and block.label != first:
             onward[block.label] = block.end.target
     for label in list(onward):
         seen = {label}
@@ -94,8 +94,8 @@ def _thread(function: Function) -> Function:
     same = True
     for block in function.blocks:
         end = relabelled(block.end, onward) if onward else block.end
-        if type(end) is ops.Branch and end.then == end.otherwise:
-            end = ops.Jump(end.then, end.span)
+        if type(end) is terminators.Branch and end.then == end.otherwise:
+            end = terminators.Jump(end.then, end.span)
         same = same and end is block.end
         changed.append(block if end is block.end else replace(block, end=end))
     return function if same else _live(replace(function, blocks=tuple(changed)))
@@ -111,7 +111,7 @@ def _join(function: Function) -> tuple[Block, ...]:
         if block.label in gone:
             continue
         current = blocks[block.label]
-        while isinstance(current.end, ops.Jump):
+        while isinstance(current.end, terminators.Jump):
             target = current.end.target
             if counts[target] != 1 or target == current.label or target not in blocks:
                 break
@@ -135,7 +135,7 @@ def _read_slots(functions: Sequence[Function]) -> dict[str, set[str]]:
         found = {policy.slot for policy in function.retries}
         for block in function.blocks:
             found.update(op.slot for op in block.ops if type(op) is ops.Load)
-            if isinstance(block.end, ops.Next):
+            if isinstance(block.end, terminators.Next):
                 found.add(block.end.iterator)
         read[function.name] = found
     for function in reversed(functions):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.flow import forward
 from sglc.ir.module import Block, Function, Module
 from sglc.passes.rewrite import each_function, with_blocks
@@ -52,7 +52,7 @@ def _slots(function: Function) -> set[str]:
     found = {parameter.slot for parameter in function.parameters}
     for block in function.blocks:
         found.update(op.slot for op in block.ops if type(op) is ops.Store)
-        if isinstance(block.end, ops.Next):
+        if isinstance(block.end, terminators.Next):
             found.update((block.end.iterator, block.end.item))
     return found
 
@@ -88,7 +88,7 @@ def _constant_slots(function: Function, inherited: set[str]) -> dict[str, Any]:
                     several.add(op.slot)
                 else:
                     written[op.slot] = values[op.value]
-        if isinstance(block.end, ops.Next):
+        if isinstance(block.end, terminators.Next):
             several.update((block.end.iterator, block.end.item))
     return {slot: value for slot, value in written.items() if slot not in several}
 
@@ -211,11 +211,11 @@ class _Folder:
         self.values[result] = value
         return ops.Const(result, value, op.span)
 
-    def _end(self, end: ops.Terminator) -> ops.Terminator:
-        if isinstance(end, ops.Branch):
+    def _end(self, end: terminators.Terminator) -> terminators.Terminator:
+        if isinstance(end, terminators.Branch):
             value = self.values.get(end.condition, _MISSING)
             if isinstance(value, bool):
-                return ops.Jump(end.then if value else end.otherwise, end.span)
+                return terminators.Jump(end.then if value else end.otherwise, end.span)
         return end
 
 

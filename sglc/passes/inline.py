@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sglc.ir import ops
+from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Module
 from sglc.ir.shape import operands, result
 from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
@@ -161,7 +161,7 @@ class _Inliner:
                 pending.append(ops.Store(slots[parameter.slot], argument, call.span))
             outcome = self._fresh(f"%{part.name}.result", self.slots)
             entry, following = self._body(part, slots, outcome, blocks, label)
-            blocks.append(Block(label, tuple(pending), ops.Jump(entry, call.span)))
+            blocks.append(Block(label, tuple(pending), terminators.Jump(entry, call.span)))
             blocks.extend(self.inlined)
             label, pending = following, []
             for temp, slot in kept.items():
@@ -187,9 +187,9 @@ class _Inliner:
             copies: list[Any] = []
             for op in block.ops:
                 copies.append(self._copied(op, slots, base, first_retry))
-            if isinstance(block.end, ops.Return):
+            if isinstance(block.end, terminators.Return):
                 copies.append(ops.Store(outcome, block.end.value + base, block.end.span))
-                end: Any = ops.Jump(following, block.end.span)
+                end: Any = terminators.Jump(following, block.end.span)
             else:
                 end = relabelled(self._copied(block.end, slots, base, first_retry), labels)
             self.inlined.append(Block(labels[block.label], tuple(copies), end))
@@ -200,7 +200,7 @@ class _Inliner:
         for name in ("slot", "iterator"):
             if hasattr(op, name):
                 changes[name] = slots[getattr(op, name)]
-        if isinstance(op, ops.Next):
+        if isinstance(op, terminators.Next):
             changes["item"] = slots[op.item]
         if isinstance(op, ops.Snapshot | ops.TryAgain):
             changes["retry"] = op.retry + first_retry
@@ -257,6 +257,6 @@ def _plain(name: str) -> str:
 def _slots_of(op: Any) -> tuple[str, ...]:
     if isinstance(op, ops.Load | ops.Store):
         return (op.slot,)
-    if isinstance(op, ops.Next):
+    if isinstance(op, terminators.Next):
         return (op.iterator, op.item)
     return ()

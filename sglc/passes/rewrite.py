@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.ops import Op, Terminator
+from sglc.ir.ops import Op
 from sglc.ir.shape import SHAPES, operands, result
+from sglc.ir.terminators import Terminator
 
 
 def each_function(module: Module, change: Callable[[Function], Function]) -> Module:

@@ -1,0 +1,73 @@
+"""Terminators: the operations that end a block, and the only ones that name labels.
+
+The rules of `sglc.ir.ops` hold for them too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sglc.ir.ops import Slot, Temp
+from sglc.source import Span
+
+Label = str
+"""Name of a block: `^loop`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: Label
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    condition: Temp
+    then: Label
+    otherwise: Label
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Takes the next item of the iterator in a slot, stores it and goes to `body`; to `done` at the end."""
+
+    iterator: Slot
+    item: Slot
+    body: Label
+    done: Label
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Opens a handler and goes to `body`; an error goes to `handler`, the conversation as it is here."""
+
+    body: Label
+    handler: Label
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Temp
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseError:
+    name: str
+    arguments: tuple[Temp, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reraise:
+    """Raises an error that was caught, with the place where it arose."""
+
+    error: Temp
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Terminator = Jump | Branch | Next | Try | Return | RaiseError | Reraise
+TERMINATORS: tuple[type, ...] = Terminator.__args__
