@@ -11,8 +11,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from sglc.syntax.layout import Tokens
 from sglc.syntax.tables import Rule, Tables
+from sglc.syntax.tokens import Tokens
 
 INDENT_MARK = object()
 """Value of an INDENT on the stack, so that open blocks can be counted."""

@@ -11,8 +11,8 @@ from sglc.syntax.automaton import INDENT_MARK, Machine, Run
 from sglc.syntax.declarations import Declarations
 from sglc.syntax.expressions import MAX_TOLD
 from sglc.syntax.faults import describe_fault
-from sglc.syntax.layout import Fault, Tokens
 from sglc.syntax.recover import Recovery
+from sglc.syntax.tokens import Fault, Tokens
 
 
 class Builder(Declarations):

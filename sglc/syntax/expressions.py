@@ -9,7 +9,7 @@ from typing import Any
 from sglc.diagnostics.diagnostic import Diagnostic, Label
 from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.syntax.layout import Tokens
+from sglc.syntax.tokens import Tokens
 
 MAX_TERMS = 200
 """Operands of one chain of operators; a chain becomes a tree as deep as it is long."""

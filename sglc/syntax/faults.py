@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.diagnostics.diagnostic import Diagnostic, Label
 from sglc.diagnostics.render import visible
 from sglc.source import Source, Span
-from sglc.syntax.layout import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault
+from sglc.syntax.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault
 
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 _MEANT = {"&": "and", "&&": "and", "!": "not", "^": "**", "|": "or"}

@@ -10,50 +10,11 @@ says so; the parser turns the others back into names where its grammar cannot ta
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-MAX_BRACKETS = 64
-MAX_INDENTS = 64
-MAX_LINE = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What the cutter could not make sense of. `kind` names the message in `sglc.syntax.recover`."""
-
-    kind: str
-    start: int
-    end: int
-    detail: str = ""
-    other: tuple[int, int] | None = None
-
-
-@dataclass(slots=True)
-class Tokens:
-    """Parallel lists: the kind of each token and where it begins and ends.
-
-    A kind is a terminal of the grammar: a declared name (`NAME`, `PIPE`) or the text of a keyword or mark.
-    """
-
-    kinds: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    docs: list[tuple[int, int]] = field(default_factory=list)
-    """Extents of the `##` comments."""
-    faults: list[Fault] = field(default_factory=list)
-    strings: dict[int, tuple[StringPart, ...]] = field(default_factory=dict)
-    """Start of a string with `${…}` in it to its parts."""
-    fences: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    """Start of a fenced block to the extents of its lines."""
-    longest: int = 0
-    """Tokens of the longest logical line."""
-
-
-StringPart = tuple[int, int] | tuple[int, int, "Tokens"]
-"""Extent of literal text, or extent and tokens of an inserted expression."""
+from sglc.syntax.literal_tokens import LiteralTokens, end_of_line, start_of_next_line
+from sglc.syntax.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault, Tokens
 
 _TOKEN = re.compile(
     r"""[ \t]*(?:
@@ -75,7 +36,6 @@ _REGEX = re.compile(r"/((?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\[\n])+)/")
 _REGEX_PLAIN = re.compile(r"/((?:\\[^\n]|[^/\\\n])+)/")
 _FENCE_OPEN = re.compile(r'[ \t]*"""[ \t]*\r?(\n|\Z)')
 _PATH = re.compile(r"[ \t]+([^\s(\"]+)")
-_SPACES = re.compile(r"[ \t]*")
 _NOT_IN = re.compile(r"[ \t]+in\b")
 _NOT_CONTAINING = re.compile(r"[ \t]+containing\b")
 _OR_SKIP = re.compile(r"[ \t]+skip[ \t]*:")
@@ -130,19 +90,8 @@ def words_of(literals: frozenset[str]) -> dict[str, tuple[str, Callable[[str, in
     return table
 
 
-class Layout:
+class Layout(LiteralTokens):
     """Cuts one text. `words` comes from `words_of` with the literals of the grammar."""
-
-    def __init__(
-        self,
-        text: str,
-        words: dict[str, tuple[str, Callable[[str, int], object] | None]],
-        sink: Tokens | None = None,
-    ) -> None:
-        self.text = text
-        self.words = words
-        self.tokens = sink or Tokens()
-        self.depth = 0
 
     # -- whole files -----------------------------------------------------------------------------------
 
@@ -230,12 +179,6 @@ class Layout:
 
     # -- one line --------------------------------------------------------------------------------------
 
-    def _add(self, kind: str, start: int, end: int) -> None:
-        out = self.tokens
-        out.kinds.append(kind)
-        out.starts.append(start)
-        out.ends.append(end)
-
     def _code(self, position: int, indent: int, in_grammar: bool) -> int:
         """One logical line of code, with its end; returns where the next line begins."""
         text, out, words = self.text, self.tokens, self.words
@@ -267,7 +210,7 @@ class Layout:
                     if regex is not None:
                         kind, end = "REGEX", regex.end()
                     elif kind == "/" and not (len(kinds) > first and kinds[-1] in _OPERAND_ENDS):
-                        line_end = _line_end(text, start)
+                        line_end = end_of_line(text, start)
                         out.faults.append(Fault("regex", start, line_end))
                         kind, end = "REGEX", line_end
                 if kind in _BINARY:
@@ -286,7 +229,7 @@ class Layout:
                     out.faults.append(Fault("deep", start, end))
                     kinds.pop()
                     self._end(first)
-                    return _next_line(text, end)
+                    return start_of_next_line(text, end)
             elif group == _CLOSE:
                 kind = text[start]
                 if opened and _CLOSER[opened[-1][0]] == kind:
@@ -416,131 +359,6 @@ class Layout:
         word = self.text[out.starts[-1] : out.ends[-1]]
         return word in _REGEX_AFTER or not word.isidentifier()
 
-    # -- comments, fences, JSON, strings, odd characters ----------------------------------------------------
-
-    def _comment(self, start: int) -> int:
-        """Note a doc comment; returns where the next line begins."""
-        end = _line_end(self.text, start)
-        if self.text.startswith("##", start):
-            self.tokens.docs.append((start, end))
-        return _next_line(self.text, end)
-
-    def _fence(self, start: int, position: int) -> int:
-        """A `text \"\"\"` block; its lines lose the indentation of the closing fence."""
-        text, lines = self.text, []
-        closing = -1
-        while position < len(text):
-            end = _line_end(text, position)
-            if text[position:end].strip() == '"""':
-                closing = position
-                break
-            lines.append((position, end))
-            position = _next_line(text, end)
-        if closing < 0:
-            # What is indented like the block is taken as its text.
-            self.tokens.faults.append(Fault("fence", start, start + 4))
-            column = start - text.rfind("\n", 0, start) - 1
-            end = _line_end(text, start)
-            for line_start, line_end in lines:
-                if text[line_start : line_start + column].strip():
-                    break
-                end = line_end
-            self.tokens.fences[start] = ()
-            self._add("FENCE", start, end)
-            self._add("_NEWLINE", end, end)
-            return _next_line(text, end)
-        indent = _SPACES.match(text, closing).end() - closing  # type: ignore[union-attr]
-        cut: list[tuple[int, int]] = []
-        for line_start, end in lines:
-            blank = not text[line_start:end].strip()
-            if not blank and text[line_start : line_start + indent].strip():
-                self.tokens.faults.append(Fault("fence indentation", line_start, end))
-            cut.append((min(line_start + indent, end), end))
-        end = _line_end(text, closing)
-        self.tokens.fences[start] = tuple(cut)
-        self._add("FENCE", start, end)
-        self._add("_NEWLINE", end, end)
-        return _next_line(text, end)
-
-    def _inline_json(self, start: int) -> int:
-        try:
-            _, end = json.JSONDecoder().raw_decode(self.text, start)
-        except (ValueError, RecursionError) as error:
-            place = getattr(error, "pos", start)
-            self.tokens.faults.append(
-                Fault("json", min(place, len(self.text)), place + 1, getattr(error, "msg", ""))
-            )
-            end = _line_end(self.text, start)
-        self._add("INLINE_JSON", start, end)
-        return end
-
-    def _odd(self, position: int) -> int:
-        """A string with inserts, or a character that means nothing here."""
-        text = self.text
-        start = _SPACES.match(text, position).end()  # type: ignore[union-attr]
-        char = text[start]
-        if char == '"':
-            return self._string(start)
-        if text.startswith("${", start):
-            end = self._skip_braces(start)
-            self.tokens.faults.append(Fault("insert in code", start, end))
-            self._add("NAME", start, end)
-            return end
-        if char == "'":
-            end = text.find("'", start + 1, _line_end(text, start))
-            end = end + 1 if end > 0 else start + 1
-            self.tokens.faults.append(Fault("single quotes", start, end))
-            self._add("STRING", start, end)
-            return end
-        end = start + 1
-        while end < len(text) and text[end] == char:
-            end += 1
-        self.tokens.faults.append(Fault("character", start, end, char))
-        if char in "&!^~":
-            self._add("BINARY" if char in "&^" else "not", start, end)
-        return end
-
-    def _skip_braces(self, start: int) -> int:
-        end = self.text.find("}", start, _line_end(self.text, start))
-        return end + 1 if end > 0 else _line_end(self.text, start)
-
-    def _string(self, start: int) -> int:
-        """A string with `${…}` in it, or one that is not closed on its line."""
-        text = self.text
-        limit = _line_end(text, start)
-        parts: list[StringPart] = []
-        position = literal = start + 1
-        while position < limit:
-            char = text[position]
-            if char == "\\":
-                position += 2
-            elif char == '"':
-                parts.append((literal, position))
-                self.tokens.strings[start] = tuple(parts)
-                self._add("STRING", start, position + 1)
-                return position + 1
-            elif char == "$" and text.startswith("${", position):
-                parts.append((literal, position))
-                inner = Layout(text, self.words)
-                inner.depth = self.depth + 1
-                end = inner.inside(position + 2, limit) if inner.depth <= 8 else None
-                if end is None:
-                    kind = "insert" if inner.depth <= 8 else "deep"
-                    self.tokens.faults.append(Fault(kind, position, position + 2))
-                    self.tokens.strings[start] = tuple(parts)
-                    self._add("STRING", start, limit)
-                    return limit
-                self.tokens.faults += inner.tokens.faults
-                parts.append((position + 2, end, inner.tokens))
-                position = literal = end + 1
-            else:
-                position += 1
-        self.tokens.faults.append(Fault("string", start, limit))
-        parts.append((min(literal, limit), limit))
-        self.tokens.strings[start] = tuple(parts)
-        self._add("STRING", start, limit)
-        return limit
-
     def _brackets(self, position: int, limit: int, closing: str) -> int | None:
         """Tokens of an expression up to an unmatched `closing`, or to `limit` if that is empty."""
         text, out = self.text, self.tokens
@@ -602,19 +420,6 @@ class Layout:
             self._add(kind, start, end)
             position = end
         return None
-
-
-def _line_end(text: str, position: int) -> int:
-    """Where the line ends, before its `\\n` or `\\r\\n`."""
-    end = text.find("\n", position)
-    if end < 0:
-        end = len(text)
-    return end - 1 if end > position and text[end - 1] == "\r" else end
-
-
-def _next_line(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end + 1
 
 
 def _column(text: str, start: int, end: int) -> int:

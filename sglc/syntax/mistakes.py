@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import HARD, Run
-from sglc.syntax.layout import Tokens
+from sglc.syntax.tokens import Tokens
 
 BLOCK_WORDS = frozenset(
     "fn pure part aside record enum union grammar test if elif else for while match case try except fuzz "

@@ -11,8 +11,8 @@ from typing import Any
 
 from sglc.source import Span
 from sglc.syntax.automaton import INDENT_MARK, Run
-from sglc.syntax.layout import Tokens
 from sglc.syntax.mistakes import FOLLOWERS, Line, Mistake, inside_mistake, line_mistake
+from sglc.syntax.tokens import Tokens
 
 MAX_REPORTS = 40
 """Faults of one file that are told; beyond it lines are still skipped, silently."""
