@@ -9,16 +9,14 @@ counts are not part of the table; terms carry them beside the local state.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, ByteRange, Class, escape, utf8_sequences
+from sglc.runtime.mask.spelling import Move, group, spellings
+from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, Class, escape
 
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
-Move = tuple[int, int, int]
-"""(lowest byte, highest byte, local state reached)."""
 
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
@@ -78,9 +76,9 @@ class TextTable:
             paths = [
                 (path, target)
                 for low, high, target in self.dfa.edges[local]
-                for path in self._spellings(low, high)
+                for path in spellings(low, high, self.encoding)
             ]
-            found = self._moves[local] = self._group(paths)
+            found = self._moves[local] = group(paths, self._intern)
         return found
 
     def targets(self, local: int) -> tuple[int, ...]:
@@ -104,7 +102,7 @@ class TextTable:
             for low, high, target in self.dfa.edges[local]:
                 if target != local:
                     continue
-                if self.encoding == "json":
+                if self.encoding != "raw":
                     for escaped in ESCAPED:
                         if low <= escaped <= high:
                             if low < escaped:
@@ -416,7 +414,7 @@ class TextTable:
         for character in _NICE:
             if low <= character <= high:
                 return bytes([character])
-        if self.encoding == "json":
+        if self.encoding != "raw":
             for character in range(max(low, 0x20), min(high, 0x7F) + 1):
                 if character not in SHORT_ESCAPES:
                     return bytes([character])
@@ -426,36 +424,6 @@ class TextTable:
         return chr(low).encode()
 
     # Building
-
-    def _spellings(self, low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
-        if self.encoding == "json":
-            for escaped in ESCAPED:
-                if low <= escaped <= high:
-                    if low < escaped:
-                        yield from utf8_sequences(low, escaped - 1)
-                    yield tuple((byte, byte) for byte in escape(escaped))
-                    low = escaped + 1
-        if low <= high:
-            yield from utf8_sequences(low, high)
-
-    def _group(self, paths: list[tuple[tuple[ByteRange, ...], int]]) -> tuple[Move, ...]:
-        """Moves for a set of paths whose first ranges are equal or disjoint."""
-        by_first: dict[ByteRange, list[tuple[tuple[ByteRange, ...], int]]] = {}
-        ends: dict[ByteRange, int] = {}
-        for path, target in paths:
-            if len(path) == 1:
-                ends[path[0]] = target
-            else:
-                by_first.setdefault(path[0], []).append((path[1:], target))
-        moves = [(low, high, target) for (low, high), target in ends.items()]
-        moves += [(low, high, self._intern(self._group(rest))) for (low, high), rest in by_first.items()]
-        merged: list[Move] = []
-        for low, high, target in sorted(moves):
-            if merged and merged[-1][2] == target and merged[-1][1] + 1 == low:
-                merged[-1] = (merged[-1][0], high, target)
-            else:
-                merged.append((low, high, target))
-        return tuple(merged)
 
     def _intern(self, moves: tuple[Move, ...]) -> int:
         local = self._inside.get(moves)

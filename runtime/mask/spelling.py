@@ -1,0 +1,133 @@
+"""The ways to write a character: sequences of byte ranges, for UTF-8 and for the escapes of JSON strings.
+
+Each sequence is a path of ranges. Of all the paths for disjoint sets of characters, any two are equal or
+disjoint in their first range, and so on behind equal ranges, so that grouping by first range makes a
+deterministic automaton. A range of hexadecimal digits is one range here, though it is up to three of bytes:
+it stands at `HEX` plus the digits' values until `byte_ranges` resolves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+
+from sglc.automata.term import Encoding
+from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, ByteRange, escape, utf8_sequences
+
+Path = tuple[ByteRange, ...]
+Move = tuple[int, int, int]
+"""(lowest byte, highest byte, local state reached)."""
+
+HEX = 0x100
+"""Ranges from here on are ranges of hexadecimal digits, in either case."""
+
+_BACKSLASH = (0x5C, 0x5C)
+_U = (0x75, 0x75)
+_D = (HEX + 13, HEX + 13)
+_FREE_SHORT_ESCAPES = {**SHORT_ESCAPES, 0x2F: b"\\/"}
+
+
+def spellings(low: int, high: int, encoding: Encoding) -> Iterator[Path]:
+    """All ways to write the characters low..high, none of them a surrogate."""
+    first, last = low, high
+    if encoding != "raw":
+        for escaped in ESCAPED:
+            if low <= escaped <= high:
+                if low < escaped:
+                    yield from utf8_sequences(low, escaped - 1)
+                if encoding == "json":
+                    yield tuple((byte, byte) for byte in escape(escaped))
+                low = escaped + 1
+    if low <= high:
+        yield from utf8_sequences(low, high)
+    if encoding == "json-any":
+        for character, short in _FREE_SHORT_ESCAPES.items():
+            if first <= character <= last:
+                yield tuple((byte, byte) for byte in short)
+        yield from _code_units(first, last)
+
+
+def _code_units(low: int, high: int) -> Iterator[Path]:
+    r"""The characters as `\uXXXX`, above U+FFFF as two of them (RFC 8259, section 7)."""
+    if low <= 0xFFFF:
+        for digits in _digits(low, min(high, 0xFFFF), (12, 8, 4, 0)):
+            yield _BACKSLASH, _U, *[(HEX + a, HEX + b) for a, b in digits]
+    if high > 0xFFFF:
+        # 20 bits: two and two digits of the first unit, behind D8, and the same of the second, behind DC.
+        for digits in _digits(max(low, 0x10000) - 0x10000, high - 0x10000, (18, 14, 10, 8, 4, 0)):
+            path = [_BACKSLASH, _U, _D]
+            for place, (a, b) in enumerate(digits):
+                if place == 3:
+                    path += [_BACKSLASH, _U, _D]
+                base = HEX + (8 if place == 0 else 12 if place == 3 else 0)
+                path.append((base + a, base + b))
+            yield tuple(path)
+
+
+def _digits(low: int, high: int, shifts: tuple[int, ...]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Sequences of digit ranges for low..high; a digit lies between its shift and the one before.
+
+    As for UTF-8, behind a range wider than one all digits are free.
+    """
+    for shift in reversed(shifts[:-1]):
+        block = (1 << shift) - 1
+        if low >> shift != high >> shift:
+            if low & block:
+                yield from _digits(low, low | block, shifts)
+                yield from _digits((low | block) + 1, high, shifts)
+                return
+            if high & block != block:
+                yield from _digits(low, (high & ~block) - 1, shifts)
+                yield from _digits(high & ~block, high, shifts)
+                return
+    out = []
+    above = 1 << 32
+    for shift in shifts:
+        out.append((low % above >> shift, high % above >> shift))
+        above = 1 << shift
+    yield tuple(out)
+
+
+@lru_cache(maxsize=512)
+def byte_ranges(low: int, high: int) -> tuple[ByteRange, ...]:
+    """A range of a path as ranges of bytes."""
+    if low < HEX:
+        return ((low, high),)
+    low, high = low - HEX, high - HEX
+    out = []
+    if low <= 9:
+        out.append((0x30 + low, 0x30 + min(high, 9)))
+    if high >= 10:
+        first = max(low, 10) - 10
+        out += [(0x41 + first, 0x41 + high - 10), (0x61 + first, 0x61 + high - 10)]
+    return tuple(out)
+
+
+def group(paths: Iterable[tuple[Path, int]], inside: Callable[[tuple[Move, ...]], int]) -> tuple[Move, ...]:
+    """Moves, sorted and disjoint, for paths to targets; `inside` numbers a state within a character."""
+    by_first: dict[ByteRange, list[tuple[Path, int]]] = {}
+    ends: dict[ByteRange, int] = {}
+    for path, target in paths:
+        if len(path) == 1:
+            ends[path[0]] = target
+        else:
+            by_first.setdefault(path[0], []).append((path[1:], target))
+    reached = list(ends.items())
+    reached += [(first, inside(group(rest, inside))) for first, rest in by_first.items()]
+    moves = [(low, high, target) for first, target in reached for low, high in byte_ranges(*first)]
+    moves.sort()
+    merged: list[Move] = []
+    for low, high, target in moves:
+        if merged and merged[-1][2] == target and merged[-1][1] + 1 == low:
+            merged[-1] = (merged[-1][0], high, target)
+        else:
+            merged.append((low, high, target))
+    return tuple(merged)
+
+
+@lru_cache(maxsize=4096)
+def spelled(text: str, encoding: Encoding) -> bytes:
+    """A shortest spelling of a text."""
+    if encoding == "raw":
+        return text.encode()
+    return b"".join([escape(ord(char)) for char in text])
