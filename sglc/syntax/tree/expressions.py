@@ -1,0 +1,267 @@
+"""Names and expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+from sglc.source import Span
+
+if TYPE_CHECKING:
+    from sglc.syntax.tree.statements import Raise, Statement
+    from sglc.syntax.tree.types import TypeExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier where it is written."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """`12`, `1_000`, `0.5`. `value` is an int, or a Decimal when a point was written."""
+
+    value: int | Decimal
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """`"…${x}…"`: literal texts and inserted expressions in turn."""
+
+    parts: tuple[str | Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    value: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name used as a value: variable, constant, function, enum member, variant."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    value: Expression
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    value: Expression
+    index: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`xs[a:b]`; either end may be absent."""
+
+    value: Expression
+    start: Expression | None
+    stop: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """`value` or `name = value` in a call."""
+
+    name: Name | None
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`f(x, name = y)`; a method call has an Attribute as its function."""
+
+    function: Expression
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+UnaryOperator = Literal["-", "not"]
+BinaryOperator = Literal[
+    "+", "-", "*", "/", "//", "%", "**",
+    "==", "!=", "<", "<=", ">", ">=", "in", "not in", "matches", "contains",
+    "and", "or",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    operator: UnaryOperator
+    operand: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    operator: BinaryOperator
+    left: Expression
+    right: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`a if c else b`."""
+
+    then: Expression
+    condition: Expression
+    otherwise: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ListDisplay:
+    items: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TupleDisplay:
+    items: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MapDisplay:
+    """`{"a": 1, "b": 2}`."""
+
+    entries: tuple[tuple[Expression, Expression], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """`[element for variable in iterable if condition]`."""
+
+    element: Expression
+    variable: Name
+    iterable: Expression
+    condition: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`a..b` (b excluded) or `a..=b` (b included), as a value. In types `a..b` always includes b."""
+
+    start: Expression
+    stop: Expression
+    inclusive: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """`/pattern/` as written between the slashes (`\\/` stands for a slash)."""
+
+    pattern: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OrElse:
+    """`e else raise E(…)` or `e else fallback`: what happens when evaluating `value` fails."""
+
+    value: Expression
+    fallback: Expression | Raise
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOf:
+    """`schema(T)`: the text that shows type T to a model. A compile-time constant.
+
+    `style` is None for the default, or `"json"`, `"typescript"`, `"prose"` from `schema(T, as = "…")`.
+    """
+
+    type: TypeExpression
+    style: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class HoleOption:
+    """One option of a hole, gen, choose, select or think.
+
+    `kind`: max_tokens, temp, top_p, top_k, min_p, seed, until, where, using, n, decode.
+    `value` is an expression (a String for `until`, a Reference for `using` and `decode`).
+    """
+
+    kind: str
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Gen:
+    """`gen T options`: the model fills a value of type T at this point of the message."""
+
+    type: TypeExpression
+    options: tuple[HoleOption, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`choose [a, b]` or `choose T`: masked sampling over the options, one pass."""
+
+    choices: Expression | TypeExpression
+    options: tuple[HoleOption, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`select [a, b] by sum` or `select T by …`: score every option in full; a Scored value.
+
+    `by` is sum, mean, greedy or contrast; None where it was not written (greedy).
+    """
+
+    choices: Expression | TypeExpression
+    by: str | None
+    options: tuple[HoleOption, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """`fork i in 0..4 seed i:` with a body that yields; a list of branches.
+
+    `skip` is True for `fork … or skip:` (a failing branch is dropped instead of cancelling all).
+    """
+
+    variable: Name
+    iterable: Expression
+    options: tuple[HoleOption, ...]
+    skip: bool
+    body: tuple[Statement, ...]
+    span: Span
+
+
+Expression = (
+    Number | String | Boolean | Null | Reference | Attribute | Index | Slice | Call | Unary | Binary
+    | Conditional | ListDisplay | TupleDisplay | MapDisplay | Comprehension | Range | Regex | OrElse
+    | SchemaOf | Gen | Choose | Select | Fork
+)  # fmt: skip

@@ -1,0 +1,171 @@
+"""Type expressions and what refines them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sglc.source import Span
+from sglc.syntax.tree.expressions import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """`int`, `Crew`, `Mail(body)`: a built-in, declared or imported type, with value arguments."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeLiteral:
+    """`"EUR"`, `3`, `true` as a type."""
+
+    value: str | int | Decimal | bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeList:
+    """`[T; 2..4]`; bounds are None where not written (`[T]`, `[T; 2..]`, `[T; ..4]`; `[T; 3]` is 3..3)."""
+
+    item: TypeExpression
+    minimum: int | None
+    maximum: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMap:
+    """`{str: T; ..8}`."""
+
+    key: TypeExpression
+    value: TypeExpression
+    minimum: int | None
+    maximum: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTuple:
+    items: tuple[TypeExpression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOptional:
+    item: TypeExpression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeUnion:
+    """`A | B`."""
+
+    arms: tuple[TypeExpression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRefinement:
+    """`in 0..120`, `in 0..`, `in ..5`; both ends included."""
+
+    minimum: int | Decimal | None
+    maximum: int | Decimal | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MinChars:
+    count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MaxChars:
+    count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """`matching /re/`: the whole value matches."""
+
+    pattern: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NotContaining:
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MultipleOf:
+    number: int | Decimal
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    condition: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """`as yaml`, `as lines`, `as xml`, `as csv`."""
+
+    name: str
+    span: Span
+
+
+Refinement = (
+    RangeRefinement | MinChars | MaxChars | Matching | Until | NotContaining | MultipleOf | Where | Surface
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRefined:
+    base: TypeExpression
+    refinements: tuple[Refinement, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSpanOf:
+    """`span of x`."""
+
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOneOf:
+    """`one of xs`."""
+
+    values: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeJsonSchema:
+    """`json schema "file.json"` or `json schema {…}`: `source` is the path or the inline JSON text."""
+
+    source: str
+    inline: bool
+    span: Span
+
+
+TypeExpression = (
+    TypeName | TypeLiteral | TypeList | TypeMap | TypeTuple | TypeOptional | TypeUnion | TypeRefined
+    | TypeSpanOf | TypeOneOf | TypeJsonSchema
+)  # fmt: skip
