@@ -4,43 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.kernels.contract import DEAD, NO_ROW, TrieArrays
-
-
-def walk(
-    trie: TrieArrays, rows: np.ndarray, row_of: np.ndarray, stack: np.ndarray, start: int, mask: np.ndarray
-) -> int:
-    """Set the bit of every token whose bytes lead from `stack[0]` to a live configuration.
-
-    rows int32[R, 256], row_of int32[C] (index into rows by configuration, or NO_ROW), stack
-    int32[deepest + 1] (configuration by depth), mask int32[words]. The walk begins at node `start` with the
-    stack as an earlier call left it. Returns the node before which a row is missing (that of configuration
-    `stack[depth - 1]`), or the number of nodes when done.
-    """
-    byte, depth, end, token = trie.byte, trie.depth, trie.end, trie.token
-    bits = mask.view(np.uint32)
-    node, size = start, len(byte)
-    while node < size:
-        level = int(depth[node])
-        row = int(row_of[stack[level - 1]])
-        if row == NO_ROW:
-            return node
-        following = rows[row, byte[node]]
-        if following == DEAD:
-            node = int(end[node])
-            continue
-        stack[level] = following
-        index = int(token[node])
-        if index >= 0:
-            bits[index >> 5] |= np.uint32(1 << (index & 31))
-        elif index < -1:
-            place = -2 - index
-            while (index := int(trie.duplicates[place])) >= 0:
-                bits[index >> 5] |= np.uint32(1 << (index & 31))
-                place += 1
-        node += 1
-    return node
-
 
 def legal(mask: np.ndarray | None, size: int) -> np.ndarray:
     """The ids below `size` whose bit is set (all without a mask), ascending."""

@@ -1,7 +1,6 @@
 """The door to the kernels: checks the arrays, then runs the compiled kernel, or the reference without one.
 
 Signatures (all arrays contiguous):
-  TrieWalk(trie: TrieArrays).run(rows, row_of, stack, start, mask) -> int
   masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
   masked_top(logits: float32[V], mask: int32[ceil(V/32)] | None, k) -> (ids, values)
   masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
@@ -20,14 +19,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from sglc.kernels import reference
-from sglc.kernels.contract import LayoutError, TrieArrays, expect
+from sglc.kernels.contract import LayoutError, expect
 from sglc.kernels.library import COUNT, DOUBLE, FLOAT, POINTER, Library, address
-
-
-def _walk_ir() -> str:
-    from sglc.kernels.llvm import trie_walk
-
-    return trie_walk.build()
 
 
 def _sampling_ir() -> str:
@@ -42,7 +35,6 @@ def _top_ir() -> str:
     return top.build()
 
 
-_WALK = Library(_walk_ir, {"sglc_trie_walk": (COUNT, *[POINTER] * 5, COUNT, *[POINTER] * 3, COUNT, POINTER)})
 _LOGITS = Library(
     _sampling_ir,
     {
@@ -67,36 +59,6 @@ _TOP = Library(
 def compiled() -> SimpleNamespace | None:
     """The compiled reductions over logits, or None where the reference has to do."""
     return _LOGITS.functions()
-
-
-class TrieWalk:
-    """The walk of one trie; see `reference.walk`."""
-
-    __slots__ = ("_fixed", "trie")
-
-    def __init__(self, trie: TrieArrays) -> None:
-        self.trie = trie
-        arrays = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
-        self._fixed = (*map(address, arrays), len(trie.byte))
-
-    def run(
-        self, rows: np.ndarray, row_of: np.ndarray, stack: np.ndarray, start: int, mask: np.ndarray
-    ) -> int:
-        """Go on with the walk at node `start`; returns the node that lacks a row, or the number of nodes.
-
-        The caller vouches for the numbers inside the arrays; their kinds and lengths are checked.
-        """
-        kernels = _WALK.functions()
-        if kernels is None:
-            return reference.walk(self.trie, rows, row_of, stack, start, mask)
-        if (
-            rows.dtype != np.int32 or row_of.dtype != np.int32 or stack.dtype != np.int32
-            or mask.dtype != np.int32 or len(stack) <= self.trie.deepest or len(mask) < self.trie.words
-        ):  # fmt: skip
-            raise LayoutError("rows, row_of, stack and mask must be int32 arrays that fit the trie")
-        return kernels.trie_walk(
-            *self._fixed, address(rows), address(row_of), address(stack), start, address(mask)
-        )
 
 
 def _check_logits(logits: np.ndarray, mask: np.ndarray | None) -> None:

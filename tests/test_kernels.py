@@ -32,77 +32,13 @@ def test_the_reference_can_be_asked_for() -> None:
         library.use_reference(False)
 
 
-# --- the walk -------------------------------------------------------------------------------------------
+# --- tries --------------------------------------------------------------------------------------------
 
 
 def arrays(tokens: list[bytes | None]) -> TrieArrays:
     trie = build_trie(tokens)
     words = (len(tokens) + 31) // 32
     return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
-
-
-@st.composite
-def walks(draw: st.DrawFn) -> tuple[TrieArrays, np.ndarray, np.ndarray, int]:
-    """A trie over few byte values, a random automaton over them, some of whose rows are missing."""
-    word = st.lists(st.integers(0, 3), min_size=1, max_size=5).map(bytes)
-    tokens = draw(st.lists(st.none() | word, min_size=1, max_size=80))
-    states = draw(st.integers(1, 5))
-    rows = np.zeros((states, 256), np.int32)
-    for state in range(states):
-        for byte in range(4):
-            rows[state, byte] = draw(st.integers(0, states))
-    missing = draw(st.sets(st.integers(1, states), max_size=2))
-    row_of = np.array([-1, *(-1 if s in missing else s - 1 for s in range(1, states + 1))], np.int32)
-    return arrays(tokens), rows, row_of, draw(st.integers(1, states))
-
-
-@given(walks())
-def test_walks_agree_with_the_reference(case: tuple[TrieArrays, np.ndarray, np.ndarray, int]) -> None:
-    trie, rows, row_of, start = case
-    results = []
-    for run in (select.TrieWalk(trie).run, lambda *a: reference.walk(trie, *a)):
-        stack = np.zeros(trie.deepest + 1, np.int32)
-        stack[0] = start
-        mask = np.zeros(trie.words, np.int32)
-        known = row_of.copy()
-        node, stops = 0, []
-        while (node := run(rows, known, stack, node, mask)) < len(trie.byte):
-            # A missing row is made and the walk goes on where it stopped.
-            config = int(stack[trie.depth[node] - 1])
-            stops.append((node, config))
-            known[config] = config - 1
-        results.append((stops, mask.tolist()))
-    assert results[0] == results[1]
-
-
-@given(walks())
-def test_walks_set_exactly_the_live_tokens(case: tuple[TrieArrays, np.ndarray, np.ndarray, int]) -> None:
-    trie, rows, _, start = case
-    whole = np.arange(-1, len(rows), dtype=np.int32)
-    stack = np.zeros(trie.deepest + 1, np.int32)
-    stack[0] = start
-    mask = np.zeros(trie.words, np.int32)
-    select.TrieWalk(trie).run(rows, whole, stack, 0, mask)
-    found = set(reference.legal(mask, 32 * trie.words).tolist())
-
-    expected = set()
-    path: list[int] = []
-    for node in range(len(trie.byte)):
-        del path[trie.depth[node] - 1 :]
-        path.append(int(trie.byte[node]))
-        state = start
-        for byte in path:
-            state = int(rows[state - 1, byte]) if state else 0
-        if state:
-            token = int(trie.token[node])
-            if token >= 0:
-                expected.add(token)
-            elif token < -1:
-                place = -2 - token
-                while trie.duplicates[place] >= 0:
-                    expected.add(int(trie.duplicates[place]))
-                    place += 1
-    assert found == expected
 
 
 def test_tries_that_would_lead_a_walk_astray_are_refused() -> None:
@@ -122,10 +58,6 @@ def test_tries_that_would_lead_a_walk_astray_are_refused() -> None:
             TrieArrays(**{**parts, **change}, deepest=good.deepest, words=1)
     with pytest.raises(LayoutError):
         TrieArrays(**parts, deepest=1, words=1)
-    rows = np.zeros((1, 256), np.int32)
-    known = np.array([-1, 0], np.int32)
-    with pytest.raises(LayoutError):
-        select.TrieWalk(good).run(rows, known, np.zeros(1, np.int32), 0, np.zeros(1, np.int32))
 
 
 # --- reductions over logits -----------------------------------------------------------------------------
@@ -226,17 +158,17 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another processor, other features or another LLVM: the code is made again, under another name."""
-    from sglc.kernels.llvm import jit, trie_walk
+    from sglc.kernels.llvm import jit, subtree_walk
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
-    ir, stored = trie_walk.build(), tmp_path / "objects"
-    jit.compile_functions(ir, [trie_walk.NAME])
-    jit.compile_functions(ir, [trie_walk.NAME])
+    ir, stored = subtree_walk.build(), tmp_path / "objects"
+    jit.compile_functions(ir, [subtree_walk.NAMES[0]])
+    jit.compile_functions(ir, [subtree_walk.NAMES[0]])
     assert len(list(stored.iterdir())) == 1
     machine, identity = jit._target()
     for change in ("0.0.1 " + identity, identity + ",+another"):
         monkeypatch.setattr(jit, "_target", lambda change=change: (machine, change))
-        assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+        assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
     assert len(list(stored.iterdir())) == 3
 
 
@@ -248,15 +180,15 @@ def test_calls_run_without_the_interpreter_lock() -> None:
 
 
 def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sglc.kernels.llvm import jit, trie_walk
+    from sglc.kernels.llvm import jit, subtree_walk
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
-    ir = trie_walk.build() + "\n; a comment makes it another module\n"
-    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    ir = subtree_walk.build() + "\n; a comment makes it another module\n"
+    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
     (stored,) = (tmp_path / "objects").glob("*.o")
     whole = stored.read_bytes()
     stored.write_bytes(whole[:-20] + bytes(20))
-    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
     assert stored.read_bytes() == whole
 
     # A file that others may write is not trusted; one that cannot be written is no error.
@@ -264,4 +196,4 @@ def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: 
     assert jit._load(stored) is None
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "file").write_text("in the way")
-    assert jit.compile_functions(ir, [trie_walk.NAME])[trie_walk.NAME]
+    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]

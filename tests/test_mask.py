@@ -318,8 +318,8 @@ def test_a_limit_is_not_shared_with_others() -> None:
     modest = compile_constraint(language=NAMED["record"], options=options).matcher(BYTES)
     eater = greedy.matcher(BYTES)
     with pytest.raises(ConstraintError):
-        for _ in range(100):
-            eater.accept_bytes(b"a" * 100)
+        for _ in range(4000):
+            eater.accept_bytes(b"a")
     assert modest.accept_bytes(b'{"name": "a", "tags": []}')
 
 

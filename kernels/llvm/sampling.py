@@ -186,13 +186,13 @@ def _exp(module: ir.Module, b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """exp of 32 floats in -87..0; products and sums may be fused."""
     fused = ("contract",)
     floor = _declare(module, f"llvm.floor.v{LANES}f32", ir.FunctionType(_VF, [_VF]))
-    n = b.call(floor, [b.fadd(b.fmul(x, _splat(1.44269504088896341), fused), _splat(0.5), fused)])
-    r = b.fsub(x, b.fmul(n, _splat(0.693359375), fused), fused)
-    r = b.fsub(r, b.fmul(n, _splat(-2.12194440e-4), fused), fused)
+    n = b.call(floor, [b.fadd(b.fmul(x, _splat(1.44269504088896341), flags=fused), _splat(0.5), flags=fused)])
+    r = b.fsub(x, b.fmul(n, _splat(0.693359375), flags=fused), flags=fused)
+    r = b.fsub(r, b.fmul(n, _splat(-2.12194440e-4), flags=fused), flags=fused)
     p = _splat(_COEFFICIENTS[0])
     for coefficient in _COEFFICIENTS[1:]:
-        p = b.fadd(b.fmul(p, r, fused), _splat(coefficient), fused)
-    p = b.fadd(b.fmul(b.fmul(p, r, fused), r, fused), b.fadd(r, _splat(1.0)), fused)
+        p = b.fadd(b.fmul(p, r, flags=fused), _splat(coefficient), flags=fused)
+    p = b.fadd(b.fmul(b.fmul(p, r, flags=fused), r, flags=fused), b.fadd(r, _splat(1.0)), flags=fused)
     exponent = b.shl(b.add(b.fptosi(n, _VI), _splat(127, _VI)), _splat(23, _VI))
     return b.fmul(p, b.bitcast(exponent, _VF))
 

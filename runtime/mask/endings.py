@@ -63,11 +63,11 @@ def forced(machine: Machine, config: int) -> bytes:
                         out += run
                         here = machine.after(cont)
                         continue
-                legal = np.flatnonzero(machine.row(machine.untraced(here)))
+                legal = np.flatnonzero(machine.first(here))
                 if len(legal) != 1:
                     break
                 out.append(int(legal[0]))
-                here = machine.step(here, out[-1])
+                here = machine.advance(here, out[-1:])
             found = bytes(out)
             if len(machine.forced_runs) > _MOST_FORCED:
                 machine.forced_runs.clear()

@@ -21,7 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from sglc.kernels.reference_walk import BOUNDARY, ENDS
+from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.utf8 import Class, first_bytes
 
 DEAD = 0
@@ -129,9 +132,24 @@ class Node:
         """A leaf state with the same futures up to `reach` bytes, one for many states where possible."""
         return state
 
+    def leaf(self, machine: Machine, state: Any) -> LeafPlace | None:
+        """The place in a leaf table that a leaf state stands for, where there is such a table.
+
+        Walks and steps then read the table; `moves` and `move` must say the same.
+        """
+        return None
+
+    def land(self, machine: Machine, state: Any, cont: int, local: int, taken: int) -> int:
+        """The configuration at state `local` of the leaf table, `taken` characters after `state`."""
+        raise TypeError(f"{type(self).__name__} has no leaf table")
+
     def forced_run(self, state: Any) -> bytes:
         """All remaining bytes of a leaf state that has no choice at all."""
         return b""
+
+    def skip(self, state: Any, size: int) -> Any:
+        """The leaf state after the first `size` bytes of its `forced_run`, which is longer."""
+        raise TypeError(f"{type(self).__name__} has no forced run")
 
     def shortest(self, machine: Machine) -> bytes:
         """A shortest word of the whole node."""
@@ -176,6 +194,7 @@ class Machine:
         self._blurred: dict[tuple[int, int], int] = {}
         self._avoided: dict[tuple[int, Class], bool] = {}
         self._steps: dict[int, int] = {}
+        self._firsts: dict[int, np.ndarray] = {}
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.rows = np.zeros((64, 256), np.int32)
@@ -314,6 +333,97 @@ class Machine:
                 self._steps.clear()
             self._steps[key] = found
         return found
+
+    def first(self, config: int) -> np.ndarray:
+        """bool[256]: the bytes that may come next; not to be written to."""
+        found = self._firsts.get(config)
+        if found is None:
+            found = np.zeros(256, bool)
+            for thread in self.configs[config]:
+                if thread == ACCEPT:
+                    continue
+                node, state, _ = self.threads[thread]
+                run = node.forced_run(state)
+                if run:
+                    found[run[0]] = True
+                    continue
+                place = node.leaf(self, state)
+                if place is not None:
+                    most = UNBOUNDED if place.most is None else place.most
+                    found |= place.table.first(place.state, place.least, most)
+                else:
+                    found |= self.row(self.untraced(self.alone(thread))) != DEAD
+            if len(self._firsts) > _MOST_STEPS:
+                self._firsts.clear()
+            found.flags.writeable = False
+            self._firsts[config] = found
+        return found
+
+    def advance(self, config: int, data: bytes) -> int:
+        """The configuration after bytes: every thread runs as far as its leaf goes, without rows."""
+        size = len(data)
+        if not size or config == DEAD:
+            return config
+        found = DEAD
+        pending = [(config, 0)]
+        seen = set(pending)
+        while pending:
+            here, at = pending.pop()
+            for thread in self.configs[here]:
+                if thread == ACCEPT:
+                    continue
+                node, state, cont = self.threads[thread]
+                run = node.forced_run(state)
+                if run:
+                    end = at + len(run)
+                    if end > size:
+                        if run.startswith(data[at:]):
+                            rest = self.alone(self.thread(node, node.skip(state, size - at), cont))
+                            found = self.union(found, rest)
+                        continue
+                    if not data.startswith(run, at):
+                        continue
+                    after = [(self.after(cont), end)]
+                else:
+                    place = node.leaf(self, state)
+                    if place is not None:
+                        landed, after = self._run_leaf(node, state, cont, place, data, at)
+                        found = self.union(found, landed)
+                    else:
+                        after = [(node.move(self, state, cont, data[at]), at + 1)]
+                for spot in after:
+                    if spot[1] == size:
+                        found = self.union(found, spot[0])
+                    elif spot[0] != DEAD and spot not in seen:
+                        seen.add(spot)
+                        pending.append(spot)
+            self.effort += len(self.configs[here])
+        return found
+
+    def _run_leaf(
+        self, node: Node, state: Any, cont: int, place: LeafPlace, data: bytes, at: int
+    ) -> tuple[int, list[tuple[int, int]]]:
+        """(configuration at the end of the data inside the leaf or DEAD, places where the leaf is left)."""
+        table, local, least = place.table, place.state, place.least
+        most = UNBOUNDED if place.most is None else place.most
+        flags = table.current().flags
+        left: list[tuple[int, int]] = []
+        first: np.ndarray | None = None
+        taken = 0
+        for position in range(at, len(data)):
+            if position > at and flags[local] & ENDS and taken >= least:
+                if first is None:
+                    first = self.first(self.after(cont))
+                if first[data[position]]:
+                    left.append((self.after(cont), position))
+            local = table.row(local)[data[position]]
+            if local < 0:
+                return DEAD, left
+            flags = table.current().flags
+            taken += int(flags[local]) & BOUNDARY
+            if not table.alive(local, least - taken, most - taken):
+                return DEAD, left
+        return node.land(self, state, cont, local, taken), left
 
     def untraced(self, config: int) -> int:
         """The configuration with equal continuations up to the next traced step, without the bytes read.

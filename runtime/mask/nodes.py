@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Sequence
 
+from sglc.runtime.mask.leaf import LeafPlace, WordLeaf
 from sglc.runtime.mask.machine import Machine, Node, Work
 
 
@@ -71,6 +72,9 @@ class Literal(Node):
 
     def forced_run(self, state: int) -> bytes:
         return self.data[state:]
+
+    def skip(self, state: int, size: int) -> int:
+        return state + size
 
     def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
         if byte != self.data[state]:
@@ -340,9 +344,16 @@ class WordChoice(Node):
 
     def __init__(self, words: frozenset[bytes]) -> None:
         self.set = WordSet(words)
+        self.table = WordLeaf(self.set)
 
     def analyse(self) -> tuple[bool, bool]:
         return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
+
+    def leaf(self, machine: Machine, state: tuple[int, int, int]) -> LeafPlace:
+        return LeafPlace(self.table, self.table.number(state))
+
+    def land(self, machine: Machine, state: tuple[int, int, int], cont: int, local: int, taken: int) -> int:
+        return self._at(machine, self.table.places[local], cont)
 
     def measure(self) -> int | None:
         return min(map(len, self.set.words), default=None)

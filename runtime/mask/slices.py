@@ -9,12 +9,14 @@ cent of the trie. Slices depend on the vocabulary and the class only, so all con
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import cached_property
 
 import numpy as np
 
 from sglc.automata.term import CharDfa
 from sglc.kernels.contract import TrieArrays
-from sglc.kernels.select import TrieWalk
+from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
+from sglc.runtime.mask.leaf import TextLeaf
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.trie import Trie, restrict
 from sglc.runtime.mask.utf8 import Class
@@ -33,7 +35,8 @@ _MOST_BIT_SETS = 256
 class Slice:
     """The tokens of a vocabulary, seen from one class of characters.
 
-    near, far   walks over the tokens not wholly inside the class: of up to `_REACH` bytes, and longer
+    rest        a walk over the tokens not wholly inside the class
+    near, far   the same in two walks: tokens of up to `_REACH` bytes, and longer ones
     longest     most characters of a token inside the class
     """
 
@@ -45,11 +48,19 @@ class Slice:
         self.reach = _REACH
         self.lengths = np.where(inside, lengths, 0)
         self.longest = int(self.lengths.max(initial=0))
-        rest = restrict(vocabulary.trie, ~inside)
-        self.near = _walk(restrict(rest, sizes <= _REACH), vocabulary)
-        self.far = _walk(restrict(rest, sizes > _REACH), vocabulary)
+        self._sizes = sizes
+        self._rest = restrict(vocabulary.trie, ~inside)
+        self.rest = subtree_walk(self._rest, vocabulary)
         self._bits: OrderedDict[int, np.ndarray] = OrderedDict()
-        self._beyond: OrderedDict[int, TrieWalk] = OrderedDict()
+        self._beyond: OrderedDict[int, SubtreeWalk] = OrderedDict()
+
+    @cached_property
+    def near(self) -> SubtreeWalk:
+        return subtree_walk(restrict(self._rest, self._sizes <= _REACH), self.vocabulary)
+
+    @cached_property
+    def far(self) -> SubtreeWalk:
+        return subtree_walk(restrict(self._rest, self._sizes > _REACH), self.vocabulary)
 
     def certain(self, characters: int | None) -> np.ndarray:
         """The tokens of at most so many characters, all inside the class (None: any number): int32[words]."""
@@ -61,14 +72,14 @@ class Slice:
                 self._bits.popitem(last=False)
         return found
 
-    def beyond(self, characters: int | None) -> TrieWalk | None:
+    def beyond(self, characters: int | None) -> SubtreeWalk | None:
         """A walk over the tokens inside the class that are longer; None where there are none."""
         if characters is None or characters >= self.longest:
             return None
         found = self._beyond.get(characters)
         if found is None:
-            found = _walk(restrict(self.vocabulary.trie, self.lengths > characters), self.vocabulary)
-            self._beyond[characters] = found
+            trie = restrict(self.vocabulary.trie, self.lengths > characters)
+            found = self._beyond[characters] = subtree_walk(trie, self.vocabulary)
             if len(self._beyond) > _MOST_SLICES:
                 self._beyond.popitem(last=False)
         return found
@@ -79,7 +90,7 @@ class SliceStore:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.whole = _walk(vocabulary.trie, vocabulary)
+        self.whole = subtree_walk(vocabulary.trie, vocabulary)
         self._slices: OrderedDict[Class, Slice | None] = OrderedDict()
         self._known: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -114,38 +125,24 @@ class SliceStore:
 
     def _tokens_inside(self, ranges: Class) -> np.ndarray:
         """bool[V]: tokens that are whole characters of the class."""
-        walk = self.whole
-        loop = CharDfa((tuple((low, high, 0) for low, high in ranges),), frozenset([0]))
-        rows, row_of = table_rows(TextTable(loop, "raw"))
-        stack = np.zeros(walk.trie.deepest + 1, np.int32)
-        stack[0] = 1
+        loop = TextLeaf(
+            TextTable(CharDfa((tuple((low, high, 0) for low, high in ranges),), frozenset([0])), "raw")
+        )
         mask = np.zeros(self.vocabulary.words, np.int32)
-        walk.run(rows, row_of, stack, 0, mask)
+        nothing = np.zeros(256, bool)
+        self.whole.leaf(self.whole.roots, (0, 0, UNBOUNDED), nothing, mask, loop.current, loop.fill)
         inside = np.zeros(self.vocabulary.size, bool)
         inside[self.vocabulary.unpack(mask)] = True
         # Tokens that stop inside a character pass the walk but are not whole characters.
         return inside & (self._measures()[0] > 0)
 
 
-def _walk(trie: Trie, vocabulary: Vocabulary) -> TrieWalk:
-    return TrieWalk(
+def subtree_walk(trie: Trie, vocabulary: Vocabulary) -> SubtreeWalk:
+    return SubtreeWalk(
         TrieArrays(
             trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, vocabulary.words
         )
     )  # fmt: skip
-
-
-def table_rows(table: TextTable) -> tuple[np.ndarray, np.ndarray]:
-    """All states of a table as rows: configuration s + 1 stands for local state s."""
-    rows = [np.zeros(256, np.int32)]
-    known = table.boundary
-    while len(rows) <= known:
-        row = np.zeros(256, np.int32)
-        for low, high, target in table.moves(len(rows) - 1):
-            row[low : high + 1] = target + 1
-            known = max(known, target + 1)
-        rows.append(row)
-    return np.array(rows), np.arange(len(rows), dtype=np.int32)
 
 
 def slice_store(vocabulary: Vocabulary) -> SliceStore:

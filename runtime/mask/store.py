@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
 
-from sglc.kernels.contract import NO_ROW
-from sglc.kernels.select import TrieWalk, count_bits
+from sglc.kernels.select import count_bits
+from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.machine import ACCEPT, DEAD, Loop, Machine
-from sglc.runtime.mask.slices import Slice, SliceStore, slice_store
-from sglc.runtime.mask.utf8 import Class
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
+from sglc.runtime.mask.looped import LoopedMasks
+from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
+from sglc.runtime.mask.slices import SliceStore, slice_store
+from sglc.runtime.mask.utf8 import first_bytes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -23,6 +26,18 @@ class Mask:
 
     row: np.ndarray
     count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafMask:
+    """The tokens that stay inside a leaf, and the nodes at which tokens leave it, by walk.
+
+    The table is kept because its identity is a part of the key.
+    """
+
+    table: LeafTable
+    row: np.ndarray
+    exits: tuple[tuple[SubtreeWalk, np.ndarray], ...]
 
 
 class MaskStore:
@@ -37,8 +52,9 @@ class MaskStore:
         self.slices: SliceStore = slice_store(vocabulary)
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
-        self._rests: dict[tuple[int, Class], tuple[np.ndarray, bool]] = {}
-        """By blurred configuration and class: tokens near the class, and whether far ones may be legal."""
+        self._loops = LoopedMasks(machine, vocabulary, self.slices)
+        self._leaves: OrderedDict[tuple[int, int, int, int | None, bytes], LeafMask] = OrderedDict()
+        """Masks of leaves by table, place, and the bytes with which the text after the leaf may begin."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
 
     def mask(self, config: int, account: Account) -> Mask:
@@ -47,10 +63,10 @@ class MaskStore:
         if found is None:
             with self.machine.lock, account:
                 shared = self.machine.untraced(config)
-                lost = False
                 if shared != config and shared in self.masks:
                     return self.masks[shared]
-                row, lost = self._compute(config, shared, account)
+                row = np.zeros(self.vocabulary.words, np.int32)
+                lost = self._compute(config, row, account)
                 found = Mask(row, count_bits(row))
                 row.flags.writeable = False
                 while len(self.masks) >= self._most_masks:
@@ -75,121 +91,113 @@ class MaskStore:
     def advance(self, config: int, data: bytes, account: Account) -> int:
         """The configuration after bytes (DEAD if they are not legal)."""
         with self.machine.lock, account:
-            for byte in data:
-                config = self.machine.step(config, byte)
-                if config == DEAD:
-                    break
-                account.check()
-        return config
+            return self.machine.advance(config, data)
 
-    def _compute(self, config: int, shared: int, account: Account) -> tuple[np.ndarray, bool]:
-        """(mask row, whether it holds only for the bytes read so far)."""
-        machine, vocabulary = self.machine, self.vocabulary
-        if machine.universal >= 0 and machine.configs[shared] == (ACCEPT, machine.universal):
-            return vocabulary.writable.copy(), False
-        row = np.zeros(vocabulary.words, np.int32)
-        place = self._sliced(shared)
-        if place is None:
-            return row, self._walk(self.slices.whole, config, shared, row, account)
-        part, loop, closed = place
-        # Tokens inside the class are looked up; for others counts only decide when they are near (`blur`).
-        blurred = machine.blur(shared, part.reach)
-        key = (blurred, loop.ranges)
-        rest = self._rests.get(key)
-        lost = False
-        if rest is None:
-            lost = self._walk(part.near, config, blurred, row, account)
-            # Further than that, a blurred walk allows too much, but where it allows nothing nothing is legal.
-            far = np.zeros(vocabulary.words, np.int32)
-            doubtful = self._walk(part.far, config, blurred, far, account) or bool(far.any())
-            rest = (row.copy(), doubtful)
-            if not lost:
-                if len(self._rests) >= self._most_masks:
-                    del self._rests[next(iter(self._rests))]
-                self._rests[key] = rest
-        else:
-            row |= rest[0]
-        row |= part.certain(loop.certain)
-        if rest[1]:
-            lost |= self._walk(part.far, config, shared, row, account)
-        beyond = None if closed else part.beyond(loop.certain)
-        if beyond is not None:
-            lost |= self._walk(beyond, config, shared, row, account)
-        return row, lost
+    def _compute(self, config: int, row: np.ndarray, account: Account) -> bool:
+        """Set the bits of the legal tokens; True if that holds only for the bytes read so far.
 
-    def _sliced(self, config: int) -> tuple[Slice, Loop, bool] | None:
-        """A slice that fits a configuration, and whether longer tokens of its class are not legal."""
+        A mask is the union of the masks of the threads. Each thread takes the tokens (or rests of tokens) as
+        far as its leaf goes, and the continuation goes on with what is left of them.
+        """
         machine = self.machine
-        threads = machine.configs[config]
-        for thread in threads:
-            if thread != ACCEPT:
-                node, state, cont = machine.threads[thread]
-                loop = node.loop(machine, state, cont)
-                if loop is not None:
-                    part = self.slices.find(loop.ranges)
-                    if part is not None:
-                        others = machine.config(other for other in threads if other != thread)
-                        return part, loop, loop.closed and machine.avoids(others, loop.ranges)
-        return None
-
-    def _walk(self, walk: TrieWalk, config: int, shared: int, row: np.ndarray, account: Account) -> bool:
-        """Walk a trie, making rows as they are needed; True if some node needed the bytes read so far."""
-        machine, trie = self.machine, walk.trie
-        stack = np.zeros(trie.deepest + 1, np.int32)
-        stack[0] = shared
-        size = len(trie.byte)
-        node = 0
         lost = False
-        while True:
-            node = walk.run(machine.rows, machine.row_of, stack, node, row)
-            if node >= size:
-                return lost
-            missing = int(stack[trie.depth[node] - 1])
-            if machine.lost[missing]:
-                lost = True
-                self._walk_traced(node, walk, config, row)
-                node = int(trie.end[node])
-            elif machine.row_of[missing] == NO_ROW:
-                machine.fill_row(missing)
-                account.check()
-
-    def _walk_traced(self, top: int, walk: TrieWalk, config: int, row: np.ndarray) -> None:
-        """The subtree of one node, stepped byte by byte from the configuration that knows its bytes."""
-        trie, machine = walk.trie, self.machine
-        bits = row.view(np.uint32)
-        level = int(trie.depth[top])
-        path = self._path(trie.byte, trie.depth, top)
-        stack = [config]
-        for byte in path[:-1]:
-            stack.append(machine.step(stack[-1], byte))
-        node = top
-        while node < trie.end[top]:
-            depth = int(trie.depth[node])
-            del stack[depth:]
-            following = machine.step(stack[depth - 1], int(trie.byte[node]))
-            stack.append(following)
-            if following == DEAD:
-                node = int(trie.end[node])
+        pending: list[tuple[SubtreeWalk, int, np.ndarray]] = []
+        for thread in machine.configs[config]:
+            if thread == ACCEPT:
                 continue
-            index = int(trie.token[node])
-            ids = [index] if index >= 0 else []
-            if index < -1:
-                place = -2 - index
-                while trie.duplicates[place] >= 0:
-                    ids.append(int(trie.duplicates[place]))
-                    place += 1
-            for index in ids:
-                bits[index >> 5] |= np.uint32(1 << (index & 31))
-            node += 1
-        assert level == len(path)
+            if thread == machine.universal:
+                row |= self.vocabulary.writable
+                continue
+            node, state, cont = machine.threads[thread]
+            run = node.forced_run(state)
+            if run:
+                after = machine.after(cont)
+                whole = self.slices.whole
+                exits = whole.literal(whole.roots, run, machine.first(after), row)
+                pending.append((whole, after, exits))
+                continue
+            place = node.leaf(machine, state)
+            if place is None:
+                lost |= self._loops.add(machine.alone(thread), row, account)
+                continue
+            after = machine.after(cont)
+            leaf = self._leaf(place, machine.first(after))
+            row |= leaf.row
+            pending += [(walk, after, exits) for walk, exits in leaf.exits]
+        return self._follow(pending, row, account) or lost
 
-    @staticmethod
-    def _path(byte: np.ndarray, depth: np.ndarray, node: int) -> bytes:
-        out = bytearray()
-        want = int(depth[node])
-        while want:
-            if int(depth[node]) == want:
-                out.append(int(byte[node]))
-                want -= 1
-            node -= 1
-        return bytes(reversed(out))
+    def _follow(
+        self, pending: list[tuple[SubtreeWalk, int, np.ndarray]], row: np.ndarray, account: Account
+    ) -> bool:
+        """Go on with rests of tokens: (walk, configuration before them, their nodes)."""
+        machine = self.machine
+        lost = False
+        done: dict[tuple[int, int], np.ndarray] = {}
+        while pending:
+            walk, config, entries = pending.pop()
+            if not len(entries):
+                continue
+            key = (id(walk), config)
+            before = done.get(key)
+            if before is not None:
+                entries = np.setdiff1d(entries, before).astype(np.int32)
+                if not len(entries):
+                    continue
+                done[key] = np.concatenate([before, entries])
+            else:
+                done[key] = entries
+            machine.effort += len(machine.configs[config])
+            account.check()
+            for thread in machine.configs[config]:
+                if thread == ACCEPT:
+                    continue
+                node, state, cont = machine.threads[thread]
+                run = node.forced_run(state)
+                if run:
+                    after = machine.after(cont)
+                    exits = walk.literal(entries, run, machine.first(after), row)
+                    pending.append((walk, after, exits))
+                    continue
+                place = node.leaf(machine, state)
+                if place is None:
+                    lost |= self._loops.walk(walk, entries, machine.alone(thread), row, account)
+                    continue
+                after = machine.after(cont)
+                exits = self._walk_leaf(walk, entries, place, machine.first(after), row)
+                pending.append((walk, after, exits))
+        return lost
+
+    def _walk_leaf(
+        self, walk: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+    ) -> np.ndarray:
+        most = UNBOUNDED if place.most is None else place.most
+        table = place.table
+        return walk.leaf(entries, (place.state, place.least, most), first, row, table.current, table.fill)
+
+    def _leaf(self, place: LeafPlace, first: np.ndarray) -> LeafMask:
+        """The tokens inside a leaf, and where tokens leave it."""
+        table = place.table
+        state, least, most = table.blur((place.state, place.least, place.most), self.vocabulary.longest_token)
+        key = (id(table), state, least, most, first.tobytes())
+        found = self._leaves.get(key)
+        if found is not None:
+            self._leaves.move_to_end(key)
+            return found
+        place = LeafPlace(table, state, least, most)
+        ranges, certain = table.loop(state, least, most)
+        part = self.slices.find(ranges) if ranges else None
+        walks = [self.slices.whole]
+        row = np.zeros(self.vocabulary.words, np.int32)
+        if part is not None:
+            # Tokens inside the class are looked up; those that are too long for the leaf may still end it.
+            row |= part.certain(certain)
+            walks = [part.rest]
+            if first[first_bytes(ranges)].any():
+                beyond = part.beyond(certain)
+                walks += [] if beyond is None else [beyond]
+        exits = tuple((walk, self._walk_leaf(walk, walk.roots, place, first, row)) for walk in walks)
+        row.flags.writeable = False
+        found = self._leaves[key] = LeafMask(table, row, exits)
+        if len(self._leaves) > self._most_masks:
+            self._leaves.popitem(last=False)
+        return found

@@ -9,6 +9,7 @@ counts are not part of the table; terms carry them beside the local state.
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
@@ -47,6 +48,7 @@ class TextTable:
         "boundary",
         "dfa",
         "encoding",
+        "leaf",
     )
 
     def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
@@ -68,6 +70,13 @@ class TextTable:
         self._loops: dict[int, Class] = {}
         self._farthest: int | None = None
         self._advanced: dict[Place, Place | None] = {}
+        self.leaf: Any = None
+        """Its `TextLeaf`, kept where its table is."""
+
+    @property
+    def known(self) -> int:
+        """The number of local states met so far; they are numbered from 0."""
+        return len(self._moves)
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
@@ -156,6 +165,17 @@ class TextTable:
             self._advanced.clear()
         self._advanced[key] = found
         return found
+
+    def after(self, local: int, least: int, most: int | None) -> Place:
+        """The place at a local state with so many characters to come, in the form that `advance` gives."""
+        if local < self.boundary:
+            return (local, *self._settle(local, least, most))
+        return local, max(least, 0), most
+
+    @property
+    def any_length(self) -> bool:
+        """Whether words of every length lead on from everywhere, so that two bounds are as good as one."""
+        return self.boundary == 1 and 0 in self._targets[0] and 0 in self.dfa.accepting
 
     def can_end(self, local: int, least: int) -> bool:
         """Whether a word may end at this place."""

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
+from sglc.runtime.mask.leaf import LeafPlace, text_leaf
 from sglc.runtime.mask.machine import Loop, Machine, Node, Work
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.text import Place, TextTable
@@ -22,6 +23,17 @@ class TextNode(Node):
         self.minimum = minimum
         self.maximum = maximum
         self.first = table.start(minimum, maximum)
+
+    def leaf(self, machine: Machine, state: Place) -> LeafPlace | None:
+        local, least, most = state
+        if least > 0 and most is not None and not self.table.any_length:
+            return None
+        return LeafPlace(text_leaf(self.table), local, least, most)
+
+    def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int) -> int:
+        _, least, most = state
+        place = self.table.after(local, least - taken, None if most is None else most - taken)
+        return self._at(machine, place, cont)
 
     def analyse(self) -> tuple[bool, bool]:
         if self.first is None:

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from sglc.kernels.select import TrieWalk
+from sglc.kernels.subtrees import SubtreeWalk
 from sglc.runtime.mask import constraint as constraints
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.machine import Machine
@@ -117,11 +117,9 @@ def count_loads(made: Constraint, vocabulary: Vocabulary) -> None:
           f"{best * 1e6:.0f} us, {best * 1e9 / looked:.2f} ns a node")  # fmt: skip
 
 
-def _timed(walk: TrieWalk, machine: Machine, start: int, row: np.ndarray) -> float:
-    stack = np.zeros(walk.trie.deepest + 1, np.int32)
-    stack[0] = start
+def _timed(walk: SubtreeWalk, machine: Machine, start: int, row: np.ndarray) -> float:
     started = time.perf_counter()
-    assert walk.run(machine.rows, machine.row_of, stack, 0, row) == len(walk.trie.byte)
+    walk.rows(walk.roots, start, row, lambda: (machine.rows, machine.row_of), lambda *_: False)
     return time.perf_counter() - started
 
 

@@ -1,0 +1,144 @@
+"""The door to the subtree walks: compiled where LLVM can, else the reference; results are the same."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sglc.kernels import reference_walk
+from sglc.kernels.contract import LayoutError, TrieArrays, expect
+from sglc.kernels.library import COUNT, POINTER, Library, address
+
+UNBOUNDED = 1 << 30
+"""For `most`, `lo` and `hi` of a leaf: no limit."""
+
+
+def _ir() -> str:
+    from sglc.kernels.llvm import subtree_walk
+
+    return subtree_walk.build()
+
+
+_P, _N, _I = POINTER, COUNT, ctypes.c_int32
+_TRIE = (_P,) * 5
+_WALKS = Library(
+    _ir,
+    {
+        "sglc_walk_rows": (_N, *_TRIE, _P, _N, _I, _P, _P, _P, _P, _P),
+        "sglc_walk_leaf": (_N, *_TRIE, _P, _N, _I, _I, _I, *[_P] * 10),
+        "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P, _P),
+    },
+)
+
+
+@dataclass(slots=True, eq=False)
+class LeafArrays:
+    """The rows of a leaf, see `reference_walk.walk_leaf`; new ones are made when they grow."""
+
+    rows: np.ndarray
+    flags: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+    addresses: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    def __post_init__(self) -> None:
+        expect(self.rows, "rows", np.int32, 2)
+        expect(self.flags, "flags", np.uint8)
+        expect(self.lo, "lo", np.int32)
+        expect(self.hi, "hi", np.int32)
+        if self.rows.shape[1] != 256:
+            raise LayoutError("rows must have 256 columns")
+        self.addresses = tuple(map(address, (self.rows, self.flags, self.lo, self.hi)))  # type: ignore[assignment]
+
+
+class SubtreeWalk:
+    """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
+
+    The caller vouches for the numbers inside the arrays; kinds are checked where they are made.
+    """
+
+    def __init__(self, trie: TrieArrays) -> None:
+        self.trie = trie
+        self._arrays = tuple(map(address, (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)))
+        self._stack = np.zeros(trie.deepest + 2, np.int32)
+        self._counts = np.zeros(trie.deepest + 2, np.int32)
+        self._exits = np.zeros(len(trie.byte) + 1, np.int32)
+        self._cursor = np.zeros(3, np.int64)
+        self._scratch = tuple(map(address, (self._stack, self._counts, self._cursor, self._exits)))
+        self.roots = _roots(trie)
+
+    def rows(
+        self, entries: np.ndarray, base: int, mask: np.ndarray,
+        rows: Callable[[], tuple[np.ndarray, np.ndarray]], fill: Callable[[int, int, int], bool],
+    ) -> None:  # fmt: skip
+        """See `reference_walk.walk_rows`. `rows()` are (rows, row_of).
+
+        `fill(configuration, entry, node)` makes the missing row, or returns False to leave out the subtree of
+        `node`, which lies below `entry`.
+        """
+        kernels = _WALKS.functions()
+        cursor = self._cursor
+        cursor[:] = 0, -1, 0
+        while True:
+            table, row_of = rows()
+            if kernels is None:
+                missing = reference_walk.walk_rows(
+                    self.trie, entries, base, table, row_of, self._stack, cursor, mask
+                )
+            else:
+                missing = kernels.walk_rows(
+                    *self._arrays, address(entries), len(entries), base, address(table), address(row_of),
+                    self._scratch[0], self._scratch[2], address(mask),
+                )  # fmt: skip
+            if missing < 0:
+                return
+            entry, node = int(entries[cursor[0]]), int(cursor[1])
+            if not fill(missing, entry, node):
+                cursor[1] = self.trie.end[node]
+
+    def leaf(
+        self, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray, mask: np.ndarray,
+        arrays: Callable[[], LeafArrays], fill: Callable[[int], None],
+    ) -> np.ndarray:  # fmt: skip
+        """See `reference_walk.walk_leaf`: returns the exits. `place` is (state, least, most)."""
+        kernels = _WALKS.functions()
+        cursor = self._cursor
+        cursor[:] = 0, -1, 0
+        while True:
+            leaf = arrays()
+            if kernels is None:
+                missing = reference_walk.walk_leaf(
+                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, first, self._stack,
+                    self._counts, cursor, mask, self._exits,
+                )  # fmt: skip
+            else:
+                stack, counts, at, exits = self._scratch
+                missing = kernels.walk_leaf(
+                    *self._arrays, address(entries), len(entries), *place, *leaf.addresses, address(first),
+                    stack, counts, at, address(mask), exits,
+                )  # fmt: skip
+            if missing < 0:
+                return self._exits[: cursor[2]].copy()
+            fill(missing)
+
+    def literal(self, entries: np.ndarray, data: bytes, first: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """See `reference_walk.walk_literal`: returns the exits."""
+        kernels = _WALKS.functions()
+        if kernels is None:
+            count = reference_walk.walk_literal(
+                self.trie, entries, np.frombuffer(data, np.uint8), first, mask, self._exits
+            )
+        else:
+            count = kernels.walk_literal(
+                *self._arrays, address(entries), len(entries), data, len(data), address(first),
+                address(mask), self._scratch[3],
+            )  # fmt: skip
+        return self._exits[:count].copy()
+
+
+def _roots(trie: TrieArrays) -> np.ndarray:
+    """The nodes of depth 1."""
+    return np.flatnonzero(trie.depth == 1).astype(np.int32)

@@ -1,0 +1,160 @@
+"""The walks of token subtrees: the compiled ones do what the reference says, and pausing changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sglc.kernels import library
+from sglc.kernels.contract import TrieArrays
+from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
+from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
+from sglc.runtime.mask.trie import build_trie
+
+pytest.importorskip("llvmlite")
+
+BYTES = 4
+
+
+def trie_of(tokens: list[bytes | None]) -> TrieArrays:
+    trie = build_trie(tokens)
+    words = (len(tokens) + 31) // 32
+    return TrieArrays(trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, trie.deepest, words)
+
+
+@st.composite
+def subtrees(draw: st.DrawFn) -> tuple[TrieArrays, np.ndarray]:
+    """A trie over few byte values, and some of its nodes with disjoint subtrees."""
+    word = st.lists(st.integers(0, BYTES - 1), min_size=1, max_size=6).map(bytes)
+    trie = trie_of(draw(st.lists(st.none() | word, min_size=1, max_size=80)))
+    entries: list[int] = []
+    node = 0
+    while node < len(trie.byte):
+        if draw(st.booleans()):
+            entries.append(node)
+            node = int(trie.end[node])
+        else:
+            node += 1
+    return trie, np.array(entries, np.int32)
+
+
+firsts = st.sets(st.integers(0, BYTES - 1)).map(
+    lambda chosen: np.array([byte in chosen for byte in range(256)], bool)
+)
+
+
+def both_ways(run: object) -> list[object]:
+    """What `run()` gives with the compiled kernels and with the reference."""
+    results = []
+    for reference in (False, True):
+        library.use_reference(reference)
+        try:
+            results.append(run())  # type: ignore[operator]
+        finally:
+            library.use_reference(False)
+    return results
+
+
+@given(subtrees(), st.data())
+def test_rows(case: tuple[TrieArrays, np.ndarray], data: st.DataObject) -> None:
+    trie, entries = case
+    states = data.draw(st.integers(1, 5))
+    rows = np.zeros((states, 256), np.int32)
+    for state in range(states):
+        for byte in range(BYTES):
+            rows[state, byte] = data.draw(st.integers(0, states))
+    start = data.draw(st.integers(1, states))
+    made = data.draw(st.sets(st.integers(1, states)))
+    refused = data.draw(st.sets(st.integers(1, states), max_size=1)) - made
+
+    def run() -> object:
+        row_of = np.array([-1, *(s - 1 if s in made else -1 for s in range(1, states + 1))], np.int32)
+        mask, asked = np.zeros(trie.words, np.int32), []
+
+        def fill(state: int, entry: int, node: int) -> bool:
+            asked.append((state, entry, node))
+            if state in refused:
+                return False
+            row_of[state] = state - 1
+            return True
+
+        SubtreeWalk(trie).rows(entries, start, mask, lambda: (rows, row_of), fill)
+        return mask.tolist(), asked
+
+    compiled, reference = both_ways(run)
+    assert compiled == reference
+
+
+@dataclass
+class RandomLeaf:
+    arrays: LeafArrays
+    start: int
+    least: int
+    most: int
+
+
+@st.composite
+def leaves(draw: st.DrawFn) -> RandomLeaf:
+    states = draw(st.integers(1, 5))
+    rows = np.full((states, 256), NO_MOVE, np.int32)
+    for state in range(states):
+        for byte in range(BYTES):
+            rows[state, byte] = draw(st.integers(-1, states - 1))
+    flags = np.array([draw(st.sampled_from([0, BOUNDARY, BOUNDARY | ENDS])) for _ in range(states)], np.uint8)
+    lo = np.array([draw(st.integers(0, 3)) for _ in range(states)], np.int32)
+    hi = lo + np.array([draw(st.sampled_from([0, 1, 4, UNBOUNDED])) for _ in range(states)], np.int32)
+    return RandomLeaf(
+        LeafArrays(rows, flags, lo, hi.astype(np.int32)),
+        draw(st.integers(0, states - 1)),
+        draw(st.integers(0, 4)),
+        draw(st.sampled_from([2, 3, 6, UNBOUNDED])),
+    )
+
+
+@given(subtrees(), leaves(), firsts)
+def test_leaf(case: tuple[TrieArrays, np.ndarray], leaf: RandomLeaf, first: np.ndarray) -> None:
+    trie, entries = case
+
+    def run() -> object:
+        old = leaf.arrays
+        mask, asked = np.zeros(trie.words, np.int32), []
+        arrays = LeafArrays(old.rows, old.flags.copy(), old.lo, old.hi)
+
+        def fill(state: int) -> None:
+            asked.append(state)
+            arrays.flags[state] |= KNOWN
+
+        place = (leaf.start, leaf.least, leaf.most)
+        exits = SubtreeWalk(trie).leaf(entries, place, first, mask, lambda: arrays, fill)
+        return mask.tolist(), exits.tolist(), asked
+
+    compiled, reference = both_ways(run)
+    assert compiled == reference
+
+
+@given(subtrees(), st.lists(st.integers(0, BYTES - 1), min_size=1, max_size=4).map(bytes), firsts)
+def test_literal(case: tuple[TrieArrays, np.ndarray], data: bytes, first: np.ndarray) -> None:
+    trie, entries = case
+
+    def run() -> object:
+        mask = np.zeros(trie.words, np.int32)
+        return SubtreeWalk(trie).literal(entries, data, first, mask).tolist(), mask.tolist()
+
+    compiled, reference = both_ways(run)
+    assert compiled == reference
+
+
+def test_a_literal_by_hand() -> None:
+    tokens: list[bytes | None] = [b"a", b"ab", b"abc", b"abd", b"b", b"abcx", b"ac"]
+    trie = trie_of(tokens)
+    walk = SubtreeWalk(trie)
+    first = np.zeros(256, bool)
+    first[ord("c")] = True
+    mask = np.zeros(1, np.int32)
+    exits = walk.literal(walk.roots, b"ab", first, mask)
+    assert [i for i in range(7) if int(mask[0]) >> i & 1] == [0, 1]
+    assert [int(trie.token[node]) for node in exits] == [2]
