@@ -18,8 +18,7 @@ from sglc.runtime.session import IDLE_BRANCHES, Session
 from sglc.source import Source
 from sglc.types.type import Int, Named, Str
 from small_models import FickleModel
-from test_vm import assembler, fork_program, hole_program
-from vm_programs import Assembler
+from vm_programs import Assembler, assembler, fork_program, hole_program
 
 
 class SlowModel(ScriptedModel):

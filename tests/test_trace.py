@@ -14,7 +14,7 @@ from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.trace import VERSION, Event, TraceWriter
 from sglc.types.type import Int
-from test_vm import fork_program, hole_program, retry_program
+from vm_programs import fork_program, hole_program, retry_program
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "trace.md"
 

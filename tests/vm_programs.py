@@ -7,6 +7,7 @@ with a colon is a label.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,10 @@ from sglc.bytecode.code import (
 )
 from sglc.bytecode.opcodes import BY_NAME
 from sglc.bytecode.verify import verify
-from sglc.types.type import DeclaredType, Type
+from sglc.runtime.engine.engine import Engine
+from sglc.runtime.model.scripted import ScriptedModel
+from sglc.runtime.session import RunResult, Session
+from sglc.types.type import DeclaredType, EnumType, FieldType, Int, RecordType, Str, Type, UnionType
 
 Line = tuple[Any, ...] | str
 
@@ -134,3 +138,149 @@ class Assembler:
         )
         assert [fault.reason or fault.message for fault in verify(made)] == []
         return made
+
+
+# -- programs that several tests run -----------------------------------------------------------------
+
+
+WORD = Str(max_chars=20)
+MOOD = EnumType("Mood", ("calm", "angry"))
+PET = RecordType("Pet", (FieldType("name", WORD), FieldType("age", Int(0, 30))))
+SHAPE = UnionType("Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),))))
+
+
+def assembler() -> Assembler:
+    return Assembler(Mood=MOOD, Pet=PET, Shape=SHAPE)
+
+
+def run(
+    built: Assembler,
+    arguments: dict[str, Any] | None = None,
+    answers: Any = None,
+    name: str = "f",
+    **more: Any,
+) -> RunResult:
+    limits = more.pop("limits", None)
+    engine = Engine(ScriptedModel(answers))
+    try:
+        return asyncio.run(Session(built.program(), engine, limits=limits).run(name, arguments, **more))
+    finally:
+        engine.close()
+
+
+def value(*lines: Any, slots: str = "", **arguments: Any) -> Any:
+    """What a function of these instructions returns."""
+    built = assembler()
+    types = {name: Int() if isinstance(v, int) else WORD for name, v in arguments.items()}
+    built.code("f", [*lines, ("RETURN",)], slots=slots, parameters=types)
+    return run(built, arguments).value
+
+
+def recursion() -> Assembler:
+    built = assembler()
+    built.code(
+        "f",
+        [
+            ("LOAD", "n"), ("CONSTANT", 0), ("BINARY", "=="), ("JUMP_IF_TRUE", "end"),
+            ("LOAD", "n"), ("LOAD", "n"), ("CONSTANT", 1), ("BINARY", "-"), ("CALL", "f", 1),
+            ("BINARY", "+"), ("RETURN",),
+            "end:", ("CONSTANT", 0), ("RETURN",),
+        ],
+        parameters={"n": Int()},
+        kind="pure",
+    )  # fmt: skip
+    return built
+
+
+def hole_program(type: Any, **more: Any) -> Assembler:
+    built = assembler()
+    options = more.pop("given", {})
+    hole = built.hole("f.x", type, options=tuple(options), **more)
+    built.code(
+        "f",
+        [
+            ("ROLE", "assistant"), ("LINE",),
+            *[("CONSTANT", option) for option in options.values()],
+            ("GEN", hole, len(options)), ("STORE", "x"), ("END_ROLE",), ("LOAD", "x"), ("RETURN",),
+        ],
+        slots="x",
+    )  # fmt: skip
+    return built
+
+
+def retry_program(strategy: str, attempts: int) -> Assembler:
+    built = assembler()
+    hole = built.hole("f.n", Int(0, 9))
+    built.code(
+        "f",
+        [
+            ("ROLE", "assistant"), ("LINE",), ("TEXT", "n = "),
+            ("SNAPSHOT", 0), ("GEN", hole, 0), ("STORE", "n"),
+            ("LOAD", "n"), ("CONSTANT", 5), ("BINARY", ">"), ("JUMP_IF_TRUE", "fine"),
+            ("CONSTANT", "too small"), ("RETRY", 0),
+            ("CONSTANT", "too small"), ("RAISE", "Rejected", 1),
+            "fine:", ("LOAD", "n"), ("RETURN",),
+        ],
+        slots="n",
+        retries=[(strategy, attempts, hole, "n")],
+    )  # fmt: skip
+    return built
+
+
+def fork_program(skip: bool = False) -> Assembler:
+    built = assembler()
+    hole = built.hole("f.idea", WORD)
+    built.code(
+        "f",
+        [
+            ("ROLE", "user"), ("LINE",), ("TEXT", "Ideas?"), ("END_ROLE",),
+            ("CONSTANT", 0), ("CONSTANT", 3), ("RANGE", 0), ("FORK", "body", int(skip)), ("STORE", "ideas"),
+            ("LOAD", "ideas"), ("CONSTANT", 0), ("INDEX",), ("STORE", "best"),
+            ("LOAD", "best"), ("ADOPT",),
+            ("LOAD", "best"), ("ATTRIBUTE", "idea"),
+            ("LOAD", "ideas"), ("BUILTIN", "len", 1), ("LOAD", "best"), ("ATTRIBUTE", "value"),
+            ("LIST", 3), ("RETURN",),
+        ],
+        slots="ideas best i idea",
+    )  # fmt: skip
+    built.code(
+        "body",
+        [
+            ("LOAD", "i"), ("SEED",), ("ROLE", "assistant"), ("LINE",), ("GEN", hole, 0), ("STORE", "idea"),
+            ("LOAD", "idea"), ("CONSTANT", "bad"), ("BINARY", "=="), ("JUMP_IF_FALSE", "fine"),
+            ("CONSTANT", "bad idea"), ("RAISE", "Rejected", 1),
+            "fine:", ("LOAD", "i"), ("CONSTANT", 10), ("BINARY", "*"), ("RETURN",),
+        ],
+        slots="ideas best i idea",
+        kind="fork",
+        fork_slot=2,
+    )  # fmt: skip
+    return built
+
+
+def program_with_tests() -> Assembler:
+    built = hole_program(Int(0, 9))
+    built.code(
+        "mocked",
+        [
+            ("CONSTANT", 4), ("MOCK", "f.x", 0), ("CALL", "f", 0), ("STORE", "it"),
+            ("LOAD", "it"), ("CONSTANT", 4), ("BINARY", "=="), ("EXPECT",),
+            ("LOAD", "it"), ("CONSTANT", 5), ("BINARY", "=="), ("EXPECT",), ("CONSTANT", None), ("RETURN",),
+        ],
+        slots="it",
+        kind="test",
+    )  # fmt: skip
+    built.code(
+        "fuzzed",
+        [
+            ("FUZZ", 1), ("CONSTANT", 0), ("CONSTANT", 300), ("RANGE", 0), ("ITERATE",), ("STORE", "items"),
+            "again:", ("LOAD", "items"), ("NEXT", "done", "i"), ("STORE", "items"),
+            ("CALL", "f", 0), ("STORE", "it"),
+            ("LOAD", "it"), ("CONSTANT", 9), ("BINARY", "<="), ("EXPECT",), ("JUMP", "again"),
+            "done:", ("POP",), ("FUZZ", 0), ("CALL", "f", 0), ("RETURN",),
+        ],
+        slots="i it items",
+        kind="test",
+    )  # fmt: skip
+    built.code("wrong", [("CONSTANT", 44), ("MOCK", "f.x", 1), ("CALL", "f", 0), ("RETURN",)], kind="test")
+    return built
