@@ -106,10 +106,19 @@ class Engine:
         return bool(self.row[token >> 5] >> (token & 31) & 1)
 
 
+def compile_schema(schema: Any, **options: Any) -> Any:
+    """A constraint for a JSON Schema; options are those of the schema compiler."""
+    from sglc.runtime.mask.constraint import compile_constraint
+    from sglc.schema.options import SchemaOptions
+
+    return compile_constraint(json_schema=schema, schema_options=SchemaOptions(**options))
+
+
 class Sglc(Engine):
-    """This project: keys in any order, JSON in any spelling."""
+    """This project: keys in any order, strings and numbers in any spelling."""
 
     package = "sglc"
+    options: dict[str, Any] = {"order": "any", "spelling": "any"}  # noqa: RUF012
 
     def __init__(self, tokenizer: TokenizerFile) -> None:
         super().__init__(tokenizer)
@@ -126,7 +135,7 @@ class Sglc(Engine):
     def compile(self, kind: str, constraint: Any, options: dict[str, Any]) -> None:
         try:
             if kind == "schema":
-                self._constraint = self._compile(json_schema=constraint, **options)
+                self._constraint = compile_schema(constraint, **self.options | options)
             elif kind == "regex":
                 self._constraint = self._compile(regex=constraint)
             else:
@@ -145,6 +154,18 @@ class Sglc(Engine):
                 self.row[self._end_word] |= self._end_bit
         except self._refusal as fault:
             raise GaveUp(str(fault)) from fault
+
+
+class SglcFlexible(Sglc):
+    """Also blanks and newlines around every token of the JSON text."""
+
+    options: dict[str, Any] = {"order": "any", "spelling": "any", "spacing": "flexible"}  # noqa: RUF012
+
+
+class SglcDefault(Sglc):
+    """The default settings: one spelling, keys as the schema declares them."""
+
+    options: dict[str, Any] = {}  # noqa: RUF012
 
 
 class LLGuidance(Engine):
@@ -316,6 +337,8 @@ _ALPHABET: dict[str, int] = {}
 
 ENGINES: dict[str, type[Engine]] = {
     "sglc": Sglc,
+    "sglc-flexible": SglcFlexible,
+    "sglc-default": SglcDefault,
     "llguidance": LLGuidance,
     "llguidance-lenient": LLGuidanceLenient,
     "xgrammar": XGrammar,

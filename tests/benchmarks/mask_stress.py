@@ -13,7 +13,6 @@ import sys
 from typing import Any
 
 from maskbench import (
-    OPTIONS,
     add_engine_arguments,
     quantile,
     show,
@@ -59,7 +58,7 @@ def main() -> None:
     results = []
     for case in track(cases, description="cases", disable=not sys.stderr.isatty()):
         for worker in runners:
-            result = worker.run(case.job(worker.engine, OPTIONS), arguments.timeout)
+            result = worker.run(case.job(worker.engine), arguments.timeout)
             results.append({"case": case.name, "engine": worker.engine, "result": result})
             rows.append(row_of(case.name, worker.engine, result))
     for worker in runners:

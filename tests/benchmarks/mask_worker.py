@@ -282,7 +282,11 @@ def workers(
     for engine in engines:
         if engine not in ENGINES:
             raise SystemExit(f"there is no engine {engine!r}; there are {', '.join(ENGINES)}")
-        default = sys.executable if engine == "sglc" else os.environ.get(PEER_PYTHON, sys.executable)
+        default = (
+            sys.executable
+            if ENGINES[engine].package == "sglc"
+            else os.environ.get(PEER_PYTHON, sys.executable)
+        )
         python = pythons.get(engine) or pythons.get(ENGINES[engine].package) or default
         made.append(Worker(engine, tokenizer, python, memory_gib, cpu))
     for worker in made:

@@ -37,9 +37,6 @@ from rich.progress import track
 DEFAULT_ENGINES = "sglc"
 QUANTILES = (25, 50, 75, 90, 95, 99, 99.9)
 OUTCOMES = ("right", "over", "under", "refused", "gave up", "timeout", "crash")
-OPTIONS: dict[str, Any] = {}
-"""Options of sglc's schema compiler: the defaults, which are any order of keys and any spelling."""
-
 
 # Data
 
@@ -104,7 +101,6 @@ def run(cases: list[dict[str, Any]], runners: list[Worker], seconds: float) -> l
         job = {
             "kind": "schema",
             "constraint": case["schema"],
-            "options": OPTIONS,
             "texts": [(text_of(test["data"]), test["valid"]) for test in case["tests"]],
             "again": True,
         }

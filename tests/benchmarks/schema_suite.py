@@ -74,18 +74,30 @@ def _archive(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, content.read()
 
 
-def options(draft: str, remotes: dict[str, Any]) -> dict[str, Any]:
-    """What sglc is told: the draft of schemas that do not say, and the documents they refer to."""
-    return {}
+def options(draft: str, keyword: str, remotes: dict[str, Any]) -> dict[str, Any]:
+    """What sglc is told: the draft of schemas that do not say, and the documents that they refer to.
+
+    Formats are annotations in the tests that every implementation must pass, and asserted in optional ones.
+    """
+    return {
+        "draft": draft.removeprefix("draft"),
+        "formats": keyword.startswith("optional/format/"),
+        "resources": remotes,
+    }
 
 
 def run(
-    groups: list[tuple[str, dict[str, Any]]], runners: list[Worker], told: dict[str, Any], seconds: float
+    draft: str,
+    groups: list[tuple[str, dict[str, Any]]],
+    remotes: dict[str, Any],
+    runners: list[Worker],
+    seconds: float,
 ) -> list[dict[str, Any]]:
     """A record for every group of tests: the result of each engine and what became of its tests."""
     records = []
     for keyword, group in track(groups, description="groups", disable=not sys.stderr.isatty()):
         texts = [(text_of(test["data"]), test["valid"]) for test in group["tests"]]
+        told = options(draft, keyword, remotes if "localhost" in json.dumps(group["schema"]) else {})
         job = {"kind": "schema", "constraint": group["schema"], "texts": texts, "options": told}
         for worker in runners:
             result = worker.run(job, seconds)
@@ -171,7 +183,7 @@ def main() -> None:
             for keyword, group in suite.groups(draft, arguments.optional)
             if not arguments.keyword or any(part in keyword for part in arguments.keyword)
         ]
-        records = run(groups, runners, options(draft, suite.remotes()), arguments.timeout)
+        records = run(draft, groups, suite.remotes(), runners, arguments.timeout)
         content[draft] = records
         print(f"\n{draft}\n\n{keyword_table(records, engines)}")
         if arguments.diff:

@@ -14,8 +14,8 @@ PROSE = (
 )
 LONG = (PROSE * 9).strip()
 PLAIN = "".join(character for character in LONG.lower() if character == " " or "a" <= character <= "z")
-STRING = {"type": "string"}
-INTEGER = {"type": "integer"}
+STRING: dict[str, Any] = {"type": "string"}
+INTEGER: dict[str, Any] = {"type": "integer"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Case:
     illegal: Sequence[Any] = ()
     dialects: dict[str, Any] = field(default_factory=dict)
 
-    def job(self, engine: str, options: dict[str, Any]) -> dict[str, Any]:
+    def job(self, engine: str) -> dict[str, Any]:
         texts = [(value, True) for value in self.legal] + [(value, False) for value in self.illegal]
         if self.kind == "schema":
             texts = [(text_of(value), valid) for value, valid in texts]
@@ -41,7 +41,6 @@ class Case:
             "kind": self.kind,
             "constraint": constraint,
             "texts": texts,
-            "options": options,
             "again": True,
         }
 
