@@ -19,6 +19,7 @@ import numpy as np
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.engine import ContextOverflow, QueueFull
+from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -47,7 +48,7 @@ class Budget:
 class Steering(Protocol):
     """Makes a scripted model prefer its answer."""
 
-    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes, mask: np.ndarray) -> np.ndarray: ...
+    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +315,7 @@ class Filling:
         ends_freely = request.end_of_message or not request.stops
         end_ids = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
         pieces = _Pieces(self.observer, skip)
-        row = np.zeros((vocabulary.size + 31) // 32, dtype=np.int32)
-        words = row.view(np.uint32)
+        legal = NextTokens(masks, end_ids)
         limit = self._limit()
         closing = b""
         if limit is not None:
@@ -349,11 +349,7 @@ class Filling:
             used = len(branch.tokens) - self._base
             if limit is not None and before is not None and used >= limit.tokens:
                 return self._close_out(before, closing, pieces, used)
-            masks.fill_mask(row)
-            may_end = ends_freely and settled and value.is_accepting()
-            if may_end:
-                for end in end_ids:
-                    words[end >> 5] |= np.uint32(1 << (end & 31))
+            legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
             pause = perf_counter_ns()
             try:
@@ -363,12 +359,12 @@ class Filling:
                 raise SglError(name, str(fault), partial=self.partial) from fault
             resume = perf_counter_ns()
             if request.answer is not None:
-                logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data), row)
+                logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
             try:
-                drawn = sample(logits, row, request.sampling, (request.seed, position))
+                drawn = sample(logits, legal, request.sampling, (request.seed, position))
             except NothingAllowed:
                 partial = self.partial
-                if not row.any():
+                if not legal.count():
                     message = f"no token of this model can go on in hole `{request.name}`"
                     hint = _missing_hint(self.vocabulary)
                     raise SglError("Unsupported", message, partial=partial, hint=hint) from None
@@ -382,13 +378,12 @@ class Filling:
             ending = token in end_ids
             data = b"" if ending else token_bytes[token] or b""
             if self.observer.detailed:
-                allowed = masks.mask_size() + (len(end_ids) if may_end else 0)
-                self.observer.token(token, data, drawn.logprob, allowed)
+                self.observer.token(token, data, drawn.logprob, legal.count())
             if ending:
                 self._note(clock, pause, resume)
                 return self._finish(tracker.data[skip:], "end", used)
             written = len(tracker.data)
-            end_at = tracker.feed(data)
+            end_at = tracker.feed(data, token)
             if end_at is not None:
                 self._note(clock, pause, resume)
                 pieces.send(tracker.data, end_at, False)
@@ -400,7 +395,7 @@ class Filling:
                 closing = after
             branch.append([token])
             if not same:
-                masks.accept_bytes(data)
+                masks.accept(token)
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
 

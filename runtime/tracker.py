@@ -22,10 +22,13 @@ class Tracker:
         """No stop has begun: all bytes belong to the value."""
         return not self.candidates
 
-    def feed(self, data: bytes) -> int | None:
-        """Append bytes that the mask allowed; the offset where the value ended, if it did."""
+    def feed(self, data: bytes, token: int | None = None) -> int | None:
+        """Append bytes that the mask allowed; the offset where the value ended, if it did.
+
+        `token`, if given, is the token that they are: the step it takes is remembered.
+        """
         if not self.candidates and self._firsts.isdisjoint(data):
-            if not self.value.accept_bytes(data):
+            if not (self.value.accept_bytes(data) if token is None else self.value.accept(token)):
                 raise AssertionError(f"the masks disagree about {bytes(self.data)!r} + {data!r}")
             self.data += data
             return None

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.engine.sampler import NothingAllowed, Sampling, distribution, sample, uniform
+from sglc.runtime.engine.sampler import (
+    MOST_TRIES,
+    SPARE_TRIES,
+    NothingAllowed,
+    Sampling,
+    distribution,
+    masked_logprob,
+    sample,
+    uniform,
+)
 
 SIZE = 70
 finite = st.floats(-20, 20, width=32)
@@ -89,7 +98,8 @@ def test_greedy_takes_the_best_allowed_token(logits: np.ndarray, allowed: set[in
     everything = math.log(sum(math.exp(value) for value in logits.tolist()))
     within = math.log(sum(math.exp(float(logits[id])) for id in allowed))
     assert drawn.logprob == pytest.approx(float(logits[best]) - everything, abs=1e-4)
-    assert drawn.masked_logprob == pytest.approx(float(logits[best]) - within, abs=1e-4)
+    expected = float(logits[best]) - within
+    assert masked_logprob(logits, mask_of(allowed), best) == pytest.approx(expected, abs=1e-4)
 
 
 @given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
@@ -109,10 +119,76 @@ def test_a_full_mask_is_no_mask(logits: np.ndarray, sampling: Sampling, seed: in
     assert full.logprob == pytest.approx(free.logprob)
 
 
+class Asked:
+    """Answers for single tokens of a set, and counts how it was asked."""
+
+    def __init__(self, ids: set[int], known: bool = False) -> None:
+        self.ids, self.known, self.asked, self.whole = ids, known, 0, 0
+
+    def ready(self) -> bool:
+        return self.known
+
+    def row(self) -> np.ndarray:
+        self.whole += 1
+        return mask_of(self.ids)
+
+    def allows(self, token: int) -> bool:
+        self.asked += 1
+        return token in self.ids
+
+
+few_values = st.lists(st.integers(0, 5), min_size=SIZE, max_size=SIZE).map(
+    lambda row: np.array(row, np.float32)
+)
+odd_values = logit_rows | few_values | st.lists(
+    st.sampled_from((0.0, 1.0, 2.0, math.nan, -math.inf)), min_size=SIZE, max_size=SIZE
+).map(lambda row: np.array(row, np.float32))  # fmt: skip
+
+
+@given(
+    odd_values,
+    st.sets(st.integers(0, SIZE - 1)),
+    st.just(Sampling()) | settings_of_sampling,
+    st.integers(0, 99),
+)
+def test_asking_for_tokens_one_by_one_changes_nothing(
+    logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
+) -> None:
+    """Ties, NaN and impossible tokens included: the same token and the same logprob, bit for bit."""
+    results = []
+    for legal in (mask_of(allowed), Asked(allowed), Asked(allowed, known=True)):
+        try:
+            drawn = sample(logits, legal, sampling, (seed, 5))
+            results.append((drawn.token, repr(drawn.logprob)))
+        except NothingAllowed:
+            results.append(None)
+    assert results[0] == results[1] == results[2]
+    if results[0] is not None:
+        assert results[0][0] in allowed
+
+
+def test_whole_masks_are_made_only_where_they_are_cheaper() -> None:
+    logits = np.arange(SIZE, dtype=np.float32)[::-1].copy()
+    everything = set(range(SIZE))
+
+    def asked(legal: Asked, sampling: Sampling) -> tuple[int, int]:
+        sample(logits, legal, sampling, (0, 0))
+        return legal.asked, legal.whole
+
+    greedy, few = Sampling(), Sampling(1.0, top_k=5)
+    assert asked(Asked(everything), greedy) == (1, 0)
+    assert asked(Asked(everything), few) == (5, 0)
+    assert asked(Asked(everything - {0, 1, 2}), greedy) == (4, 0)
+    assert asked(Asked({SIZE - 1}), greedy) == (1 + SPARE_TRIES, 1)
+    assert asked(Asked(everything, known=True), greedy) == (0, 1)
+    assert asked(Asked(everything), Sampling(1.0)) == (0, 1)
+    assert asked(Asked(everything), Sampling(1.0, top_k=MOST_TRIES)) == (0, 1)
+
+
 def test_one_allowed_token_is_certain() -> None:
     drawn = sample(np.zeros(SIZE, np.float32), mask_of({7}), Sampling(1.0), (1, 1))
     assert drawn.token == 7
-    assert drawn.masked_logprob == pytest.approx(0.0)
+    assert masked_logprob(np.zeros(SIZE, np.float32), mask_of({7}), 7) == pytest.approx(0.0)
     assert drawn.logprob == pytest.approx(-math.log(SIZE), abs=1e-5)
 
 

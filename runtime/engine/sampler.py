@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from sglc.kernels import select
 
 MIN_TEMPERATURE = 1e-6
 """Smaller ones are taken as this; float32 has no room for the quotient of a logit and less."""
+SPARE_TRIES = 8
+MOST_TRIES = 24
+"""A mask that was never made costs at least as much as asking for this many tokens. So k tokens are asked for
+where k and a few to spare are no more, and the mask is made where that does not suffice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,28 @@ class Sampling:
             raise ValueError(f"min_p must be from 0 to 1, not {self.min_p}")
 
 
+class LegalTokens(Protocol):
+    """The tokens that may come next, as a whole or one by one; the two agree.
+
+    The whole mask of a place that was never seen may cost a walk over the vocabulary, a token only its bytes.
+    """
+
+    def ready(self) -> bool:
+        """Whether `row` costs no more than a look-up."""
+
+    def row(self) -> np.ndarray:
+        """The mask, int32 [ceil(V / 32)]: bit `i % 32` of word `i // 32` says whether token i is legal."""
+
+    def allows(self, token: int) -> bool:
+        """Whether one token is legal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A token with its natural log-probabilities: `logprob` in the model's whole distribution (temperature 1,
-    no mask), `masked_logprob` in that distribution restricted to the allowed tokens."""
+    """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask)."""
 
     token: int
     logprob: float
-    masked_logprob: float
 
 
 class NothingAllowed(ValueError):
@@ -60,31 +79,60 @@ def uniform(seed: int, position: int) -> float:
 
 
 def sample(
-    logits: np.ndarray, mask: np.ndarray | None, sampling: Sampling, random: tuple[int, int]
+    logits: np.ndarray,
+    legal: np.ndarray | LegalTokens | None,
+    sampling: Sampling,
+    random: tuple[int, int],
 ) -> Sampled:
     """Pick one token.
 
-    `logits` are float32 of shape [V]. Bit `i % 32` of word `i // 32` of `mask`, int32 of shape
-    [ceil(V / 32)], says whether token i is allowed; None allows all. `random` is the request's seed and the
-    token's position (see `uniform`); greedy picking ignores it. Among equals the lowest id wins.
-    Raises NothingAllowed.
+    `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
+    all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
+    Among equals the lowest id wins. Raises NothingAllowed.
     """
-    normaliser = log_sum_exp(logits)
-    if sampling.temperature == 0.0:
-        token, value = select.masked_argmax(logits, mask)
-        masked_normaliser = normaliser if mask is None else select.masked_log_sum_exp(logits, mask)
-        if token < 0 or masked_normaliser == -math.inf:
-            raise NothingAllowed("no token is allowed here")
-        return Sampled(token, value - normaliser, value - masked_normaliser)
-    ids = None if mask is None else allowed_ids(mask, logits.size)
-    kept = logits if ids is None else logits[ids]
-    masked_normaliser = log_sum_exp(kept)
-    if masked_normaliser == -math.inf:
+    kept = _candidates(logits, legal, sampling)
+    if not len(kept):
         raise NothingAllowed("no token is allowed here")
-    index = _draw(kept, sampling, uniform(*random))
-    token = index if ids is None else int(ids[index])
-    value = float(logits[token])
-    return Sampled(token, value - normaliser, value - masked_normaliser)
+    index = 0 if len(kept) == 1 else _draw(logits[kept], sampling, uniform(*random))
+    token = int(kept[index])
+    return Sampled(token, float(logits[token]) - log_sum_exp(logits))
+
+
+def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
+    """The ids that the token is drawn from, ascending: one if greedy, k of top-k, else all legal ones.
+
+    None of them has a logit of -inf. Greedy and top-k take the same ids whichever way they are found.
+    """
+    k = 1 if sampling.temperature == 0.0 else sampling.top_k
+    if legal is not None and not isinstance(legal, np.ndarray):
+        if k is not None and k + SPARE_TRIES <= MOST_TRIES and not legal.ready():
+            found = _try_best(logits, legal, k)
+            if found is not None:
+                return found
+        legal = legal.row()
+    if k == 1:
+        token, _ = select.masked_argmax(logits, legal)
+        return np.array([token] if token >= 0 else [], np.int32)
+    if k is not None:
+        return np.sort(select.masked_top(logits, legal, k)[0])
+    kept = logits > -np.inf
+    if legal is not None:
+        kept &= _flags(legal, logits.size)
+    return np.flatnonzero(kept)
+
+
+def _try_best(logits: np.ndarray, legal: LegalTokens, k: int) -> np.ndarray | None:
+    """The k best legal ids, ascending, if they are among the few best of all; None if they are not.
+
+    A model that knows what it writes mostly prefers legal tokens, so this rarely looks further than k.
+    """
+    found = []
+    for token in select.masked_top(logits, None, k + SPARE_TRIES)[0].tolist():
+        if legal.allows(token):
+            found.append(token)
+            if len(found) == k:
+                return np.sort(np.array(found, np.int32))
+    return None
 
 
 def log_sum_exp(logits: np.ndarray) -> float:
@@ -92,10 +140,14 @@ def log_sum_exp(logits: np.ndarray) -> float:
     return select.masked_log_sum_exp(logits, None) if logits.size else -math.inf
 
 
-def allowed_ids(mask: np.ndarray, size: int) -> np.ndarray:
-    """The ids whose bits are set, ascending."""
-    bits = np.unpackbits(mask.view(np.uint8), count=size, bitorder="little")
-    return np.flatnonzero(bits.view(np.bool_))
+def masked_logprob(logits: np.ndarray, mask: np.ndarray | None, token: int) -> float:
+    """Natural log-probability of a token in the model's distribution restricted to the allowed tokens."""
+    return float(logits[token]) - select.masked_log_sum_exp(logits, mask)
+
+
+def _flags(mask: np.ndarray, size: int) -> np.ndarray:
+    """bool [size] of a mask."""
+    return np.unpackbits(mask.view(np.uint8), count=size, bitorder="little").view(np.bool_)
 
 
 def _draw(logits: np.ndarray, sampling: Sampling, number: float) -> int:

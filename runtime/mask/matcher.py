@@ -67,6 +67,16 @@ class Matcher:
         """The same as a shared row that must not be written to."""
         return self._store.mask(self._config, self._account).row
 
+    def has_mask(self) -> bool:
+        """Whether the mask is known already, so that `mask` is a look-up."""
+        masks, machine, config = self._store.masks, self.machine, self._config
+        if config in masks:
+            return True
+        if not machine.traced[config]:
+            return False
+        with machine.lock:
+            return machine.untraced(config) in masks
+
     def mask_size(self) -> int:
         """How many tokens may come next."""
         return self._store.mask(self._config, self._account).count

@@ -180,7 +180,7 @@ class Answer:
         self._text = text
         self._stop = stop
 
-    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes, mask: np.ndarray) -> np.ndarray:
+    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes) -> np.ndarray:
         """The logits with the next byte of the answer made likely; unchanged once the mask forbade one."""
         wanted = prefix + self._text
         whole = wanted + self._stop
