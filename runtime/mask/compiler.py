@@ -6,6 +6,7 @@ is analysed, stepped and walked once for all of them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Mapping
 
 from sglc.automata import term as t
@@ -41,6 +42,7 @@ class Compiler:
         self._new: list[Node] = []
         self._made = 0
         self._rules: Mapping[str, t.Term] = {}
+        self._waiting: list[tuple[RuleNode, t.Term]] = []
 
     def compile(self, language: t.Language) -> Node:
         """The node of a language's root. Raises ConstraintError for what is malformed or too large."""
@@ -49,8 +51,13 @@ class Compiler:
         self._rules = language.rules
         self._new = []
         self._made = 0
+        self._waiting = []
         try:
             root = self._node(language.root, 0)
+            # Bodies of rules wait for their turn, so that a long chain of rules is not a deep one.
+            while self._waiting:
+                rule, body = self._waiting.pop()
+                rule.body = self._node(body, 0)
         except BaseException:
             self._forget()
             raise
@@ -129,7 +136,7 @@ class Compiler:
                     return inner
                 return self._intern(("except", inner.index, words), lambda: Exclusion(inner, words))
             case t.Rule(name):
-                return self._rule(name, depth)
+                return self._rule(name)
         raise ConstraintError(f"not a term: {type(term).__name__}")
 
     def _literal(self, data: bytes) -> Literal:
@@ -199,7 +206,7 @@ class Compiler:
             ),
         )  # fmt: skip
 
-    def _rule(self, name: str, depth: int) -> Node:
+    def _rule(self, name: str) -> Node:
         body = self._rules.get(name)
         if body is None:
             raise ConstraintError(f"no rule is called {name!r}")
@@ -209,7 +216,7 @@ class Compiler:
             node = RuleNode(name)
             self._register(key, node)
             node.keeps = self._rules  # type: ignore[attr-defined]
-            node.body = self._node(body, depth)
+            self._waiting.append((node, body))
         return node
 
     # Analysis
@@ -230,15 +237,19 @@ class Compiler:
         self._new = []
 
     def _fixpoint(self) -> None:
-        changed = True
-        while changed:
-            changed = False
-            for node in self._new:
-                productive, nullable = node.analyse()
-                if (productive and not node.productive) or (nullable and not node.nullable):
-                    node.productive = node.productive or productive
-                    node.nullable = node.nullable or nullable
-                    changed = True
+        """Looks again at what is above a node that has changed, so that long chains cost no more."""
+        above: dict[int, list[Node]] = {}
+        for node in self._new:
+            for child in node.children():
+                above.setdefault(child.index, []).append(node)
+        waiting = deque(self._new)
+        while waiting:
+            node = waiting.popleft()
+            productive, nullable = node.analyse()
+            if (productive and not node.productive) or (nullable and not node.nullable):
+                node.productive = node.productive or productive
+                node.nullable = node.nullable or nullable
+                waiting += above.get(node.index, ())
 
     def _refuse_left_recursion(self) -> None:
         done: set[int] = set()
