@@ -3,7 +3,8 @@
 A *walk* takes a list of trie nodes, the entries. The byte of an entry is the first one to be read; its whole
 subtree is walked, a branch of it is left as soon as it is not legal. `mask` int32[words] gets the bits of
 the tokens reached. A walk that needs something that has not been made yet puts its place into `cursor`
-int64[3] (entry, node or -1 before the entry's first node, exits written) and is called again with it.
+int64[5] (entry, node or -1 before the entry's first node, exits written, two more of its own) and is called
+again with it.
 """
 
 from __future__ import annotations
@@ -66,28 +67,36 @@ def walk_rows(
 
 def walk_leaf(
     trie: TrieArrays, entries: np.ndarray, start: int, least: int, most: int, rows: np.ndarray,
-    flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, states: np.ndarray,
-    counts: np.ndarray, cursor: np.ndarray, mask: np.ndarray, exits: np.ndarray,
+    flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, below: np.ndarray,
+    quiet: np.ndarray, groups: tuple[int, int], states: np.ndarray, counts: np.ndarray, cursor: np.ndarray,
+    mask: np.ndarray, exits: np.ndarray,
 ) -> int:  # fmt: skip
     """Walk inside one leaf from state `start`, with `least` to `most` characters still to come.
 
     rows int32[S, 256] next state or -1; flags uint8[S]; lo, hi int32[S] fewest and most characters from a
     state to the end of a word; first uint8[256] bytes with which the text after the leaf may begin; states,
     counts int32[deepest + 1]. Every node at which that text may begin (its byte being the first) is written
-    to `exits`, except for entries themselves. Returns the state whose row is missing, or -1 when done.
+    to `exits`, except for entries themselves.
+
+    `quiet` bool[256] are bytes of characters that may lead from `start` back to it. While a path has had no
+    others and every character did so, a subtree
+    whose groups (below uint64[n, 2], one bit a group) are all among `groups` is left out: the caller knows
+    its tokens. cursor[3] is the level down to which that holds, cursor[4] the most characters of a path that
+    was walked. Returns the state whose row is missing, or -1 when done.
     """
-    entry, node, out = (int(value) for value in cursor)
+    entry, node, out, calm, reach = (int(value) for value in cursor)
     while entry < len(entries):
         top = int(entries[entry])
         base = int(trie.depth[top]) - 1
         if node < 0:
             node = top
             states[base], counts[base] = start, 0
+            calm = base
         while node < trie.end[top]:
             level = int(trie.depth[node])
             state, taken = int(states[level - 1]), int(counts[level - 1])
             if not flags[state] & KNOWN:
-                cursor[:] = entry, node, out
+                cursor[:] = entry, node, out, calm, reach
                 return state
             byte = int(trie.byte[node])
             if flags[state] & ENDS and level - 1 > base and taken >= least and first[byte]:
@@ -98,12 +107,20 @@ def walk_leaf(
             if target < 0 or lo[target] > most - now or hi[target] < least - now:
                 node = int(trie.end[node])
                 continue
+            calm = min(calm, level - 1)
+            if calm == level - 1 and quiet[byte] and (target == start or not flags[target] & BOUNDARY):
+                calm = level
+                if not any(int(below[node, word]) & ~groups[word] for word in (0, 1)):
+                    _set_bits(trie, node, mask)
+                    node = int(trie.end[node])
+                    continue
+            reach = max(reach, now)
             states[level], counts[level] = target, now
             _set_bits(trie, node, mask)
             node += 1
         node = -1
         entry += 1
-    cursor[2] = out
+    cursor[2], cursor[4] = out, reach
     return -1
 
 

@@ -28,7 +28,7 @@ _WALKS = Library(
     _ir,
     {
         "sglc_walk_rows": (_N, *_TRIE, _P, _N, _I, _P, _P, _P, _P, _P),
-        "sglc_walk_leaf": (_N, *_TRIE, _P, _N, _I, _I, _I, *[_P] * 10),
+        "sglc_walk_leaf": (_N, *_TRIE, _P, _N, _I, _I, _I, *[_P] * 7, _N, _N, *[_P] * 5),
         "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P, _P),
     },
 )
@@ -54,6 +54,26 @@ class LeafArrays:
         self.addresses = tuple(map(address, (self.rows, self.flags, self.lo, self.hi)))  # type: ignore[assignment]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Quiet:
+    """Bytes that leave a leaf in its start state, and the groups of bytes that need not be walked.
+
+    below uint64[n, 2] by trie node, bytes bool[256], groups uint64[2]; see `reference_walk.walk_leaf`.
+    """
+
+    below: np.ndarray
+    bytes: np.ndarray
+    groups: np.ndarray
+
+    def __post_init__(self) -> None:
+        expect(self.below, "below", np.uint64, 2)
+        expect(self.bytes, "bytes", np.bool_)
+        expect(self.groups, "groups", np.uint64)
+
+
+_NOTHING_QUIET = Quiet(np.zeros((1, 2), np.uint64), np.zeros(256, bool), np.zeros(2, np.uint64))
+
+
 class SubtreeWalk:
     """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
 
@@ -66,7 +86,7 @@ class SubtreeWalk:
         self._stack = np.zeros(trie.deepest + 2, np.int32)
         self._counts = np.zeros(trie.deepest + 2, np.int32)
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
-        self._cursor = np.zeros(3, np.int64)
+        self._cursor = np.zeros(5, np.int64)
         self._scratch = tuple(map(address, (self._stack, self._counts, self._cursor, self._exits)))
         self.roots = _roots(trie)
 
@@ -81,7 +101,7 @@ class SubtreeWalk:
         """
         kernels = _WALKS.functions()
         cursor = self._cursor
-        cursor[:] = 0, -1, 0
+        cursor[:] = 0, -1, 0, 0, 0
         while True:
             table, row_of = rows()
             if kernels is None:
@@ -101,27 +121,30 @@ class SubtreeWalk:
 
     def leaf(
         self, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray, mask: np.ndarray,
-        arrays: Callable[[], LeafArrays], fill: Callable[[int], None],
-    ) -> np.ndarray:  # fmt: skip
-        """See `reference_walk.walk_leaf`: returns the exits. `place` is (state, least, most)."""
+        arrays: Callable[[], LeafArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
+    ) -> tuple[np.ndarray, int]:  # fmt: skip
+        """See `reference_walk.walk_leaf`: (exits, most characters of a path), from (state, least, most)."""
         kernels = _WALKS.functions()
         cursor = self._cursor
-        cursor[:] = 0, -1, 0
+        cursor[:] = 0, -1, 0, 0, 0
+        still = quiet or _NOTHING_QUIET
+        groups = (int(still.groups[0]), int(still.groups[1]))
+        calm = (address(still.below), address(still.bytes), *(_signed(word) for word in groups))
         while True:
             leaf = arrays()
             if kernels is None:
                 missing = reference_walk.walk_leaf(
-                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, first, self._stack,
-                    self._counts, cursor, mask, self._exits,
+                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, first, still.below,
+                    still.bytes, groups, self._stack, self._counts, cursor, mask, self._exits,
                 )  # fmt: skip
             else:
                 stack, counts, at, exits = self._scratch
                 missing = kernels.walk_leaf(
                     *self._arrays, address(entries), len(entries), *place, *leaf.addresses, address(first),
-                    stack, counts, at, address(mask), exits,
+                    *calm, stack, counts, at, address(mask), exits,
                 )  # fmt: skip
             if missing < 0:
-                return self._exits[: cursor[2]].copy()
+                return self._exits[: cursor[2]].copy(), int(cursor[4])
             fill(missing)
 
     def literal(self, entries: np.ndarray, data: bytes, first: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -142,3 +165,8 @@ class SubtreeWalk:
 def _roots(trie: TrieArrays) -> np.ndarray:
     """The nodes of depth 1."""
     return np.flatnonzero(trie.depth == 1).astype(np.int32)
+
+
+def _signed(word: int) -> int:
+    """The int64 with the bits of a uint64."""
+    return word - (1 << 64) if word >> 63 else word

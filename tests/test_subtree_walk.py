@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sglc.kernels import library
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
+from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.runtime.mask.trie import build_trie
 
 pytest.importorskip("llvmlite")
@@ -115,9 +115,20 @@ def leaves(draw: st.DrawFn) -> RandomLeaf:
     )
 
 
-@given(subtrees(), leaves(), firsts)
-def test_leaf(case: tuple[TrieArrays, np.ndarray], leaf: RandomLeaf, first: np.ndarray) -> None:
+@given(subtrees(), leaves(), firsts, st.none() | firsts, st.data())
+def test_leaf(
+    case: tuple[TrieArrays, np.ndarray],
+    leaf: RandomLeaf,
+    first: np.ndarray,
+    calm: np.ndarray | None,
+    data: st.DataObject,
+) -> None:
     trie, entries = case
+    quiet = None
+    if calm is not None:
+        words = st.sampled_from((0, 1, 2, 3, 5, 1 << 63))
+        below = np.array([[data.draw(words), data.draw(words)] for _ in trie.byte], np.uint64).reshape(-1, 2)
+        quiet = Quiet(below, calm, np.array([data.draw(words), data.draw(words)], np.uint64))
 
     def run() -> object:
         old = leaf.arrays
@@ -129,8 +140,8 @@ def test_leaf(case: tuple[TrieArrays, np.ndarray], leaf: RandomLeaf, first: np.n
             arrays.flags[state] |= KNOWN
 
         place = (leaf.start, leaf.least, leaf.most)
-        exits = SubtreeWalk(trie).leaf(entries, place, first, mask, lambda: arrays, fill)
-        return mask.tolist(), exits.tolist(), asked
+        exits, reach = SubtreeWalk(trie).leaf(entries, place, first, mask, lambda: arrays, fill, quiet)
+        return mask.tolist(), exits.tolist(), reach, asked
 
     compiled, reference = both_ways(run)
     assert compiled == reference

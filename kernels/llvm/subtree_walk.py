@@ -81,12 +81,14 @@ def _walk_leaf(module: ir.Module) -> None:
     f = Function(
         module, "sglc_walk_leaf", I64,
         {**_TRIE, "entries": P32, "count": I64, "start": I32, "least": I32, "most": I32, "rows": P32,
-         "flags": P8, "lo": P32, "hi": P32, "first": P8, "states": P32, "counts": P32, "cursor": P64,
-         "mask": P32, "exits": P32},
+         "flags": P8, "lo": P32, "hi": P32, "first": P8, "below": P64, "quiet": P8, "quiet0": I64,
+         "quiet1": I64, "states": P32, "counts": P32, "cursor": P64, "mask": P32, "exits": P32},
     )  # fmt: skip
     b = f.b
     place = _Subtrees(f)
     out = f.variable(f.load("cursor", I64(2)))
+    calm = f.variable(f.load("cursor", I64(3)))
+    reach = f.variable(f.load("cursor", I64(4)))
     with f.loop() as (_, done):
         f.leave_unless(b.icmp_signed("<", f.get(place.entry), f.arg["count"]), done)
         top = f.long(f.load("entries", f.get(place.entry)))
@@ -95,6 +97,7 @@ def _walk_leaf(module: ir.Module) -> None:
             f.set(place.node, top)
             f.store("states", base, f.arg["start"])
             f.store("counts", base, I32(0))
+            f.set(calm, base)
         stop = f.long(f.load("end", top))
         with f.loop() as (visit, over):
             node = f.get(place.node)
@@ -106,6 +109,8 @@ def _walk_leaf(module: ir.Module) -> None:
             flags = f.load("flags", f.long(state))
             with f.when(b.icmp_unsigned("==", b.and_(flags, I8(4)), I8(0))):
                 f.store("cursor", I64(2), f.get(out))
+                f.store("cursor", I64(3), f.get(calm))
+                f.store("cursor", I64(4), f.get(reach))
                 place.pause(f.long(state))
             byte = b.zext(f.load("byte", node), I64)
             ending = f.both(
@@ -131,6 +136,27 @@ def _walk_leaf(module: ir.Module) -> None:
             with f.when(b.not_(legal)):
                 f.set(place.node, f.long(f.load("end", node)))
                 b.branch(visit)
+            # `calm` is the level down to which the path has only had quiet bytes.
+            with f.when(b.icmp_signed(">", f.get(calm), above)):
+                f.set(calm, above)
+            silent = f.both(
+                b.icmp_signed("==", f.get(calm), above),
+                b.icmp_unsigned("!=", f.load("quiet", byte), I8(0)),
+                b.or_(b.icmp_signed("==", target, f.arg["start"]), b.icmp_unsigned("==", whole, I32(0))),
+            )
+            with f.when(silent):
+                f.set(calm, level)
+                pair = b.shl(node, I64(1))
+                rest = b.or_(
+                    b.and_(f.load("below", pair), b.not_(f.arg["quiet0"])),
+                    b.and_(f.load("below", b.add(pair, I64(1))), b.not_(f.arg["quiet1"])),
+                )
+                with f.when(b.icmp_unsigned("==", rest, I64(0))):
+                    f.set_bits(node)
+                    f.set(place.node, f.long(f.load("end", node)))
+                    b.branch(visit)
+            with f.when(b.icmp_signed(">", f.long(now), f.get(reach))):
+                f.set(reach, f.long(now))
             f.store("states", level, target)
             f.store("counts", level, now)
             f.set_bits(node)
@@ -138,6 +164,7 @@ def _walk_leaf(module: ir.Module) -> None:
         f.set(place.node, I64(-1))
         f.set(place.entry, b.add(f.get(place.entry), I64(1)))
     f.store("cursor", I64(2), f.get(out))
+    f.store("cursor", I64(4), f.get(reach))
     b.ret(I64(-1))
 
 

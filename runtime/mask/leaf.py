@@ -14,8 +14,11 @@ import numpy as np
 
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays
+from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.utf8 import Class
+
+_FEW = 4
+"""Fewer bytes than this are walked."""
 
 
 class LeafTable:
@@ -33,6 +36,7 @@ class LeafTable:
             np.zeros(8, np.int32),
         )
         self._lists: dict[int, list[int]] = {}
+        self._quiet: dict[int, tuple[np.ndarray, np.ndarray] | None] = {}
 
     def count(self) -> int:
         """The number of states known so far."""
@@ -46,13 +50,29 @@ class LeafTable:
         """(flags but KNOWN, fewest, most characters to the end of a word) of a state."""
         raise TypeError(type(self).__name__)
 
-    def loop(self, state: int, least: int, most: int | None) -> tuple[Class, int | None]:
-        """See `TextTable.loop`."""
-        return (), None
+    def loops_on(self, state: int, low: int, high: int) -> bool:
+        """Whether every character from `low` to `high` leads from the state back to it."""
+        return False
 
-    def blur(self, place: tuple[int, int, int | None], reach: int) -> tuple[int, int, int | None]:
-        """See `TextTable.blur`."""
-        return place
+    @property
+    def any_length(self) -> bool:
+        """Whether words of every length lead on from everywhere."""
+        return False
+
+    def quiet(self, state: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """(groups uint64[2], bytes bool[256]) that keep the leaf in a state, None where there are too few of them to be of use."""
+        if state not in self._quiet:
+            inside = np.array(self.row(state)[:128]) == state
+            found = None
+            if np.count_nonzero(inside) >= _FEW:
+                groups = group_set(
+                    inside, self.loops_on(state, 0x80, 0x9F), self.loops_on(state, 0xA0, 0x10FFFF)
+                )
+                found = groups, bytes_in(groups)
+            if len(self._quiet) > 20_000:
+                self._quiet.clear()
+            self._quiet[state] = found
+        return self._quiet[state]
 
     def current(self) -> LeafArrays:
         """The arrays, which are replaced when they grow."""
@@ -137,11 +157,18 @@ class TextLeaf(LeafTable):
         most = UNBOUNDED if None in longest else 1 + max(value for value in longest if value is not None)
         return 0, 1 + min(map(table.shortest, targets)), most
 
-    def loop(self, state: int, least: int, most: int | None) -> tuple[Class, int | None]:
-        return self.table.loop(state, least, most)
+    def loops_on(self, state: int, low: int, high: int) -> bool:
+        if state >= self.table.boundary:
+            return False
+        for first, last, target in self.table.dfa.edges[state]:
+            if target == state and first <= low <= last:
+                # Surrogates are no characters.
+                low = 0xE000 if last == 0xD7FF else last + 1
+        return low > high
 
-    def blur(self, place: tuple[int, int, int | None], reach: int) -> tuple[int, int, int | None]:
-        return self.table.blur(place, reach)
+    @property
+    def any_length(self) -> bool:
+        return self.table.any_length
 
 
 def text_leaf(table: TextTable) -> TextLeaf:

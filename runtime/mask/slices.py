@@ -35,8 +35,7 @@ _MOST_BIT_SETS = 256
 class Slice:
     """The tokens of a vocabulary, seen from one class of characters.
 
-    rest        a walk over the tokens not wholly inside the class
-    near, far   the same in two walks: tokens of up to `_REACH` bytes, and longer ones
+    near, far   walks over the tokens not wholly inside the class: of up to `_REACH` bytes, and longer ones
     longest     most characters of a token inside the class
     """
 
@@ -50,7 +49,6 @@ class Slice:
         self.longest = int(self.lengths.max(initial=0))
         self._sizes = sizes
         self._rest = restrict(vocabulary.trie, ~inside)
-        self.rest = subtree_walk(self._rest, vocabulary)
         self._bits: OrderedDict[int, np.ndarray] = OrderedDict()
         self._beyond: OrderedDict[int, SubtreeWalk] = OrderedDict()
 

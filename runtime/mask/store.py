@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sglc.kernels.select import count_bits
-from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
+from sglc.kernels.subtrees import UNBOUNDED, Quiet
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.looped import LoopedMasks
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
 from sglc.runtime.mask.slices import SliceStore, slice_store
-from sglc.runtime.mask.utf8 import first_bytes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -30,14 +29,13 @@ class Mask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafMask:
-    """The tokens that stay inside a leaf, and the nodes at which tokens leave it, by walk.
-
-    The table is kept because its identity is a part of the key.
-    """
+    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, and the most
+    characters on a path. The table is kept because its identity is a part of the key."""
 
     table: LeafTable
     row: np.ndarray
-    exits: tuple[tuple[SubtreeWalk, np.ndarray], ...]
+    exits: np.ndarray
+    reach: int
 
 
 class MaskStore:
@@ -101,7 +99,8 @@ class MaskStore:
         """
         machine = self.machine
         lost = False
-        pending: list[tuple[SubtreeWalk, int, np.ndarray]] = []
+        whole = self.slices.whole
+        pending: list[tuple[int, np.ndarray]] = []
         for thread in machine.configs[config]:
             if thread == ACCEPT:
                 continue
@@ -112,40 +111,33 @@ class MaskStore:
             run = node.forced_run(state)
             if run:
                 after = machine.after(cont)
-                whole = self.slices.whole
-                exits = whole.literal(whole.roots, run, machine.first(after), row)
-                pending.append((whole, after, exits))
+                pending.append((after, whole.literal(whole.roots, run, machine.first(after), row)))
                 continue
             place = node.leaf(machine, state)
             if place is None:
                 lost |= self._loops.add(machine.alone(thread), row, account)
                 continue
             after = machine.after(cont)
-            leaf = self._leaf(place, machine.first(after))
+            leaf, inside = self._leaf(place, machine.first(after))
             row |= leaf.row
-            pending += [(walk, after, exits) for walk, exits in leaf.exits]
+            if inside is not None:
+                row |= inside
+            pending.append((after, leaf.exits))
         return self._follow(pending, row, account) or lost
 
-    def _follow(
-        self, pending: list[tuple[SubtreeWalk, int, np.ndarray]], row: np.ndarray, account: Account
-    ) -> bool:
-        """Go on with rests of tokens: (walk, configuration before them, their nodes)."""
-        machine = self.machine
+    def _follow(self, pending: list[tuple[int, np.ndarray]], row: np.ndarray, account: Account) -> bool:
+        """Go on with rests of tokens: (configuration before them, their nodes)."""
+        machine, whole = self.machine, self.slices.whole
         lost = False
-        done: dict[tuple[int, int], np.ndarray] = {}
+        done: dict[int, np.ndarray] = {}
         while pending:
-            walk, config, entries = pending.pop()
+            config, entries = pending.pop()
+            before = done.get(config)
+            if before is not None and len(entries):
+                entries = np.setdiff1d(entries, before).astype(np.int32)
             if not len(entries):
                 continue
-            key = (id(walk), config)
-            before = done.get(key)
-            if before is not None:
-                entries = np.setdiff1d(entries, before).astype(np.int32)
-                if not len(entries):
-                    continue
-                done[key] = np.concatenate([before, entries])
-            else:
-                done[key] = entries
+            done[config] = entries if before is None else np.concatenate([before, entries])
             machine.effort += len(machine.configs[config])
             account.check()
             for thread in machine.configs[config]:
@@ -155,49 +147,62 @@ class MaskStore:
                 run = node.forced_run(state)
                 if run:
                     after = machine.after(cont)
-                    exits = walk.literal(entries, run, machine.first(after), row)
-                    pending.append((walk, after, exits))
+                    pending.append((after, whole.literal(entries, run, machine.first(after), row)))
                     continue
                 place = node.leaf(machine, state)
                 if place is None:
-                    lost |= self._loops.walk(walk, entries, machine.alone(thread), row, account)
+                    lost |= self._loops.walk(whole, entries, machine.alone(thread), row, account)
                     continue
                 after = machine.after(cont)
-                exits = self._walk_leaf(walk, entries, place, machine.first(after), row)
-                pending.append((walk, after, exits))
+                exits, _ = self._walk_leaf(entries, place, machine.first(after), row)
+                pending.append((after, exits))
         return lost
 
+    def _leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
+        """(what a walk finds from the place on, further tokens that are looked up).
+
+        No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
+        share one walk.
+        """
+        table, state, least, most = place.table, place.state, place.least, place.most
+        inside, still = None, None
+        quiet = table.quiet(state)
+        if quiet is not None and not (first & quiet[1]).any():
+            columns = self.vocabulary.columns
+            inside = columns.inside(quiet[0], None if most is None else most - int(table.current().lo[state]))
+            still = Quiet(columns.below, quiet[1], quiet[0])
+        if least > 0 or most is not None:
+            reach = self._leaf_walk(LeafPlace(table, state), first, still).reach
+            if table.any_length:
+                least = min(least, reach + 1)
+            if most is not None and most >= reach + int(table.current().lo.max()):
+                most = None
+        return self._leaf_walk(LeafPlace(table, state, least, most), first, still), inside
+
+    def _leaf_walk(self, place: LeafPlace, first: np.ndarray, still: Quiet | None) -> LeafMask:
+        key = (id(place.table), place.state, place.least, place.most, first.tobytes())
+        found = self._leaves.get(key)
+        if found is None:
+            whole = self.slices.whole
+            row = np.zeros(self.vocabulary.words, np.int32)
+            exits, reach = self._walk_leaf(whole.roots, place, first, row, still)
+            row.flags.writeable = False
+            found = self._leaves[key] = LeafMask(place.table, row, exits, reach)
+            if len(self._leaves) > self._most_masks:
+                self._leaves.popitem(last=False)
+        else:
+            self._leaves.move_to_end(key)
+        return found
+
     def _walk_leaf(
-        self, walk: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
-    ) -> np.ndarray:
+        self,
+        entries: np.ndarray,
+        place: LeafPlace,
+        first: np.ndarray,
+        row: np.ndarray,
+        still: Quiet | None = None,
+    ) -> tuple[np.ndarray, int]:
         most = UNBOUNDED if place.most is None else place.most
         table = place.table
-        return walk.leaf(entries, (place.state, place.least, most), first, row, table.current, table.fill)
-
-    def _leaf(self, place: LeafPlace, first: np.ndarray) -> LeafMask:
-        """The tokens inside a leaf, and where tokens leave it."""
-        table = place.table
-        state, least, most = table.blur((place.state, place.least, place.most), self.vocabulary.longest_token)
-        key = (id(table), state, least, most, first.tobytes())
-        found = self._leaves.get(key)
-        if found is not None:
-            self._leaves.move_to_end(key)
-            return found
-        place = LeafPlace(table, state, least, most)
-        ranges, certain = table.loop(state, least, most)
-        part = self.slices.find(ranges) if ranges else None
-        walks = [self.slices.whole]
-        row = np.zeros(self.vocabulary.words, np.int32)
-        if part is not None:
-            # Tokens inside the class are looked up; those that are too long for the leaf may still end it.
-            row |= part.certain(certain)
-            walks = [part.rest]
-            if first[first_bytes(ranges)].any():
-                beyond = part.beyond(certain)
-                walks += [] if beyond is None else [beyond]
-        exits = tuple((walk, self._walk_leaf(walk, walk.roots, place, first, row)) for walk in walks)
-        row.flags.writeable = False
-        found = self._leaves[key] = LeafMask(table, row, exits)
-        if len(self._leaves) > self._most_masks:
-            self._leaves.popitem(last=False)
-        return found
+        where = (place.state, place.least, most)
+        return self.slices.whole.leaf(entries, where, first, row, table.current, table.fill, still)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sglc.runtime.mask import vocabulary_cache
+from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.trie import Trie, build_trie
 
@@ -65,6 +66,10 @@ class Vocabulary:
             found = build_trie(self.token_bytes)
             vocabulary_cache.save(self.digest, found)
         return found
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(self.trie, self.token_bytes)
 
     @property
     def longest_token(self) -> int:

@@ -1,0 +1,151 @@
+"""What the tokens of a vocabulary consist of: bit sets by byte, and by subtree of the trie.
+
+Inside a text almost every token consists of characters that leave the automaton where it is. For such a
+class of characters the tokens wholly inside it are found without a walk: all whole-character tokens but those
+that contain a byte outside of the class. And a walk need not enter a subtree of the trie whose bytes all lie
+in the class, since nothing can happen there. Both depend on the vocabulary only, so there is nothing to
+build for a class.
+
+Bytes are told apart by *groups*: an ASCII byte is a group of its own, but for control characters other than
+tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Tokens with one of the control
+characters U+0080-U+009F have `CONTROL_1` as well, tokens that begin or end inside a character `PARTIAL`. A
+set of groups is 128 bits, held as two uint64.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from sglc.runtime.mask.trie import Trie
+
+_CONTROL, _TILDE, CONTROL_1, OTHER, PARTIAL = 1, 2, 3, 126, 127
+_GROUP = np.full(256, OTHER, np.uint8)
+_GROUP[:128] = np.arange(128)
+_GROUP[:32] = _CONTROL
+_GROUP[[9, 10, 13]] = 9, 10, 13
+_GROUP[0x7E], _GROUP[0x7F] = _TILDE, _CONTROL
+
+_MOST_CLASSES = 256
+
+
+def group_set(inside: np.ndarray, control_1: bool, other: bool) -> np.ndarray:
+    """uint64[2]: the groups wholly inside: bool[128] for ASCII, then U+0080-U+009F, then all others."""
+    flags = np.zeros(128, bool)
+    flags[_GROUP[:128]] = True
+    np.logical_and.at(flags, _GROUP[:128], inside)
+    flags[CONTROL_1] = control_1
+    flags[OTHER] = other
+    return np.packbits(flags, bitorder="little").view(np.uint64)
+
+
+def bytes_in(groups: np.ndarray) -> np.ndarray:
+    """bool[256]: the bytes of a group set."""
+    return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[_GROUP]
+
+
+class Columns:
+    """The facts about one vocabulary.
+
+    below  uint64[n, 2]  by trie node: the groups in the tokens of its subtree, without the path to the node
+    """
+
+    def __init__(self, trie: Trie, token_bytes: tuple[bytes | None, ...]) -> None:
+        self._words = (len(token_bytes) + 31) // 32
+        self._size = len(token_bytes)
+        data = [b or b"" for b in token_bytes]
+        sizes = np.array([len(b) for b in data], np.int64)
+        flat = np.frombuffer(b"".join(data), np.uint8)
+        owner = np.repeat(np.arange(self._size), sizes)
+        self.characters = np.bincount(owner[(flat & 0xC0) != 0x80], minlength=self._size).astype(np.int32)
+        """int32[V]: characters of each token."""
+        partial = _partial(flat, sizes)
+        self.longest = int(self.characters.max(initial=0))
+        """Most characters of a token."""
+        self._whole = self._pack((sizes > 0) & ~partial)
+        self._with = self._with_group(_GROUP[flat], owner)
+        flags = np.zeros(self._size, bool)
+        flags[owner[1:][(flat[:-1] == 0xC2) & (flat[1:] >= 0x80) & (flat[1:] < 0xA0)]] = True
+        self._with[CONTROL_1] = self._pack(flags)
+        self._short: dict[int, np.ndarray] = {}
+        self._inside: OrderedDict[bytes, np.ndarray] = OrderedDict()
+        self.below = _below(trie, partial)
+
+    def inside(self, groups: np.ndarray, most: int | None) -> np.ndarray:
+        """The tokens of whole characters with no byte outside of the groups and up to `most` characters."""
+        key = groups.tobytes()
+        found = self._inside.get(key)
+        if found is None:
+            flags = np.unpackbits(groups.view(np.uint8), bitorder="little")
+            outside = np.zeros(self._words, np.int32)
+            for group, column in self._with.items():
+                if not flags[group]:
+                    outside |= column
+            found = self._inside[key] = self._whole & ~outside
+            if len(self._inside) > _MOST_CLASSES:
+                self._inside.popitem(last=False)
+        if most is None or most >= self.longest:
+            return found
+        short = self._short.get(most)
+        if short is None:
+            short = self._short[most] = self._pack(self.characters <= most)
+        return found & short
+
+    def _with_group(self, groups: np.ndarray, owner: np.ndarray) -> dict[int, np.ndarray]:
+        """By group: the tokens that contain one of its bytes."""
+        found = {}
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(np.bincount(groups, minlength=128))
+        for group in np.unique(groups).tolist():
+            flags = np.zeros(self._size, bool)
+            flags[owner[order[ends[group - 1] if group else 0 : ends[group]]]] = True
+            found[group] = self._pack(flags)
+        return found
+
+    def _pack(self, flags: np.ndarray) -> np.ndarray:
+        padded = np.zeros(self._words * 32, np.uint8)
+        padded[: self._size] = flags
+        return np.packbits(padded, bitorder="little").view("<i4").astype(np.int32, copy=False)
+
+
+def _partial(flat: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """bool[V]: tokens that are not a sequence of whole characters."""
+    partial = np.zeros(len(sizes), bool)
+    if not len(flat):
+        return partial
+    ends = np.cumsum(sizes)
+    high = np.zeros(len(sizes), bool)
+    high[np.repeat(np.arange(len(sizes)), sizes)[flat >= 0x80]] = True
+    data = flat.tobytes()
+    for index in np.flatnonzero(high).tolist():
+        try:
+            data[ends[index] - sizes[index] : ends[index]].decode()
+        except UnicodeDecodeError:
+            partial[index] = True
+    return partial
+
+
+def _below(trie: Trie, partial: np.ndarray) -> np.ndarray:
+    """See `Columns.below`: the groups of all nodes strictly below, gathered from the deepest level up."""
+    own = np.zeros((trie.size, 2), np.uint64)
+    group = _GROUP[trie.byte]
+    own[np.arange(trie.size), group >> 6] = np.uint64(1) << (group & 63).astype(np.uint64)
+    below = np.zeros((trie.size, 2), np.uint64)
+    broken = np.zeros(trie.size, bool)
+    single = trie.token >= 0
+    broken[single] = partial[trie.token[single]]
+    for node in np.flatnonzero(trie.token < -1):
+        broken[node] = any(partial[index] for index in trie.ids(int(node)))
+    own[broken, 1] |= np.uint64(1) << np.uint64(PARTIAL - 64)
+    levels = [np.flatnonzero(trie.depth == depth) for depth in range(1, trie.deepest + 1)]
+    for depth in range(len(levels) - 1, 0, -1):
+        nodes, above = levels[depth], levels[depth - 1]
+        parents = above[np.searchsorted(above, nodes) - 1]
+        byte = trie.byte[nodes]
+        control = nodes[(trie.byte[parents] == 0xC2) & (byte >= 0x80) & (byte < 0xA0)]
+        own[control, 0] |= np.uint64(1 << CONTROL_1)
+        first = np.flatnonzero(np.diff(parents, prepend=-1))
+        parents = parents[first]
+        below[parents] |= np.bitwise_or.reduceat(own[nodes] | below[nodes], first)
+    return below
