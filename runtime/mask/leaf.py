@@ -60,7 +60,7 @@ class LeafTable:
         return False
 
     def quiet(self, state: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """(groups uint64[2], bytes bool[256]) that keep the leaf in a state, None where there are too few of them to be of use."""
+        """(groups uint64[2], bytes bool[256]) that keep the leaf in a state; None if too few to be of use."""
         if state not in self._quiet:
             inside = np.array(self.row(state)[:128]) == state
             found = None
