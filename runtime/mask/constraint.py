@@ -17,6 +17,7 @@ from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
 _RENEW_AT_ROWS = 30_000
@@ -103,9 +104,11 @@ def compile_constraint(
     choices: Iterable[str | bytes] | None = None,
     json_schema: Any = None,
     grammar: str | None = None,
+    schema_options: SchemaOptions | None = None,
     options: ConstraintOptions | None = None,
 ) -> Constraint:
-    """Compile one description of legal text (exactly one of them; `table` belongs to `type`).
+    """Compile one description of legal text (exactly one of them; `table` belongs to `type`, `schema_options`
+    to `json_schema`, which is a parsed schema).
 
     A regex matches the whole text. Raises ConstraintError for what is malformed or too large and
     UnsupportedConstraint for what is not implemented. A constraint without any legal text compiles, and its
@@ -115,12 +118,25 @@ def compile_constraint(
     if sum(given) != 1:
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
     if json_schema is not None:
-        raise UnsupportedConstraint("json_schema")
+        language = _schema_language(json_schema, schema_options)
     if grammar is not None:
         raise UnsupportedConstraint("grammar")
     if language is None:
         language = _language(type, table, regex, choices)
     return Constraint(language, options or ConstraintOptions())
+
+
+def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
+    from sglc.schema.compile import compile_schema
+    from sglc.schema.errors import SchemaFault, UnsupportedSchema
+    from sglc.schema.options import SchemaOptions
+
+    try:
+        return compile_schema(schema, options or SchemaOptions())
+    except UnsupportedSchema as fault:
+        raise UnsupportedConstraint(fault.keyword, fault.path, fault.why) from None
+    except SchemaFault as fault:
+        raise ConstraintError(fault.reason, fault.path) from None
 
 
 def _language(

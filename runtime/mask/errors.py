@@ -18,8 +18,9 @@ class ConstraintError(ValueError):
 class UnsupportedConstraint(ConstraintError):
     """A well-formed constraint with a feature that the engine does not implement; it is never ignored."""
 
-    def __init__(self, keyword: str, path: str = "") -> None:
+    def __init__(self, keyword: str, path: str = "", reason: str = "") -> None:
         where = f" at {path}" if path else ""
-        super().__init__(f"'{keyword}'{where} is not supported as a constraint")
+        why = f": {reason}" if reason else ""
+        super().__init__(f"'{keyword}'{where} is not supported as a constraint{why}")
         self.keyword = keyword
         self.path = path

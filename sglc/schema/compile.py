@@ -1,0 +1,29 @@
+"""The door of the room: a JSON Schema to the language of its texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sglc.automata.term import Language
+from sglc.schema.algebra import Algebra
+from sglc.schema.errors import SchemaTooLarge
+from sglc.schema.lower import Lowering
+from sglc.schema.options import SchemaOptions
+from sglc.schema.parse import read_schema
+
+_DEFAULT = SchemaOptions()
+
+
+def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
+    """The JSON texts, in the spelling of the options, whose value satisfies a parsed schema: exactly those.
+
+    Raises SchemaError (malformed, or a reference that leads nowhere), UnsupportedSchema (a keyword whose
+    meaning cannot be kept), Unsatisfiable (no value at all), SchemaTooLarge (beyond the limits); all are
+    SchemaFaults with a path.
+    """
+    try:
+        graph, root = read_schema(schema, options)
+        algebra = Algebra(graph, options.limits)
+        return Lowering(algebra, options).language(algebra.literals(root))
+    except RecursionError:
+        raise SchemaTooLarge("the schema is nested too deep", "#") from None

@@ -1,0 +1,359 @@
+"""Forms: one conjunction of requirements on an object, or on an array.
+
+A schema's objects are a union of `ObjectForm`s, its arrays one of `ArrayForm`s. Forms are closed under
+intersection, and the complement of a form is a union of forms; with that, `not`, `oneOf` and `if` are
+eliminated (after Baazizi, Colazzo, Ghelli, Sartiani and Scherzinger, "Not elimination and witness generation
+for JSON Schema", 2021).
+
+What a value inside must satisfy is a set of *literals*: subschemas (by the number of their node) that it is
+of, or is not of. A literal is twice the number of the node, plus one if negated. The empty set allows
+everything; the set with literal 1 (not node 0) nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from sglc.automata.dfa import accepts
+from sglc.automata.term import CharDfa
+
+Literals = frozenset[int]
+TRUE: Literals = frozenset()
+FALSE: Literals = frozenset({1})
+
+Clause = frozenset[tuple[str, bool]]
+"""A disjunction over names of properties that are present (True) or absent (False)."""
+
+
+class Negation(Protocol):
+    def __call__(self, these: Literals) -> Literals: ...
+
+
+def both(left: Literals, right: Literals) -> Literals:
+    """The values of both."""
+    if not left or left == right:
+        return right
+    if not right:
+        return left
+    found = left | right
+    if 1 in found or any(literal ^ 1 in left for literal in right):
+        return FALSE
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """Keys that are among `names` or words of one of `patterns`; if `inverted`, all other keys."""
+
+    names: frozenset[str]
+    patterns: tuple[CharDfa, ...] = ()
+    inverted: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        return (name in self.names or any(accepts(dfa, name) for dfa in self.patterns)) != self.inverted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """What the values under keys must be: by name, by every pattern that matches, else `other`."""
+
+    named: dict[str, Literals]
+    patterns: tuple[tuple[CharDfa, Literals], ...] = ()
+    other: Literals = TRUE
+    declares: bool = False
+    """Whether `named` are properties that the schema declares (in this order)."""
+
+    def value(self, name: str) -> Literals:
+        found = self.named.get(name)
+        for dfa, literals in self.patterns:
+            if accepts(dfa, name):
+                found = literals if found is None else both(found, literals)
+        return self.other if found is None else found
+
+    def rest(self) -> KeySet:
+        """The keys to which `other` applies."""
+        return KeySet(frozenset(self.named), tuple(dfa for dfa, _ in self.patterns), True)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCount:
+    """`low` to `high` entries have a key among `keys` and a value that satisfies `value`."""
+
+    keys: KeySet
+    value: Literals
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectForm:
+    """Objects with `low` to `high` entries that satisfy every one of `parts`, `clauses` and `counts`.
+
+    `seen` are the keys that the schema has evaluated (None: all); it is kept where `unevaluatedProperties`
+    asks for it.
+    """
+
+    parts: tuple[Entries, ...] = ()
+    clauses: frozenset[Clause] = frozenset()
+    low: int = 0
+    high: int | None = None
+    counts: tuple[EntryCount, ...] = ()
+    seen: tuple[KeySet, ...] | None = ()
+
+    def value(self, name: str) -> Literals:
+        found = TRUE
+        for part in self.parts:
+            found = both(found, part.value(name))
+        return found
+
+    def required(self) -> list[str]:
+        return [name for clause in self.clauses if len(clause) == 1 for name, present in clause if present]
+
+    def is_presence(self) -> bool:
+        """Whether only clauses are asked."""
+        return not self.parts and not self.counts and not self.low and self.high is None
+
+
+ANY_OBJECT = ObjectForm()
+
+
+def clauses_form(clauses: Iterable[Clause]) -> ObjectForm | None:
+    found = simplified(clauses)
+    return None if found is None else ObjectForm(clauses=found)
+
+
+def presence(name: str, present: bool) -> Clause:
+    return frozenset({(name, present)})
+
+
+def meet_objects(a: ObjectForm, b: ObjectForm) -> ObjectForm | None:
+    """The objects of both; None where that is plainly none."""
+    if a is ANY_OBJECT or a == ANY_OBJECT:
+        return b
+    if b is ANY_OBJECT or b == ANY_OBJECT:
+        return a
+    if a.clauses and b.clauses and a.clauses != b.clauses:
+        clauses = simplified(a.clauses | b.clauses)
+        if clauses is None:
+            return None
+    else:
+        clauses = a.clauses or b.clauses
+    low, high = max(a.low, b.low), _least(a.high, b.high)
+    if high is not None and low > high:
+        return None
+    seen = None if a.seen is None or b.seen is None else tuple(dict.fromkeys(a.seen + b.seen))
+    return ObjectForm(_joined(a.parts, b.parts), clauses, low, high, _joined(a.counts, b.counts), seen)
+
+
+_T = TypeVar("_T")
+
+
+def _joined(left: tuple[_T, ...], right: tuple[_T, ...]) -> tuple[_T, ...]:
+    if not left or not right:
+        return left or right
+    return tuple(dict.fromkeys(left + right))
+
+
+def _least(a: int | None, b: int | None) -> int | None:
+    return a if b is None else b if a is None else min(a, b)
+
+
+def simplified(clauses: Iterable[Clause]) -> frozenset[Clause] | None:
+    """The same conjunction by unit propagation, without tautologies and without what follows; None if it
+    contradicts itself."""
+    units: dict[str, bool] = {}
+    rest = {clause for clause in clauses if len(clause) != 1}
+    fresh = [clause for clause in clauses if len(clause) == 1]
+    while fresh:
+        for clause in fresh:
+            for name, present in clause:
+                if units.setdefault(name, present) != present:
+                    return None
+        fresh = []
+        kept = set()
+        for clause in rest:
+            if any(units.get(name) == present for name, present in clause):
+                continue
+            left = frozenset(one for one in clause if one[0] not in units)
+            if not left:
+                return None
+            if len(left) == 1:
+                fresh.append(left)
+            else:
+                kept.add(left)
+        rest = kept
+    if frozenset() in rest:
+        return None
+    useful = {clause for clause in rest if not any((name, not present) in clause for name, present in clause)}
+    if len(useful) > 1:
+        useful = {clause for clause in useful if not any(other < clause for other in useful)}
+    return frozenset({presence(name, present) for name, present in units.items()} | useful)
+
+
+def negated_object(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
+    """Forms that together hold all objects that are not of the form."""
+    for part in form.parts:
+        for name, value in part.named.items():
+            if value:
+                yield wrong_value(name, negate(value))
+        for dfa, value in part.patterns:
+            if value:
+                yield at_least_one(KeySet(frozenset(), (dfa,)), negate(value))
+        if part.other:
+            yield at_least_one(part.rest(), negate(part.other))
+    for clause in form.clauses:
+        yield ObjectForm(clauses=frozenset(presence(name, not present) for name, present in clause))
+    if form.low:
+        yield ObjectForm(high=form.low - 1)
+    if form.high is not None:
+        yield ObjectForm(low=form.high + 1)
+    for count in form.counts:
+        if count.low == 1:
+            yield ObjectForm(parts=(only(count.keys, negate(count.value)),))
+        elif count.low:
+            yield ObjectForm(counts=(EntryCount(count.keys, count.value, 0, count.low - 1),))
+        if count.high is not None:
+            yield ObjectForm(counts=(EntryCount(count.keys, count.value, count.high + 1, None),))
+
+
+def wrong_value(name: str, value: Literals) -> ObjectForm:
+    """The property is there, and its value satisfies `value`."""
+    parts = (Entries({name: value}),) if value else ()
+    return ObjectForm(parts=parts, clauses=frozenset({presence(name, True)}))
+
+
+def at_least_one(keys: KeySet, value: Literals) -> ObjectForm:
+    return ObjectForm(counts=(EntryCount(keys, value, 1, None),))
+
+
+def only(keys: KeySet, value: Literals) -> Entries:
+    """Every value under one of the keys satisfies `value`."""
+    if keys.inverted:
+        return Entries(dict.fromkeys(keys.names, TRUE), tuple((dfa, TRUE) for dfa in keys.patterns), value)
+    return Entries(dict.fromkeys(keys.names, value), tuple((dfa, value) for dfa in keys.patterns))
+
+
+# Arrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Item i satisfies `prefix[i]`, further ones `rest`."""
+
+    prefix: tuple[Literals, ...]
+    rest: Literals
+
+    def value(self, index: int) -> Literals:
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCount:
+    """`low` to `high` of the items from number `start` on satisfy `value`."""
+
+    start: int
+    value: Literals
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayForm:
+    """Arrays of `low` to `high` items that satisfy every one of `parts` and `counts`.
+
+    `unique`: the path of a `uniqueItems` that asks for different items; `repeated`: of one that must fail.
+    `seen`: how many items the schema has evaluated (None: all), `marks`: what else it has evaluated.
+    """
+
+    parts: tuple[Places, ...] = ()
+    low: int = 0
+    high: int | None = None
+    counts: tuple[ItemCount, ...] = ()
+    unique: str | None = None
+    repeated: str | None = None
+    seen: int | None = 0
+    marks: tuple[Literals, ...] = ()
+
+    def value(self, index: int) -> Literals:
+        found = TRUE
+        for part in self.parts:
+            found = both(found, part.value(index))
+        return found
+
+    def width(self) -> int:
+        """From this place on, all places are alike."""
+        starts = [count.start for count in self.counts]
+        return max([0, *(len(part.prefix) for part in self.parts), *starts])
+
+
+ANY_ARRAY = ArrayForm()
+
+
+def places_form(prefix: tuple[Literals, ...], rest: Literals) -> ArrayForm:
+    """Arrays whose items satisfy these, no longer than they may be."""
+    for index, value in enumerate(prefix):
+        if value == FALSE:
+            prefix, rest = prefix[:index], FALSE
+            break
+    high = len(prefix) if rest == FALSE else None
+    while prefix and prefix[-1] == rest:
+        prefix = prefix[:-1]
+    parts = (Places(prefix, TRUE if rest == FALSE else rest),)
+    if rest == FALSE:
+        while prefix and not prefix[-1]:
+            prefix = prefix[:-1]
+        parts = (Places(prefix, TRUE),)
+    if not prefix and not parts[0].rest:
+        parts = ()
+    return ArrayForm(parts=parts, high=high)
+
+
+def meet_arrays(a: ArrayForm, b: ArrayForm) -> ArrayForm | None:
+    """The arrays of both; None where that is plainly none."""
+    if a == ANY_ARRAY:
+        return b
+    if b == ANY_ARRAY:
+        return a
+    low, high = max(a.low, b.low), _least(a.high, b.high)
+    if high is not None and low > high:
+        return None
+    if (a.unique or b.unique) and (a.repeated or b.repeated):
+        return None
+    return ArrayForm(
+        _joined(a.parts, b.parts),
+        low,
+        high,
+        _joined(a.counts, b.counts),
+        a.unique or b.unique,
+        a.repeated or b.repeated,
+        None if a.seen is None or b.seen is None else max(a.seen, b.seen),
+        _joined(a.marks, b.marks),
+    )
+
+
+def negated_array(form: ArrayForm, negate: Negation) -> Iterator[ArrayForm]:
+    """Forms that together hold all arrays that are not of the form."""
+    for part in form.parts:
+        for index, value in enumerate(part.prefix):
+            if value:
+                places = Places((TRUE,) * index + (negate(value),), TRUE)
+                yield ArrayForm(parts=(places,), low=index + 1)
+        if part.rest:
+            yield ArrayForm(counts=(ItemCount(len(part.prefix), negate(part.rest), 1, None),))
+    if form.low:
+        yield ArrayForm(high=form.low - 1)
+    if form.high is not None:
+        yield ArrayForm(low=form.high + 1)
+    for count in form.counts:
+        if count.low == 1:
+            yield ArrayForm(parts=(Places((TRUE,) * count.start, negate(count.value)),))
+        elif count.low:
+            yield ArrayForm(counts=(replace(count, low=0, high=count.low - 1),))
+        if count.high is not None:
+            yield ArrayForm(counts=(replace(count, low=count.high + 1, high=None),))
+    if form.unique:
+        yield ArrayForm(repeated=form.unique, low=2)
+    if form.repeated:
+        yield ArrayForm(unique=form.repeated)

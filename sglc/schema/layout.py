@@ -1,0 +1,384 @@
+"""From forms to layouts: which keys and items there are one by one, and what may stand at each of them.
+
+A layout is an `Object` or `Array` term whose values are still sets of literals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from sglc.automata import dfa as automata
+from sglc.automata.term import CharDfa, Counter
+from sglc.schema import graph as g
+from sglc.schema import numbers, strings
+from sglc.schema.algebra import Algebra
+from sglc.schema.errors import SchemaTooLarge, UnsupportedSchema
+from sglc.schema.forms import FALSE, ArrayForm, Clause, Literals, ObjectForm, both
+
+Arms = list[tuple[Literals, tuple[int, ...]]]
+"""(what the value satisfies, counters that go up) for each way to fill a place."""
+
+
+@dataclass(slots=True, eq=False)
+class ObjectLayout:
+    names: dict[str, Arms]
+    families: list[tuple[CharDfa, Arms]]
+    clauses: frozenset[Clause]
+    low: int
+    high: int | None
+    counters: tuple[Counter, ...]
+    distinct: bool = False
+
+    def values(self) -> Iterator[Literals]:
+        for arms in (*self.names.values(), *(arms for _, arms in self.families)):
+            for value, _ in arms:
+                yield value
+
+
+@dataclass(slots=True, eq=False)
+class ArrayLayout:
+    places: list[Arms]
+    rest: Arms
+    low: int
+    high: int | None
+    counters: tuple[Counter, ...]
+
+    def values(self) -> Iterator[Literals]:
+        for arms in (*self.places, self.rest):
+            for value, _ in arms:
+                yield value
+
+
+Count = tuple[int, Literals, int | None]
+"""A counter that may matter to a place: its index, what is counted, its maximum."""
+
+
+class Layouts:
+    """Raises UnsupportedSchema for `uniqueItems` of items that are not finitely many."""
+
+    def __init__(self, algebra: Algebra) -> None:
+        self.algebra = algebra
+        self.limits = algebra.limits
+        self._partitions: dict[tuple[CharDfa, ...], list[tuple[CharDfa, frozenset[int]]]] = {}
+
+    # Objects
+
+    def object(self, form: ObjectForm) -> ObjectLayout | None:
+        """The layout of a form, None if it is plainly empty."""
+        known: dict[str, None] = {}
+        for part in form.parts:
+            if part.declares:
+                known.update(dict.fromkeys(part.named))
+        for clause in sorted(form.clauses, key=sorted):
+            known.update(dict.fromkeys(name for name, _ in sorted(clause)))
+        for part in form.parts:
+            known.update(dict.fromkeys(part.named))
+        for count in form.counts:
+            known.update(dict.fromkeys(sorted(count.keys.names)))
+        names: dict[str, Arms] = {}
+        for name in known:
+            counts = [
+                (index, count.value, count.high)
+                for index, count in enumerate(form.counts)
+                if name in count.keys
+            ]
+            names[name] = self.arms(form.value(name), counts)
+        families = self._families(form, frozenset(known), names)
+        counters = tuple(Counter(count.low, count.high) for count in form.counts)
+        layout = ObjectLayout(names, families, form.clauses, form.low, form.high, counters)
+        layout.distinct = bool(families) and self._needs_distinct(form)
+        return layout
+
+    def _needs_distinct(self, form: ObjectForm) -> bool:
+        """Whether a key that occurs twice could pass for two entries, or hide one that is needed."""
+        if form.low - len(form.required()) > 1:
+            return True
+        return any(count.low > 1 or (count.low and count.value) for count in form.counts)
+
+    def _families(
+        self, form: ObjectForm, known: frozenset[str], names: dict[str, Arms]
+    ) -> list[tuple[CharDfa, Arms]]:
+        patterns = dict.fromkeys(dfa for part in form.parts for dfa, _ in part.patterns)
+        patterns.update(dict.fromkeys(dfa for count in form.counts for dfa in count.keys.patterns))
+        numbered = {dfa: index for index, dfa in enumerate(patterns)}
+        found: list[tuple[CharDfa, Arms]] = []
+        for keys, inside in self._partition(tuple(patterns)):
+            value: Literals = frozenset()
+            for part in form.parts:
+                matching = [these for dfa, these in part.patterns if numbered[dfa] in inside]
+                if not matching:
+                    matching = [part.other]
+                for these in matching:
+                    value = both(value, these)
+            if value == FALSE:
+                continue
+            counts = [
+                (index, count.value, count.high)
+                for index, count in enumerate(form.counts)
+                if any(numbered[dfa] in inside for dfa in count.keys.patterns) != count.keys.inverted
+            ]
+            arms = self.arms(value, counts)
+            if not arms:
+                continue
+            keys = strings.minus_words(keys, known)
+            words = _few_words(keys)
+            if words is not None:
+                names.update(dict.fromkeys(words, arms))
+            elif keys.edges:
+                found.append((keys, arms))
+        return found
+
+    def _partition(self, patterns: tuple[CharDfa, ...]) -> list[tuple[CharDfa, frozenset[int]]]:
+        """All strings cut into (strings, patterns that they match)."""
+        found = self._partitions.get(patterns)
+        if found is None:
+            found = [(automata.all_words(), frozenset[int]())]
+            for index, dfa in enumerate(patterns):
+                cut = []
+                for keys, inside in found:
+                    common = dfa if not inside and index == 0 else strings.intersection(keys, dfa)
+                    if common.edges:
+                        cut.append((common, inside | {index}))
+                        keys = strings.without(keys, dfa)
+                    if keys.edges:
+                        cut.append((keys, inside))
+                found = cut
+                if sum(len(keys.edges) for keys, _ in found) > self.limits.states:
+                    raise SchemaTooLarge("the patterns of keys overlap in too many ways", "#")
+            self._partitions[patterns] = found
+        return found
+
+    # Arrays
+
+    def arrays(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+        """The layouts of a form: one, or for items that must repeat one for each value."""
+        if form.unique is not None and (form.high is None or form.high > 1):
+            yield from self._different(form)
+        elif form.repeated is not None:
+            yield from self._repeated(form)
+        else:
+            width, counters = self._array_frame(form)
+            places = [self._place(form, index) for index in range(width)]
+            yield ArrayLayout(places, self._place(form, form.width()), form.low, form.high, counters)
+
+    def _array_frame(self, form: ArrayForm) -> tuple[int, tuple[Counter, ...]]:
+        width = form.width()
+        if form.high is not None:
+            width = min(width, form.high)
+        return width, tuple(Counter(count.low, count.high) for count in form.counts)
+
+    def _place(self, form: ArrayForm, index: int) -> Arms:
+        counts = [
+            (number, count.value, count.high)
+            for number, count in enumerate(form.counts)
+            if index >= count.start
+        ]
+        return self.arms(form.value(index), counts)
+
+    def _different(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+        """A counter for each value that may occur, with maximum 1."""
+        assert form.unique is not None
+        width, counters = self._array_frame(form)
+        places = [self._place(form, index) for index in range(width)]
+        rest = self._place(form, form.width())
+        repeats = form.high is None or form.high > width
+        if repeats and (form.high is None or form.high > width + 1):
+            groups = [*places, rest, rest]
+        else:
+            groups = [*places, rest] if repeats else places
+        wholes = [self.algebra.either(value for value, _ in arms) for arms in groups]
+        shared: set[int] = set()
+        for a in range(len(groups)):
+            for b in range(a):
+                if not self.algebra.is_empty(both(wholes[a], wholes[b])):
+                    shared |= {a, b}
+        number: dict[g.Value, int] = {}
+
+        def split(index: int, arms: Arms) -> Arms:
+            if index not in shared:
+                return arms
+            out: Arms = []
+            for value, counts in arms:
+                for one in self.domain(value, form.unique or "#", "uniqueItems"):
+                    counter = number.setdefault(one, len(counters) + len(number))
+                    out.append((self.algebra.constant(one), (*counts, counter)))
+            return out
+
+        places = [split(index, arms) for index, arms in enumerate(places)]
+        rest = split(width, rest) if repeats else rest
+        if len(number) > self.limits.domain:
+            reason = f"more than {self.limits.domain} values would have to be told apart"
+            raise UnsupportedSchema("uniqueItems", form.unique, reason)
+        more = (*counters, *(Counter(0, 1) for _ in number))
+        yield ArrayLayout(places, rest, form.low, form.high, more)
+
+    def _repeated(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+        """One layout for each value that may occur twice."""
+        assert form.repeated is not None
+        width, counters = self._array_frame(form)
+        places = [self._place(form, index) for index in range(width)]
+        rest = self._place(form, form.width())
+        values: dict[g.Value, None] = {}
+        for arms in (*places, rest):
+            for value, _ in arms:
+                values.update(dict.fromkeys(self.domain(value, form.repeated, "uniqueItems")))
+        index = len(counters)
+        for one in values:
+            constant = self.algebra.constant(one)
+
+            def mark(arms: Arms, constant: Literals = constant) -> Arms:
+                marked = [
+                    (both(value, constant), (*counts, index))
+                    for value, counts in arms
+                    if not self.algebra.is_empty(both(value, constant))
+                ]
+                return [*marked, *arms]
+
+            more = (*counters, Counter(2, None))
+            yield ArrayLayout([mark(arms) for arms in places], mark(rest), form.low, form.high, more)
+
+    # Arms
+
+    def arms(self, value: Literals, counts: list[Count]) -> Arms:
+        """The ways to fill a place. What a maximum counts is kept apart from what it does not count."""
+        if self.algebra.is_empty(value):
+            return []
+        found: Arms = [(value, ())]
+        if len(counts) > self.limits.counters:
+            path = self.algebra.path(counts[0][1])
+            raise SchemaTooLarge(f"more than {self.limits.counters} things are counted at once", path)
+        for index, counted, high in counts:
+            split: Arms = []
+            for these, before in found:
+                yes = both(these, counted)
+                if yes == these:
+                    split.append((these, (*before, index)))
+                    continue
+                if self.algebra.is_empty(yes):
+                    split.append((these, before))
+                    continue
+                split.append((yes, (*before, index)))
+                no = these if high is None else both(these, self.algebra.negate(counted))
+                if no == these or not self.algebra.is_empty(no):
+                    split.append((no, before))
+            found = split
+        return found
+
+    # Finite sets of values
+
+    def domain(self, these: Literals, path: str, keyword: str) -> list[g.Value]:
+        """All values that satisfy the literals; UnsupportedSchema if they are not few."""
+        found = self.values(these, 4 * self.limits.domain)
+        if found is None:
+            raise UnsupportedSchema(keyword, path, "the values are not finitely many, or too many")
+        return found
+
+    def values(self, these: Literals, limit: int) -> list[g.Value] | None:
+        """All values that satisfy the literals, None if they are more than `limit` or not known."""
+        if not these:
+            return None
+        algebra = self.algebra
+        mask = algebra.mask(these)
+        found: dict[g.Value, None] = {}
+        if mask & (g.NULL | g.BOOL):
+            for one in sorted(algebra.scalars.of(algebra.scalars.constant, these), key=str):
+                found[None if one is None else ("bool", one)] = None
+        if mask & g.STRING:
+            for part in algebra.scalars.of(algebra.scalars.string, these):
+                words = _all_words(part, limit)
+                if words is None:
+                    return None
+                found.update(dict.fromkeys(sorted(words)))
+        if mask & g.NUMBER:
+            some = numbers.values(algebra.scalars.of(algebra.scalars.number, these), limit)
+            if some is None:
+                return None
+            found.update(dict.fromkeys(some))
+        if mask & g.ARRAY:
+            for array in algebra.arrays(these):
+                more = self._array_values(array, limit)
+                if more is None:
+                    return None
+                found.update(dict.fromkeys(more))
+        if mask & g.OBJECT:
+            for entry in algebra.objects(these):
+                more = self._object_values(entry, limit)
+                if more is None:
+                    return None
+                found.update(dict.fromkeys(more))
+        return None if len(found) > limit else list(found)
+
+    def _array_values(self, form: ArrayForm, limit: int) -> list[g.Value] | None:
+        if form.high is None or form.high > 8 or form.counts or form.unique or form.repeated:
+            return None
+        found: list[g.Value] = []
+        for size in range(form.low, form.high + 1):
+            places = [self.values(form.value(index), limit) for index in range(size)]
+            if any(place is None for place in places):
+                return None
+            for items in product(*(place or () for place in places)):
+                found.append(("array", items))
+                if len(found) > limit:
+                    return None
+        return found
+
+    def _object_values(self, form: ObjectForm, limit: int) -> list[g.Value] | None:
+        layout = self.object(form)
+        if layout is None:
+            return []
+        if layout.families or form.counts or len(layout.names) > 8:
+            return None
+        choices: list[list[tuple[str, g.Value] | None]] = []
+        required = form.required()
+        for name, arms in layout.names.items():
+            inner = self.values(arms[0][0], limit) if arms else []
+            if inner is None:
+                return None
+            options: list[tuple[str, g.Value] | None] = [(name, value) for value in inner]
+            choices.append(options if name in required else [*options, None])
+        found: list[g.Value] = []
+        for entries in product(*choices):
+            pairs = tuple(sorted((pair for pair in entries if pair is not None), key=lambda pair: pair[0]))
+            present = {name for name, _ in pairs}
+            if all(any((name in present) == flag for name, flag in clause) for clause in form.clauses) and (
+                form.low <= len(pairs) and (form.high is None or len(pairs) <= form.high)
+            ):
+                found.append(("object", pairs))
+            if len(found) > limit:
+                return None
+        return found
+
+
+def _all_words(part: strings.StringSet, limit: int) -> set[str] | None:
+    if part.words is not None:
+        return set(part.words)
+    if part.dfa is None or not automata.is_finite(part.dfa):
+        return None
+    found: set[str] = set()
+    stack = [(0, "")]
+    steps = 0
+    while stack:
+        state, text = stack.pop()
+        if state in part.dfa.accepting and part.contains(text):
+            found.add(text)
+        for low, high, target in part.dfa.edges[state]:
+            steps += high - low + 1
+            if len(found) > limit or steps > 100 * limit:
+                return None
+            stack += [(target, text + chr(point)) for point in range(low, high + 1)]
+    return found
+
+
+_FEW = 64
+
+
+def _few_words(keys: CharDfa) -> list[str] | None:
+    """The words of a small finite set of keys, None of others."""
+    if not keys.edges:
+        return []
+    if len(keys.edges) > 2000 or not automata.is_finite(keys):
+        return None
+    words = _all_words(strings.StringSet(dfa=keys), _FEW)
+    return None if words is None else sorted(words)

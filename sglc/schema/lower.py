@@ -1,0 +1,363 @@
+"""From literals to terms: every set of literals that can occur as a value becomes a term, or a rule.
+
+First all sets that are reachable are laid out, then those without any value are found by a least fixed point
+and taken out of the layouts, then terms are made.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sglc.automata import dfa as automata
+from sglc.automata.json_number import NumberError
+from sglc.automata.term import (
+    Arm,
+    Array,
+    Bytes,
+    Choice,
+    Family,
+    Language,
+    Nothing,
+    Object,
+    Property,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    Words,
+)
+from sglc.schema import graph as g
+from sglc.schema import numbers, strings
+from sglc.schema.algebra import Algebra
+from sglc.schema.errors import SchemaTooLarge, Unsatisfiable
+from sglc.schema.forms import TRUE, Literals
+from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout
+from sglc.schema.options import SchemaOptions
+
+_BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
+_ANY = "any JSON value"
+
+
+@dataclass(slots=True, eq=False)
+class _Shape:
+    """The values of one set of literals."""
+
+    scalars: Term | None
+    arrays: list[ArrayLayout]
+    objects: list[ObjectLayout]
+
+
+class Lowering:
+    def __init__(self, algebra: Algebra, options: SchemaOptions) -> None:
+        self.algebra = algebra
+        self.options = options
+        self.layouts = Layouts(algebra)
+        self.shapes: dict[Literals, _Shape] = {}
+        self.productive: set[Literals] = {TRUE}
+        self.uses: dict[Literals, int] = {}
+        self.rules: dict[str, Term] = {}
+        self._rule_names: dict[Literals, str] = {}
+        self._terms: dict[Literals, Term] = {}
+        self._scalars: dict[object, Term | None] = {}
+        self.encoding = "json" if options.spelling == "canonical" else "json-any"
+        blank = Text(_BLANK, max_chars=options.blanks)
+        match options.spacing:
+            case "canonical":
+                self.comma, self.colon = Bytes(b", "), Bytes(b": ")
+            case "compact":
+                self.comma, self.colon = Bytes(b","), Bytes(b":")
+            case _:
+                self.comma = Sequence((blank, Bytes(b","), blank))
+                self.colon = Sequence((blank, Bytes(b":"), blank))
+        self.blank = blank if options.spacing == "flexible" and options.blanks else None
+
+    def language(self, root: Literals) -> Language:
+        """Raises Unsatisfiable where no value satisfies the literals."""
+        self._lay_out(root)
+        self._find_productive()
+        if root not in self.productive:
+            raise Unsatisfiable("no JSON value satisfies the schema", "#")
+        for shape in self.shapes.values():
+            self._prune(shape)
+        self._count_uses(root)
+        return Language(self.term(root), self.rules)
+
+    # Layouts
+
+    def _lay_out(self, root: Literals) -> None:
+        stack = [root]
+        while stack:
+            these = stack.pop()
+            if these == TRUE or these in self.shapes:
+                continue
+            if len(self.shapes) >= self.options.limits.shapes:
+                raise SchemaTooLarge(
+                    f"more than {self.options.limits.shapes} combinations of subschemas",
+                    self.algebra.path(these),
+                )
+            shape = self.shapes[these] = self._shape(these)
+            for layout in (*shape.objects, *shape.arrays):
+                stack += [value for value in layout.values() if value not in self.shapes]
+
+    def _shape(self, these: Literals) -> _Shape:
+        algebra = self.algebra
+        mask = algebra.mask(these)
+        arrays: list[ArrayLayout] = []
+        objects: list[ObjectLayout] = []
+        if mask & g.ARRAY:
+            arrays = [layout for form in algebra.arrays(these) for layout in self.layouts.arrays(form)]
+        if mask & g.OBJECT:
+            made = [self.layouts.object(form) for form in algebra.objects(these)]
+            objects = [layout for layout in made if layout is not None]
+        return _Shape(self._scalar_term(these, mask), arrays, objects)
+
+    # Which sets have values
+
+    def _find_productive(self) -> None:
+        productive = self.productive
+        waiting = list(self.shapes)
+        waiting.reverse()
+        while True:
+            rest = []
+            for these in waiting:
+                shape = self.shapes[these]
+                if (
+                    shape.scalars is not None
+                    or any(self._object_has_values(layout) for layout in shape.objects)
+                    or any(self._array_has_values(layout) for layout in shape.arrays)
+                ):
+                    productive.add(these)
+                else:
+                    rest.append(these)
+            if len(rest) == len(waiting):
+                return
+            waiting = rest
+
+    def _possible(self, arms: Arms) -> bool:
+        return any(value in self.productive for value, _ in arms)
+
+    def _object_has_values(self, layout: ObjectLayout) -> bool:
+        """False is certain; True may still fall to counters, which the mask engine decides."""
+        possible = {name for name, arms in layout.names.items() if self._possible(arms)}
+        needed = set()
+        for clause in layout.clauses:
+            if not any(not present or name in possible for name, present in clause):
+                return False
+            if len(clause) == 1:
+                ((name, present),) = clause
+                if present:
+                    needed.add(name)
+        if layout.high is not None and len(needed) > layout.high:
+            return False
+        open_ended = any(self._possible(arms) for _, arms in layout.families)
+        if not open_ended and len(possible) < layout.low:
+            return False
+        for index, counter in enumerate(layout.counters):
+            if counter.minimum and not open_ended:
+                able = sum(
+                    any(index in counts and value in self.productive for value, counts in layout.names[name])
+                    for name in possible
+                )
+                if able < counter.minimum:
+                    return False
+        return True
+
+    def _array_has_values(self, layout: ArrayLayout) -> bool:
+        """False is certain."""
+        if layout.high is not None and layout.low > layout.high:
+            return False
+        for index in range(min(layout.low, len(layout.places) + 1)):
+            arms = layout.places[index] if index < len(layout.places) else layout.rest
+            if not self._possible(arms):
+                return False
+        for index, counter in enumerate(layout.counters):
+            if counter.minimum:
+                able = [
+                    any(index in counts and value in self.productive for value, counts in arms)
+                    for arms in (*layout.places, layout.rest)
+                ]
+                if not able[-1] and sum(able) < counter.minimum:
+                    return False
+                if layout.high is not None and counter.minimum > layout.high:
+                    return False
+        return True
+
+    def _prune(self, shape: _Shape) -> None:
+        def alive(arms: Arms) -> Arms:
+            return [arm for arm in arms if arm[0] in self.productive]
+
+        shape.objects = [layout for layout in shape.objects if self._object_has_values(layout)]
+        shape.arrays = [layout for layout in shape.arrays if self._array_has_values(layout)]
+        for layout in shape.objects:
+            layout.names = {name: kept for name, arms in layout.names.items() if (kept := alive(arms))}
+            layout.families = [(keys, kept) for keys, arms in layout.families if (kept := alive(arms))]
+        for array in shape.arrays:
+            array.places = [alive(arms) for arms in array.places]
+            array.rest = alive(array.rest)
+
+    # Terms
+
+    def _count_uses(self, root: Literals) -> None:
+        self.uses = {root: 1}
+        stack = [root]
+        while stack:
+            these = stack.pop()
+            shape = self.shapes.get(these)
+            if shape is None:
+                continue
+            for layout in (*shape.objects, *shape.arrays):
+                for value in layout.values():
+                    self.uses[value] = self.uses.get(value, 0) + 1
+                    if self.uses[value] == 1:
+                        stack.append(value)
+
+    def term(self, these: Literals) -> Term:
+        if these == TRUE:
+            return self._any_value()
+        found = self._terms.get(these)
+        if found is not None:
+            return found
+        shape = self.shapes[these]
+        if (shape.arrays or shape.objects) and self.uses.get(these, 0) > 1:
+            name = self._name(these)
+            rule = self._terms[these] = Rule(name)
+            self.rules[name] = Nothing()
+            self.rules[name] = self._shape_term(shape)
+            return rule
+        found = self._terms[these] = self._shape_term(shape)
+        return found
+
+    def _name(self, these: Literals) -> str:
+        base = self.algebra.path(these)
+        if len(these) > 1 or min(these) & 1:
+            base += " and more" if len(these) > 1 else " negated"
+        name = base
+        number = 2
+        while name in self.rules:
+            name = f"{base} ({number})"
+            number += 1
+        return name
+
+    def _shape_term(self, shape: _Shape) -> Term:
+        arms = [shape.scalars] if shape.scalars is not None else []
+        arms += [self._array_term(layout) for layout in shape.arrays]
+        arms += [self._object_term(layout) for layout in shape.objects]
+        return arms[0] if len(arms) == 1 else Choice(tuple(arms)) if arms else Nothing()
+
+    def _around(self, opening: bytes, inside: Term, closing: bytes) -> Term:
+        if self.blank is None:
+            return Sequence((Bytes(opening), inside, Bytes(closing)))
+        return Sequence((Bytes(opening), self.blank, inside, self.blank, Bytes(closing)))
+
+    def _arms(self, arms: Arms) -> tuple[Arm, ...]:
+        return tuple(Arm(self.term(value), counts) for value, counts in arms)
+
+    def _array_term(self, layout: ArrayLayout) -> Term:
+        places = tuple(self._arms(arms) for arms in layout.places)
+        inside = Array(
+            places, self._arms(layout.rest), layout.low, layout.high, layout.counters, comma=self.comma
+        )
+        return self._around(b"[", inside, b"]")
+
+    def _object_term(self, layout: ObjectLayout) -> Term:
+        index = {name: number for number, name in enumerate(layout.names)}
+        clauses = []
+        for clause in sorted(layout.clauses, key=sorted):
+            if any(name not in index and not present for name, present in clause):
+                continue
+            clauses.append(frozenset((index[name], present) for name, present in clause if name in index))
+        low = layout.low if layout.low > len(_required(layout)) else 0
+        inside = Object(
+            tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items()),
+            tuple(Family(keys, self._arms(arms)) for keys, arms in layout.families),
+            low,
+            layout.high,
+            tuple(clauses),
+            layout.counters,
+            self.options.order,
+            bool(layout.families) and (layout.distinct or self.options.distinct),
+            self.encoding,  # type: ignore[arg-type]
+            self.comma,
+            self.colon,
+        )
+        return self._around(b"{", inside, b"}")
+
+    def _any_value(self) -> Term:
+        if _ANY not in self.rules:
+            self.rules[_ANY] = Nothing()
+            arm = (Arm(Rule(_ANY)),)
+            scalars = self._scalar_union(
+                self.algebra.scalars.constant.every, strings.EVERY, numbers.EVERY, "#"
+            )
+            assert scalars is not None
+            anything = Object(
+                families=(Family(automata.all_words(), arm),),
+                order=self.options.order,
+                distinct=self.options.distinct,
+                encoding=self.encoding,  # type: ignore[arg-type]
+                comma=self.comma,
+                colon=self.colon,
+            )
+            self.rules[_ANY] = Choice(
+                (
+                    scalars,
+                    self._around(b"[", Array(rest=arm, comma=self.comma), b"]"),
+                    self._around(b"{", anything, b"}"),
+                )
+            )
+        return Rule(_ANY)
+
+    # Scalars
+
+    def _scalar_term(self, these: Literals, mask: int) -> Term | None:
+        scalars = self.algebra.scalars
+        constants = scalars.of(scalars.constant, these) if mask & (g.NULL | g.BOOL) else frozenset()
+        texts = scalars.of(scalars.string, these) if mask & g.STRING else ()
+        figures = scalars.of(scalars.number, these) if mask & g.NUMBER else ()
+        key = (constants, texts, figures)
+        if key not in self._scalars:
+            self._scalars[key] = self._scalar_union(constants, texts, figures, self.algebra.path(these))
+        return self._scalars[key]
+
+    def _scalar_union(
+        self, constants: frozenset, texts: strings.Strings, figures: numbers.Numbers, path: str
+    ) -> Term | None:
+        words = {json.dumps(value).encode() for value in constants}
+        arms: list[Term] = []
+        try:
+            for part in strings.one_automaton(texts):
+                if part.words is not None and self.encoding == "json":
+                    words |= {json.dumps(word, ensure_ascii=False).encode() for word in part.words}
+                else:
+                    term = self._text(part)
+                    if term is not None:
+                        arms.append(term)
+            if figures:
+                dfa = numbers.automaton(figures, self.options.spelling)
+                if dfa.edges:
+                    arms.append(Text(dfa))
+        except (automata.TooLarge, NumberError) as fault:
+            raise SchemaTooLarge(str(fault), path) from None
+        if len(words) == 1:
+            arms.insert(0, Bytes(words.pop()))
+        elif words:
+            arms.insert(0, Words(frozenset(words)))
+        return None if not arms else arms[0] if len(arms) == 1 else Choice(tuple(arms))
+
+    def _text(self, part: strings.StringSet) -> Term | None:
+        if part.words is not None:
+            dfa = automata.words(part.words)
+        else:
+            dfa = strings.minus_words(part.dfa, part.minus)
+        if not dfa.edges:
+            return None
+        if part.high is not None or part.low:
+            if automata.shortest_word(dfa, part.low, part.high) is None:
+                return None
+        text = Text(dfa, self.encoding, part.low, part.high)  # type: ignore[arg-type]
+        return Sequence((Bytes(b'"'), text, Bytes(b'"')))
+
+
+def _required(layout: ObjectLayout) -> list[str]:
+    return [name for clause in layout.clauses if len(clause) == 1 for name, present in clause if present]

@@ -1,0 +1,158 @@
+"""Sets of numbers: closed under intersection, union and complement.
+
+A set is a union of `NumberPart`s; enumerations stay plain sets of values. Draft 4 tells `1.0` from `1` by
+its spelling, so a part may also ask for one kind of spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal
+
+from sglc.automata import dfa as automata
+from sglc.automata.json_number import NumberSet
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import CharDfa
+
+EVERY_NUMBER = NumberSet()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberPart:
+    """Members of `within` that are among `values` (None: any). `plain`: spelled with digits alone (True), or
+    with a point or an exponent (False)."""
+
+    within: NumberSet = EVERY_NUMBER
+    values: frozenset[Decimal] | None = None
+    plain: bool | None = None
+
+
+ALL = NumberPart()
+Numbers = tuple[NumberPart, ...]
+EVERY: Numbers = (ALL,)
+_PLAIN = compile_regex("-?(0|[1-9][0-9]*)")
+
+
+def finite(values: Iterable[Decimal]) -> Numbers:
+    found = frozenset(values)
+    return (NumberPart(values=found),) if found else ()
+
+
+def of_set(numbers: NumberSet) -> Numbers:
+    return () if numbers.is_empty() else (NumberPart(numbers),)
+
+
+def meet(left: Numbers, right: Numbers) -> Numbers:
+    if left is EVERY or left == EVERY:
+        return right
+    if right is EVERY or right == EVERY:
+        return left
+    found = [one for a in left for b in right if (one := _meet(a, b)) is not None]
+    return _tidy(found)
+
+
+def join(left: Numbers, right: Numbers) -> Numbers:
+    return _tidy([*left, *right]) if left and right else left or right
+
+
+def complement(these: Numbers) -> Numbers:
+    result = EVERY
+    for one in these:
+        result = meet(result, _complement(one))
+        if not result:
+            break
+    return result
+
+
+def subtract(left: Numbers, right: Numbers) -> Numbers:
+    return meet(left, complement(right)) if left and right else left
+
+
+def _tidy(parts: list[NumberPart]) -> Numbers:
+    values: set[Decimal] = set()
+    others: dict[NumberPart, None] = {}
+    for part in parts:
+        if part.values is not None and part.plain is None:
+            values |= part.values
+        else:
+            others[part] = None
+    if ALL in others:
+        return EVERY
+    found = list(others)
+    if values:
+        found.append(NumberPart(values=frozenset(values)))
+    return tuple(found)
+
+
+def _meet(a: NumberPart, b: NumberPart) -> NumberPart | None:
+    if a.plain is not None and b.plain is not None and a.plain != b.plain:
+        return None
+    plain = b.plain if a.plain is None else a.plain
+    if a.values is not None or b.values is not None:
+        first, other = (a, b) if a.values is not None else (b, a)
+        assert first.values is not None
+        kept = frozenset(
+            value
+            for value in first.values
+            if other.within.contains(value) and (other.values is None or value in other.values)
+        )
+        return NumberPart(values=kept, plain=plain) if kept else None
+    within = a.within.intersect(b.within)
+    return None if within.is_empty() else NumberPart(within, None, plain)
+
+
+def _complement(one: NumberPart) -> Numbers:
+    parts: list[NumberPart] = []
+    if one.plain is not None:
+        parts.append(NumberPart(plain=not one.plain))
+    if one.values is None:
+        parts += [NumberPart(rest) for rest in one.within.complement()]
+    else:
+        parts.append(NumberPart(NumberSet(excluded=tuple(sorted(one.values)))))
+    return _tidy(parts)
+
+
+def contains(these: Numbers, value: Decimal, plain: bool) -> bool:
+    return any(
+        one.within.contains(value)
+        and (one.values is None or value in one.values)
+        and (one.plain is None or one.plain == plain)
+        for one in these
+    )
+
+
+def values(these: Numbers, limit: int) -> list[Decimal] | None:
+    """All members, None if they are more than `limit`."""
+    found: dict[Decimal, None] = {}
+    for one in these:
+        some = list(one.values) if one.values is not None else one.within.values(limit)
+        if some is None:
+            return None
+        found.update(dict.fromkeys(some))
+    return None if len(found) > limit else sorted(found)
+
+
+def automaton(these: Numbers, spelling: Literal["canonical", "any"]) -> CharDfa:
+    """The spellings of all members."""
+    result = automata.NONE
+    for one in these:
+        part = _automaton(one, spelling)
+        if part.edges:
+            result = part if not result.edges else automata.union(result, part)
+    return result
+
+
+@lru_cache(maxsize=1024)
+def _automaton(one: NumberPart, spelling: Literal["canonical", "any"]) -> CharDfa:
+    if one.values is None:
+        dfa = one.within.text(spelling)
+    else:
+        dfa = automata.NONE
+        for value in sorted(one.values):
+            dfa = automata.union(dfa, NumberSet(value, False, value, False).text(spelling))
+    if one.plain is None:
+        return dfa
+    return automata.intersect(dfa, _PLAIN) if one.plain else automata.difference(dfa, _PLAIN)

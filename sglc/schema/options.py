@@ -1,0 +1,54 @@
+"""How texts of a schema are spelled and in what order, and how much work a schema may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Draft = Literal["4", "6", "7", "2019-09", "2020-12"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLimits:
+    """Counted in work, so that a schema is taken or refused alike on every machine."""
+
+    schemas: int = 20_000
+    """Subschemas that are looked at."""
+    alternatives: int = 600
+    """Ways to satisfy one combination of subschemas by an object (or by an array)."""
+    work: int = 150_000
+    """Pairs of such ways that are combined, in the whole schema."""
+    shapes: int = 10_000
+    """Different combinations of subschemas that one value must satisfy at once."""
+    states: int = 50_000
+    """States of one automaton of strings or numbers."""
+    domain: int = 64
+    """Values that `uniqueItems` tells apart."""
+    counters: int = 6
+    """Counters that one item of an array or entry of an object may matter to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaOptions:
+    """What the schema itself leaves open.
+
+    draft      the dialect where there is no `$schema`
+    order      of an object's properties: as the schema declares them, or any
+    spacing    `canonical`: `", "` and `": "` as json.dumps writes; `compact`: none; `flexible`: up to
+               `blanks` blanks or newlines around every token inside arrays and objects
+    spelling   of strings and numbers: the one that json.dumps(ensure_ascii=False) writes, or any legal one
+    formats    whether `format` is asserted (for the names of the standard; others are annotations)
+    distinct   whether keys that are known by a pattern only may not occur twice either
+    resources  schemas that references may lead to, by absolute URI; nothing is ever fetched
+    """
+
+    draft: Draft = "2020-12"
+    order: Literal["declared", "any"] = "declared"
+    spacing: Literal["canonical", "compact", "flexible"] = "canonical"
+    spelling: Literal["canonical", "any"] = "canonical"
+    formats: bool = True
+    distinct: bool = False
+    blanks: int = 4
+    resources: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    limits: SchemaLimits = SchemaLimits()

@@ -1,0 +1,202 @@
+"""The null, booleans, numbers and strings of a node, as sets: whole logic by union, intersection, complement.
+
+Scalars have no parts that other schemas could speak of, so each logical keyword is one operation on sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sglc.automata import dfa as automata
+from sglc.automata.json_number import NumberSet
+from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.term import CharDfa
+from sglc.schema import graph as g
+from sglc.schema import numbers, strings
+from sglc.schema.errors import SchemaError, SchemaTooLarge, UnsupportedSchema
+from sglc.schema.forms import Literals
+from sglc.schema.graph import Graph, Part
+
+_INTEGERS = NumberSet(integer=True)
+Constants = frozenset[Any]
+"""Of None, False and True, those that are allowed."""
+EVERY_CONSTANT: Constants = frozenset({None, False, True})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of scalars with its algebra; `atom` is the set of a part that is about it, None of others."""
+
+    bit: int
+    every: Any
+    meet: Callable[[Any, Any], Any]
+    join: Callable[[Any, Any], Any]
+    complement: Callable[[Any], Any]
+    atom: Callable[[Part], Any]
+
+
+class Scalars:
+    """Sets of scalars by node, each made once. Raises UnsupportedSchema for patterns that are not regular."""
+
+    def __init__(self, graph: Graph, max_states: int) -> None:
+        self.graph = graph
+        self.max_states = max_states
+        self.constant = Kind(
+            g.NULL | g.BOOL,
+            EVERY_CONSTANT,
+            frozenset.intersection,
+            frozenset.union,
+            EVERY_CONSTANT.difference,
+            _constants,
+        )
+        self.number = Kind(
+            g.NUMBER, numbers.EVERY, numbers.meet, numbers.join, numbers.complement, self._numbers
+        )
+        self.string = Kind(
+            g.STRING, strings.EVERY, strings.meet, strings.join, strings.complement, self._strings
+        )
+        self._known: dict[tuple[int, int], Any] = {}
+
+    def of(self, kind: Kind, these: Literals) -> Any:
+        """The values that satisfy all literals."""
+        found = kind.every
+        for literal in sorted(these):
+            if literal == 1:
+                return kind.complement(kind.every)
+            value = self.node(kind, literal >> 1)
+            found = kind.meet(found, kind.complement(value) if literal & 1 else value)
+            if not found:
+                break
+        return found
+
+    def node(self, kind: Kind, number: int) -> Any:
+        key = (kind.bit, number)
+        if key in self._known:
+            found = self._known[key]
+            if found is None:
+                path = self.graph.nodes[number].path
+                raise SchemaError("the schema refers to itself without going into a value", path)
+            return found
+        node = self.graph.nodes[number]
+        found = kind.every
+        if not node.mask & kind.bit:
+            found = kind.complement(found)
+        else:
+            self._known[key] = None
+            try:
+                for part in node.parts:
+                    value = self.part(kind, part)
+                    if value is not None:
+                        found = kind.meet(found, value)
+                        if not found:
+                            break
+            except automata.TooLarge as fault:
+                raise SchemaTooLarge(str(fault), node.path) from None
+        self._known[key] = found
+        return found
+
+    def part(self, kind: Kind, part: Part) -> Any:
+        match part:
+            case g.All(nodes):
+                found = kind.every
+                for number in nodes:
+                    found = kind.meet(found, self.node(kind, number))
+                return found
+            case g.Any_(nodes):
+                found = None
+                for number in nodes:
+                    value = self.node(kind, number)
+                    found = value if found is None else kind.join(found, value)
+                return found
+            case g.One(nodes):
+                return self._one(kind, nodes)
+            case g.Not(number):
+                return kind.complement(self.node(kind, number))
+            case g.If(condition, then, otherwise):
+                value = self.node(kind, condition)
+                return kind.join(
+                    kind.meet(value, self.node(kind, then)),
+                    kind.meet(kind.complement(value), self.node(kind, otherwise)),
+                )
+            case g.Ref(key, _):
+                return self.node(kind, self.graph.references[key])
+            case _:
+                return kind.atom(part)
+
+    def _one(self, kind: Kind, nodes: tuple[int, ...]) -> Any:
+        """Values of exactly one node: those seen once so far, and those seen more often."""
+        once = more = kind.complement(kind.every)
+        for number in nodes:
+            value = self.node(kind, number)
+            if not value:
+                continue
+            if not once and not more:
+                once = value
+                continue
+            shared = kind.meet(once, value)
+            once = kind.join(once, value)
+            more = kind.join(more, shared)
+            if more:
+                once = kind.meet(once, kind.complement(more))
+        return once
+
+    def _numbers(self, part: Part) -> numbers.Numbers | None:
+        match part:
+            case g.Types(mask, integer, plain):
+                if not mask & g.NUMBER:
+                    return ()
+                return (numbers.NumberPart(_INTEGERS, None, True if plain else None),) if integer else None
+            case g.Values(values):
+                return numbers.finite(value for value in values if g.type_of(value) == g.NUMBER)
+            case g.Range(these):
+                return numbers.of_set(these)
+        return None
+
+    def _strings(self, part: Part) -> strings.Strings | None:
+        match part:
+            case g.Types(mask):
+                return None if mask & g.STRING else ()
+            case g.Values(values):
+                return strings.finite(value for value in values if isinstance(value, str))
+            case g.Length(low, high):
+                return strings.of_length(low, high)
+            case g.Pattern(pattern, path):
+                dfa = pattern_automaton(pattern, path)
+                return strings.EVERY if dfa == automata.all_words() else strings.of_dfa(dfa)
+            case g.Format(name, path):
+                found = format_automaton(name, path)
+                return None if found is None else strings.of_dfa(found)
+        return None
+
+
+def _constants(part: Part) -> Constants | None:
+    match part:
+        case g.Types(mask):
+            found = EVERY_CONSTANT
+            if not mask & g.NULL:
+                found -= {None}
+            if not mask & g.BOOL:
+                found -= {False, True}
+            return found
+        case g.Values(values):
+            return frozenset(
+                None if value is None else value[1]
+                for value in values
+                if g.type_of(value) in (g.NULL, g.BOOL)
+            )
+    return None
+
+
+def pattern_automaton(pattern: str, path: str) -> CharDfa:
+    """The strings in which an ECMAScript pattern matches somewhere."""
+    try:
+        return compile_regex(pattern, anchored=False)
+    except RegexError as fault:
+        raise UnsupportedSchema("pattern", path, str(fault)) from None
+
+
+def format_automaton(name: str, path: str) -> CharDfa | None:
+    """The strings of a format of the standard; None for other names, which are annotations."""
+    return None

@@ -1,0 +1,291 @@
+"""Sets of strings: closed under intersection, union and complement, lengths kept as bounds.
+
+A set is a union of `StringSet`s. Finite sets and finitely many exceptions stay plain sets of words, so that
+an enumeration meets another without an automaton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sglc.automata import dfa as automata
+from sglc.automata.term import CharDfa
+
+NO_WORDS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class StringSet:
+    """The strings that are among `words` (None: any), not among `minus`, words of `dfa` (None: any), and of
+    `low` to `high` characters. With `words` nothing else is set: they are tested when they are met."""
+
+    words: frozenset[str] | None = None
+    minus: frozenset[str] = NO_WORDS
+    dfa: CharDfa | None = None
+    low: int = 0
+    high: int | None = None
+
+    def contains(self, text: str) -> bool:
+        if self.words is not None:
+            return text in self.words
+        return (
+            text not in self.minus
+            and self.low <= len(text)
+            and (self.high is None or len(text) <= self.high)
+            and (self.dfa is None or automata.accepts(self.dfa, text))
+        )
+
+
+ALL = StringSet()
+Strings = tuple[StringSet, ...]
+"""A union."""
+EVERY: Strings = (ALL,)
+
+
+def finite(words: Iterable[str]) -> Strings:
+    found = frozenset(words)
+    return (StringSet(found),) if found else ()
+
+
+def of_dfa(dfa: CharDfa) -> Strings:
+    return (StringSet(dfa=dfa),) if dfa.edges else ()
+
+
+def of_length(low: int, high: int | None) -> Strings:
+    if high is not None and low > high:
+        return ()
+    return EVERY if low <= 0 and high is None else (StringSet(low=max(low, 0), high=high),)
+
+
+def meet(left: Strings, right: Strings) -> Strings:
+    if left is EVERY or left == EVERY:
+        return right
+    if right is EVERY or right == EVERY:
+        return left
+    found = [one for a in left for b in right if (one := _meet(a, b)) is not None]
+    return _tidy(found)
+
+
+def join(left: Strings, right: Strings) -> Strings:
+    if not left or not right:
+        return left or right
+    return _tidy([*left, *right])
+
+
+def complement(these: Strings) -> Strings:
+    result = EVERY
+    for one in these:
+        result = meet(result, _complement(one))
+        if not result:
+            break
+    return result
+
+
+def subtract(left: Strings, right: Strings) -> Strings:
+    return meet(left, complement(right)) if left and right else left
+
+
+def _tidy(parts: list[StringSet]) -> Strings:
+    words: set[str] = set()
+    others: dict[StringSet, None] = {}
+    for part in parts:
+        if part.words is not None:
+            words |= part.words
+        else:
+            others[part] = None
+    if ALL in others:
+        return EVERY
+    if words and others:
+        words = {word for word in words if not any(other.contains(word) for other in others)}
+    found = list(others)
+    if words:
+        found.append(StringSet(frozenset(words)))
+    return tuple(found)
+
+
+def _meet(a: StringSet, b: StringSet) -> StringSet | None:
+    if a.words is not None or b.words is not None:
+        words, other = (a.words, b) if a.words is not None else (b.words, a)
+        assert words is not None
+        kept = frozenset(word for word in words if other.contains(word))
+        return StringSet(kept) if kept else None
+    low = max(a.low, b.low)
+    high = a.high if b.high is None else b.high if a.high is None else min(a.high, b.high)
+    if high is not None and low > high:
+        return None
+    dfa = a.dfa if b.dfa is None else b.dfa if a.dfa is None else intersection(a.dfa, b.dfa)
+    if dfa is not None and not _has_length(dfa, low, high):
+        return None
+    return StringSet(None, a.minus | b.minus, dfa, low, high)
+
+
+def _complement(one: StringSet) -> Strings:
+    if one.words is not None:
+        return (StringSet(minus=one.words),)
+    parts: list[StringSet] = []
+    if one.minus:
+        parts.append(
+            StringSet(frozenset(word for word in one.minus if replace(one, minus=NO_WORDS).contains(word)))
+        )
+    if one.dfa is not None:
+        parts += of_dfa(negation(one.dfa))
+    parts += of_length(0, one.low - 1) if one.low > 0 else ()
+    parts += of_length(one.high + 1, None) if one.high is not None else ()
+    return _tidy([part for part in parts if part.words is None or part.words])
+
+
+@lru_cache(maxsize=4096)
+def _has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
+    """Whether some word may have a length in the bounds: its shortest is not above, its longest not below."""
+    if not dfa.edges:
+        return False
+    if high is not None:
+        seen = {0}
+        layer = {0}
+        for _ in range(high + 1):
+            if layer & dfa.accepting:
+                break
+            layer = {target for state in layer for _, _, target in dfa.edges[state]} - seen
+            seen |= layer
+            if not layer:
+                return False
+        else:
+            return False
+    if low > 0 and low < 100_000 and automata.is_finite(dfa):
+        return longest(dfa) >= low
+    return True
+
+
+def longest(dfa: CharDfa) -> int:
+    """Characters of the longest word of a finite automaton."""
+    depth: dict[int, int] = {}
+    stack = [0]
+    while stack:
+        state = stack[-1]
+        waiting = [target for _, _, target in dfa.edges[state] if target not in depth]
+        if waiting:
+            stack += waiting
+            continue
+        stack.pop()
+        depth[state] = max((depth[target] + 1 for _, _, target in dfa.edges[state]), default=0)
+    return depth[0]
+
+
+@lru_cache(maxsize=4096)
+def intersection(a: CharDfa, b: CharDfa) -> CharDfa:
+    return a if a is b or a == b else automata.intersect(a, b)
+
+
+@lru_cache(maxsize=4096)
+def negation(dfa: CharDfa) -> CharDfa:
+    return automata.complement(dfa)
+
+
+@lru_cache(maxsize=4096)
+def without(dfa: CharDfa, other: CharDfa) -> CharDfa:
+    return automata.difference(dfa, other)
+
+
+@lru_cache(maxsize=1024)
+def but(words: frozenset[str]) -> CharDfa:
+    """All strings but these words, built directly: their trie, with a way out of it at every character."""
+    if not words:
+        return automata.all_words()
+    nodes: list[dict[str, int]] = [{}]
+    ends: set[int] = set()
+    for word in sorted(words):
+        node = 0
+        for char in word:
+            following = nodes[node].get(char)
+            if following is None:
+                following = nodes[node][char] = len(nodes)
+                nodes.append({})
+            node = following
+        ends.add(node)
+    # Merge equal nodes from the leaves up (children have higher numbers), then number breadth first.
+    kind: dict[tuple[bool, frozenset[tuple[str, int]]], int] = {}
+    same = list(range(len(nodes)))
+    for node in range(len(nodes) - 1, -1, -1):
+        key = (node in ends, frozenset((char, same[child]) for char, child in nodes[node].items()))
+        same[node] = kind.setdefault(key, node)
+    number = {0: 0}
+    queue = [0]
+    edges: list[tuple[tuple[int, int, int], ...]] = []
+
+    def target(node: int) -> int:
+        if node not in number:
+            number[node] = len(queue)
+            queue.append(node)
+        return number[node]
+
+    for node in queue:
+        inside = {} if node == _OUT else {ord(char): same[child] for char, child in nodes[node].items()}
+        row: list[tuple[int, int, int]] = []
+        start = 0
+        for point in (*sorted(inside), _BEYOND):
+            for low, high in ((start, min(point - 1, 0xD7FF)), (max(start, 0xE000), point - 1)):
+                if low <= high:
+                    row.append((low, high, target(_OUT)))
+            if point < _BEYOND:
+                child = target(inside[point])
+                if row and row[-1][1] == point - 1 and row[-1][2] == child:
+                    row[-1] = (row[-1][0], point, child)
+                else:
+                    row.append((point, point, child))
+            start = point + 1
+        edges.append(tuple(row))
+    return CharDfa(tuple(edges), frozenset(number[node] for node in queue if node not in ends))
+
+
+_OUT = -1
+_BEYOND = 0x110000
+
+
+def minus_words(dfa: CharDfa | None, words: frozenset[str]) -> CharDfa:
+    """The words of an automaton (None: all strings) without some."""
+    if dfa is None or dfa == automata.all_words():
+        return but(words)
+    inside = frozenset(word for word in words if automata.accepts(dfa, word))
+    return automata.difference(dfa, automata.words(inside)) if inside else dfa
+
+
+def key_automaton(these: Strings, limit: int) -> CharDfa | None:
+    """One automaton of the whole set, bounds unrolled; None if that would pass `limit` states."""
+    result = automata.NONE
+    for one in these:
+        if one.words is not None:
+            part = automata.words(one.words)
+        else:
+            part = minus_words(one.dfa, one.minus)
+            bound = one.low if one.high is None else one.high
+            if one.low or one.high is not None:
+                if bound * len(part.edges) > limit:
+                    return None
+                part = automata.intersect(part, _lengths(one.low, one.high))
+        result = part if not result.edges else automata.union(result, part)
+    return result
+
+
+@lru_cache(maxsize=256)
+def _lengths(low: int, high: int | None) -> CharDfa:
+    """All strings of `low` to `high` characters."""
+    size = low if high is None else high
+    step = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+    edges = [tuple((a, b, state + 1) for a, b in step) for state in range(size)]
+    edges.append(tuple((a, b, size) for a, b in step) if high is None else ())
+    return CharDfa(tuple(edges), frozenset(range(low, size + 1)))
+
+
+def one_automaton(these: Strings) -> list[StringSet]:
+    """The same union with fewer parts: automata without bounds on length joined into one."""
+    free = [one for one in these if one.words is None and not one.low and one.high is None]
+    rest = [one for one in these if one.words is not None or one.low or one.high is not None]
+    if len(free) > 1:
+        dfa = automata.NONE
+        for one in free:
+            part = minus_words(one.dfa, one.minus)
+            dfa = part if not dfa.edges else automata.union(dfa, part)
+        free = [StringSet(dfa=dfa)]
+    return [*rest, *free]
