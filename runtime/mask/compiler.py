@@ -7,11 +7,14 @@ is analysed, stepped and walked once for all of them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from sglc.automata import term as t
+from sglc.automata.counts import Counts, Vector
+from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
+from sglc.runtime.mask.greedy_nodes import GreedyNode
 from sglc.runtime.mask.machine import Machine, Node
 from sglc.runtime.mask.nodes import (
     Alternatives,
@@ -23,10 +26,15 @@ from sglc.runtime.mask.nodes import (
     Series,
     WordChoice,
 )
+from sglc.runtime.mask.object_nodes import ObjectNode, ObjectParts, Option
+from sglc.runtime.mask.span_nodes import SpanNode, SpanTable
+from sglc.runtime.mask.spelling import spelled
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_nodes import KeyedEntries, TextNode
 
 _MOST_REMEMBERED = 50_000
+_FEW_NAMES = 8
+"""Properties in any order up to which keys are made as literals too, for when only one may come."""
 
 
 class Compiler:
@@ -38,6 +46,7 @@ class Compiler:
         self.max_terms = max_terms
         self._nodes: dict[Hashable, Node] = {}
         self._tables: dict[tuple[t.CharDfa, str], TextTable] = {}
+        self._spans: dict[tuple[str, str], SpanTable] = {}
         self._by_identity: dict[tuple[int, int], tuple[object, object, Node]] = {}
         self._new: list[Node] = []
         self._made = 0
@@ -110,8 +119,13 @@ class Compiler:
                 return self._intern(("anything",), AnyBytes)
             case t.Bytes(data):
                 return self._literal(data)
-            case t.Text(dfa, encoding, least, most):
+            case t.Text(dfa, encoding, least, most, greedy):
                 table = self._table(dfa, encoding)
+                if greedy:
+                    self.machine.looks_ahead = True
+                    return self._intern(
+                        ("greedy", id(table), least, most), lambda: GreedyNode(table, least, most)
+                    )  # fmt: skip
                 return self._intern(
                     ("text", id(table), least, most), lambda: TextNode(table, least, most)
                 )  # fmt: skip
@@ -128,6 +142,15 @@ class Compiler:
                 )
             case t.UniqueKeys(key, value, minimum, maximum):
                 return self._entries(key, self._node(value, depth), minimum, maximum)
+            case t.Object():
+                return self._object(term, depth)
+            case t.Array():
+                return self._array(term, depth)
+            case t.Span(text, encoding, minimum, maximum):
+                spans = self._span_table(text, encoding)
+                return self._intern(
+                    ("span", id(spans), minimum, maximum), lambda: SpanNode(spans, minimum, maximum)
+                )
             case t.Words(words):
                 return self._intern(("words", words), lambda: WordChoice(words))
             case t.Except(item, words):
@@ -206,6 +229,62 @@ class Compiler:
             ),
         )  # fmt: skip
 
+    def _span_table(self, text: str, encoding: t.Encoding) -> SpanTable:
+        table = self._spans.get((text, encoding))
+        if table is None:
+            table = self._spans[text, encoding] = SpanTable(text, encoding)
+        return table
+
+    # Arrays and objects
+
+    def _options(self, arms: tuple[t.Arm, ...], counts: Counts, depth: int) -> list[tuple[Vector, Node]]:
+        """The arms by what they add to the counters."""
+        by_vector: dict[Vector, list[t.Term]] = {}
+        for arm in arms:
+            by_vector.setdefault(counts.vector(arm.counts), []).append(arm.term)
+        return [(vector, self._choice(tuple(terms), depth)) for vector, terms in by_vector.items()]
+
+    def _array(self, term: t.Array, depth: int) -> Node:
+        counts = _counts(term.counters, [*term.places, term.rest])
+        comma = self._node(term.comma, depth)
+        places = tuple(tuple(self._options(arms, counts, depth)) for arms in (*term.places, term.rest))
+        key = tuple(tuple((vector, node.index) for vector, node in place) for place in places)
+        parts = ArrayParts(places, term.minimum, term.maximum, term.counters, comma)
+        return self._intern(
+            ("array", key, term.minimum, term.maximum, term.counters, comma.index), lambda: ArrayNode(parts)
+        )
+
+    def _object(self, term: t.Object, depth: int) -> Node:
+        names = tuple(prop.name for prop in term.properties)
+        _check_keys(term, names)
+        every = [*[prop.arms for prop in term.properties], *[family.arms for family in term.families]]
+        counts = _counts(term.counters, every)
+        comma = self._node(term.comma, depth)
+        colon = self._node(term.colon, depth)
+        one_key = term.encoding == "json" and (term.order == "declared" or len(names) <= _FEW_NAMES)
+        options = []
+        for label, arms in enumerate(every):
+            some = []
+            for vector, value in self._options(arms, counts, depth):
+                whole = None
+                if one_key and label < len(names):
+                    name = self._literal(b'"' + spelled(names[label], "json") + b'"')
+                    whole = self._series([name, colon, value])
+                some.append(Option(vector, self._series([colon, value]), whole))
+            options.append(tuple(some))
+        families = tuple(family.keys for family in term.families)
+        key = (
+            "object", names, families,
+            tuple(tuple((option.vector, option.tail.index) for option in some) for some in options),
+            term.minimum, term.maximum, term.clauses, term.counters, term.order, term.distinct, term.encoding,
+            comma.index,
+        )  # fmt: skip
+        parts = ObjectParts(
+            names, families, tuple(options), term.minimum, term.maximum, term.clauses, term.counters,
+            term.order == "declared", term.distinct, term.encoding, comma,
+        )  # fmt: skip
+        return self._intern(key, lambda: ObjectNode(parts))
+
     def _rule(self, name: str) -> Node:
         body = self._rules.get(name)
         if body is None:
@@ -271,6 +350,23 @@ class Compiler:
                     path.add(node.index)
                     stack.append((node, True))
                     stack += [(child, False) for child in node.openers()]
+
+
+def _counts(counters: tuple[t.Counter, ...], places: Iterable[tuple[t.Arm, ...]]) -> Counts:
+    if any(not 0 <= index < len(counters) for arms in places for arm in arms for index in arm.counts):
+        raise ConstraintError("an arm counts what has no counter")
+    return Counts(counters)
+
+
+def _check_keys(term: t.Object, names: tuple[str, ...]) -> None:
+    if term.encoding == "raw":
+        raise ConstraintError("keys of an object must be JSON text")
+    if len(set(names)) < len(names):
+        raise ConstraintError("an object has two properties of one name")
+    if any("\ud800" <= char <= "\udfff" for name in names for char in name):
+        raise ConstraintError("the name of a property contains a lone surrogate")
+    if any(not 0 <= index < len(names) for clause in term.clauses for index, _ in clause):
+        raise ConstraintError("a clause speaks of no property")
 
 
 def _reachable(root: Node) -> set[Node]:

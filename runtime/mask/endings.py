@@ -1,9 +1,13 @@
 """What follows a configuration: its shortest completion, and the bytes that are the only way on.
 
-Shortest words add up along continuations: the shortest ending of a leaf, then the rest of each frame.
+Shortest words add up along continuations: the shortest ending of a leaf, then the rest of each frame. Where
+texts are greedy, a sum may be illegal, since a text takes the beginning of what follows; then it is still a
+lower bound, and a best-first search finds the shortest completion.
 """
 
 from __future__ import annotations
+
+import heapq
 
 import numpy as np
 
@@ -13,26 +17,63 @@ from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
 _MOST_ENDINGS = 20_000
 _MOST_FORCED = 100_000
 _LONGEST_FORCED = 1 << 16
+_MOST_LOOKED_AT = 20_000
 
 
 def completion(machine: Machine, config: int) -> bytes:
     """A shortest byte string that leads to acceptance; the smallest of equally short ones."""
     found = machine.endings.get(config)
     if found is None:
-        words = []
-        for thread in machine.configs[config]:
-            if thread == ACCEPT:
-                words = [b""]
-                break
-            node, state, cont = machine.threads[thread]
-            words.append(node.shortest_from(machine, state) + rest(machine, cont))
-        if not words:
-            raise ConstraintError("a dead configuration has no completion")
-        found = min(words, key=lambda word: (len(word), word))
+        found = _sum(machine, config)
+        if machine.looks_ahead and not _leads_to_end(machine, config, found):
+            found = _search(machine, config)
         if len(machine.endings) > _MOST_ENDINGS:
             machine.endings.clear()
         machine.endings[config] = found
     return found
+
+
+def _sum(machine: Machine, config: int) -> bytes:
+    words = []
+    for thread in machine.configs[config]:
+        if thread == ACCEPT:
+            return b""
+        node, state, cont = machine.threads[thread]
+        words.append(node.shortest_from(machine, state) + rest(machine, cont))
+    if not words:
+        raise ConstraintError("a dead configuration has no completion")
+    return min(words, key=lambda word: (len(word), word))
+
+
+def _leads_to_end(machine: Machine, config: int, word: bytes) -> bool:
+    for byte in word:
+        config = machine.step(config, byte)
+    return machine.accepts(config)
+
+
+def _search(machine: Machine, config: int) -> bytes:
+    """Best-first search over bytes; sums are never too long (Hart, Nilsson and Raphael 1968)."""
+    bounds: dict[int, int] = {}
+    heap = [(0, b"", config)]
+    seen: set[int] = set()
+    while heap:
+        _, word, here = heapq.heappop(heap)
+        if here in seen:
+            continue
+        seen.add(here)
+        if machine.accepts(here):
+            return word
+        if len(seen) > _MOST_LOOKED_AT:
+            break
+        for byte in np.flatnonzero(machine.row(machine.untraced(here))).tolist():
+            after = machine.step(here, byte)
+            if after in seen or after == DEAD:
+                continue
+            bound = bounds.get(after)
+            if bound is None:
+                bound = bounds[after] = len(_sum(machine, after))
+            heapq.heappush(heap, (len(word) + 1 + bound, word + bytes([byte]), after))
+    raise ConstraintError("no short way to complete greedy texts was found")
 
 
 def rest(machine: Machine, cont: int) -> bytes:

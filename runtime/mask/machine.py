@@ -197,6 +197,8 @@ class Machine:
         self._firsts: dict[int, np.ndarray] = {}
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
+        self.looks_ahead = False
+        """Whether some leaf decides by the byte behind it, so that shortest words do not simply add up."""
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)

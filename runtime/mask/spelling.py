@@ -8,7 +8,8 @@ it stands at `HEX` plus the digits' values until `byte_ranges` resolves it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from sglc.automata.term import Encoding
@@ -123,6 +124,112 @@ def group(paths: Iterable[tuple[Path, int]], inside: Callable[[tuple[Move, ...]]
         else:
             merged.append((low, high, target))
     return tuple(merged)
+
+
+class ByteMoves:
+    """An automaton over characters as one over bytes, made state by state.
+
+    `edges(state)` are sorted, disjoint (low, high, target). Local states from 0 on are the automaton's own;
+    negative ones lie inside a character, and those with the same moves are one.
+    """
+
+    def __init__(self, edges: Callable[[int], Sequence[Move]], encoding: Encoding) -> None:
+        self.edges = edges
+        self.encoding = encoding
+        self._moves: dict[int, tuple[Move, ...]] = {}
+        self._inside: dict[tuple[Move, ...], int] = {}
+        self._targets: dict[int, tuple[int, ...]] = {}
+
+    def moves(self, local: int) -> tuple[Move, ...]:
+        """The byte moves of a local state, sorted and disjoint."""
+        found = self._moves.get(local)
+        if found is None:
+            paths = [
+                (path, target)
+                for low, high, target in self.edges(local)
+                for path in spellings(low, high, self.encoding)
+            ]
+            found = self._moves[local] = group(paths, self._number)
+        return found
+
+    def move(self, local: int, byte: int) -> int | None:
+        """The local state after a byte."""
+        for low, high, target in self.moves(local):
+            if byte <= high:
+                return target if low <= byte else None
+        return None
+
+    def targets(self, local: int) -> tuple[int, ...]:
+        """The automaton's states that may be reached by the end of a character that has been begun."""
+        return self._targets[local]
+
+    def ends_of_character(self, local: int, each: int = 1) -> dict[int, list[bytes]]:
+        """By state that may be reached: ends of the character begun, the shortest first.
+
+        Up to `each` for every state; they end different characters.
+        """
+        found: dict[int, list[bytes]] = {}
+        level = [(local, b"")]
+        while level:
+            counts: dict[int, int] = {}
+            following = []
+            for here, data in level:
+                for low, high, target in self.moves(here):
+                    # Upper-case digits spell the same characters as lower-case ones.
+                    if low == 0x41:
+                        continue
+                    for byte in range(low, high + 1):
+                        ends = found.setdefault(target, []) if target >= 0 else None
+                        if ends is not None and len(ends) < each:
+                            ends.append(data + bytes([byte]))
+                        elif ends is None and counts.get(target, 0) < each:
+                            counts[target] = counts.get(target, 0) + 1
+                            following.append((target, data + bytes([byte])))
+                        else:
+                            break
+            level = following
+        return found
+
+    def _number(self, moves: tuple[Move, ...]) -> int:
+        local = self._inside.get(moves)
+        if local is None:
+            local = self._inside[moves] = -1 - len(self._inside)
+            self._moves[local] = moves
+            reached: set[int] = set()
+            for _, _, target in moves:
+                reached.update((target,) if target >= 0 else self._targets[target])
+            self._targets[local] = tuple(sorted(reached))
+        return local
+
+
+def plain(low: int, high: int, encoding: Encoding) -> list[tuple[int, int]]:
+    """The characters of a range that may be written as they are."""
+    out = []
+    if encoding != "raw":
+        for escaped in ESCAPED:
+            if low <= escaped <= high:
+                if low < escaped:
+                    out.append((low, escaped - 1))
+                low = escaped + 1
+    if low <= high:
+        out.append((low, high))
+    return out
+
+
+def read(data: bytes, encoding: Encoding) -> str:
+    """The text that is spelled by whole characters."""
+    return data.decode() if encoding == "raw" else json.loads(b'"' + data + b'"')
+
+
+def begins(char: str, data: bytes, encoding: Encoding) -> bool:
+    """Whether some spelling of a character begins with the data."""
+    for path in spellings(ord(char), ord(char), encoding):
+        if len(data) <= len(path) and all(
+            any(low <= byte <= high for low, high in byte_ranges(*step))
+            for byte, step in zip(data, path, strict=False)
+        ):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)

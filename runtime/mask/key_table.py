@@ -1,0 +1,252 @@
+"""The keys of an object as one automaton, made state by state, that knows which property or family a key is.
+
+A state is a place in the trie of the names and one state in each family's automaton. It is determinised as
+far as texts go, so that a family of all keys but a thousand names costs what is looked at.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Sequence
+
+from sglc.automata.emptiness import shortest_words
+from sglc.automata.term import CharDfa, Encoding, Language, Text
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.spelling import ByteMoves, Move, plain, spelled
+from sglc.runtime.mask.utf8 import Class
+
+_MANY = 1_000_000
+_MOST_STATES = 200_000
+
+_Node = tuple[int, int, int]
+"""(first, last + 1, depth) in the sorted names; (0, 0, 0) where no name goes on."""
+_NO_NODE = (0, 0, 0)
+_State = tuple[_Node, tuple[int, ...]]
+
+
+class KeyTable(ByteMoves):
+    """Labels are numbers: `names` gives those of properties, `families` those of families, in any order."""
+
+    def __init__(self, names: dict[str, int], families: dict[int, CharDfa], encoding: Encoding) -> None:
+        super().__init__(self._edges, encoding)
+        self.names = sorted(names)
+        self._labels = [names[name] for name in self.names]
+        self.family_labels = list(families)
+        self.families = list(families.values())
+        self._ids: dict[_State, int] = {}
+        self._states: list[_State] = []
+        self._known: dict[int, tuple[Move, ...]] = {}
+        self._nodes: dict[_Node, int] = {}
+        self._below: dict[int, int] = {}
+        self._loops: dict[int, Class] = {}
+        self._left: list[list[int | None] | None] = [None] * len(self.families)
+        self._words: dict[tuple[int, int], tuple[int, list[bytes]]] = {}
+        root = (0, len(self.names), 0) if self.names else _NO_NODE
+        self._state((root, tuple([0 if dfa.edges else -1 for dfa in self.families])))
+
+    def _state(self, state: _State) -> int:
+        found = self._ids.get(state)
+        if found is None:
+            if len(self._states) >= _MOST_STATES:
+                raise ConstraintError("the keys of an object are too complex")
+            found = self._ids[state] = len(self._states)
+            self._states.append(state)
+        return found
+
+    def _children(self, node: _Node) -> list[tuple[int, _Node]]:
+        """(code point, node below) in order."""
+        first, last, depth = node
+        names = self.names
+        if first < last and len(names[first]) == depth:
+            first += 1
+        out = []
+        while first < last:
+            char = names[first][depth]
+            if names[last - 1][depth] == char:
+                until = last
+            else:
+                until = bisect.bisect_right(names, char, first, last, key=lambda name: name[depth])
+            out.append((ord(char), (first, until, depth + 1)))
+            first = until
+        return out
+
+    def _edges(self, state: int) -> tuple[Move, ...]:
+        found = self._known.get(state)
+        if found is None:
+            node, places = self._states[state]
+            children = self._children(node)
+            rows = [
+                dfa.edges[place] if place >= 0 else ()
+                for dfa, place in zip(self.families, places, strict=True)
+            ]
+            if any(rows):
+                found = self._merged(children, rows)
+            else:
+                nowhere = (-1,) * len(places)
+                found = tuple([(c, c, self._state((child, nowhere))) for c, child in children])
+            self._known[state] = found
+        return found
+
+    def _merged(
+        self, children: list[tuple[int, _Node]], rows: list[tuple[tuple[int, int, int], ...]]
+    ) -> tuple[Move, ...]:
+        cuts = {bound for row in rows for low, high, _ in row for bound in (low, high + 1)}
+        cuts.update(bound for char, _ in children for bound in (char, char + 1))
+        order = sorted(cuts)
+        below = dict(children)
+        at = [0] * len(rows)
+        out: list[Move] = []
+        for low, following in itertools.pairwise(order):
+            places = []
+            for number, row in enumerate(rows):
+                while at[number] < len(row) and row[at[number]][1] < low:
+                    at[number] += 1
+                edge = row[at[number]] if at[number] < len(row) else None
+                places.append(edge[2] if edge is not None and edge[0] <= low else -1)
+            node = below.get(low, _NO_NODE) if following == low + 1 else _NO_NODE
+            if node == _NO_NODE and all(place < 0 for place in places):
+                continue
+            target = self._state((node, tuple(places)))
+            if out and out[-1][2] == target and out[-1][1] + 1 == low:
+                out[-1] = (out[-1][0], following - 1, target)
+            else:
+                out.append((low, following - 1, target))
+        return tuple(out)
+
+    # Labels
+
+    def below(self, local: int) -> int:
+        """Bit set of the labels of all keys that go on from a local state."""
+        found = self._below.get(local)
+        if found is None:
+            found = 0
+            if local < 0:
+                for target in self.targets(local):
+                    found |= self.below(target)
+            else:
+                (first, last, _), places = self._states[local]
+                for label in self._labels[first:last]:
+                    found |= 1 << label
+                for label, place in zip(self.family_labels, places, strict=True):
+                    if place >= 0:
+                        found |= 1 << label
+            self._below[local] = found
+        return found
+
+    def end(self, local: int) -> int:
+        """The label of the key that ends in a local state, or -1."""
+        if local < 0:
+            return -1
+        (first, last, depth), places = self._states[local]
+        if first < last and len(self.names[first]) == depth:
+            return self._labels[first]
+        for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
+            if place in dfa.accepting:
+                return label
+        return -1
+
+    def loop(self, local: int) -> Class:
+        """The characters that are written as they are and keep a local state where it is."""
+        if local < 0:
+            return ()
+        found = self._loops.get(local)
+        if found is None:
+            ranges: list[tuple[int, int]] = []
+            for low, high, target in self._edges(local):
+                if target == local:
+                    ranges += plain(low, high, self.encoding)
+            found = self._loops[local] = tuple(ranges)
+        return found
+
+    # Keys of families
+
+    def left(self, local: int, label: int) -> int | None:
+        """How many keys of a family go on from a state between characters; None for many."""
+        number = self.family_labels.index(label)
+        counts = self._left[number]
+        if counts is None:
+            counts = self._left[number] = _count_words(self.families[number])
+        return counts[self._states[local][1][number]]
+
+    def is_key(self, local: int, label: int, rest: str) -> bool:
+        """Whether a key of a family goes on with `rest` from a state between characters."""
+        number = self.family_labels.index(label)
+        dfa = self.families[number]
+        place = self._states[local][1][number]
+        for char in rest:
+            point = ord(char)
+            place = next((t for low, high, t in dfa.edges[place] if low <= point <= high), -1)
+            if place < 0:
+                return False
+        return place in dfa.accepting
+
+    # Shortest endings
+
+    def rest_of_name(self, local: int, label: int, name: str) -> bytes:
+        """The shortest end of a property's name from a local state below which it is."""
+        if local >= 0:
+            return spelled(name[self._states[local][0][2] :], self.encoding)
+        found = [
+            ends[0] + self.rest_of_name(target, label, name)
+            for target, ends in self.ends_of_character(local).items()
+            if self.below(target) >> label & 1
+        ]
+        return min(found, key=_length_first)
+
+    def rests_of_keys(self, local: int, label: int, count: int) -> list[bytes]:
+        """The `count` shortest ends of a family's keys from a state between characters."""
+        number = self.family_labels.index(label)
+        place = self._states[local][1][number]
+        asked, known = self._words.get((number, place), (0, []))
+        if asked < count:
+            asked = count + 4
+            dfa = _starting_at(self.families[number], place)
+            known = list(shortest_words(Language(Text(dfa, "json")), asked))
+            self._words[number, place] = asked, known
+        return known[:count]
+
+
+def _length_first(data: bytes) -> tuple[int, bytes]:
+    return len(data), data
+
+
+def _starting_at(dfa: CharDfa, state: int) -> CharDfa:
+    """The automaton with another start (not canonical)."""
+    if state == 0:
+        return dfa
+    swap = {0: state, state: 0}
+    order = [swap.get(s, s) for s in range(len(dfa.edges))]
+    edges: Sequence[tuple[tuple[int, int, int], ...]] = [
+        tuple([(low, high, swap.get(target, target)) for low, high, target in dfa.edges[s]]) for s in order
+    ]
+    return CharDfa(tuple(edges), frozenset([swap.get(s, s) for s in dfa.accepting]))
+
+
+def _count_words(dfa: CharDfa) -> list[int | None]:
+    """The number of words from each state, None if there are `_MANY` or more."""
+    before: list[list[int]] = [[] for _ in dfa.edges]
+    waiting = [0] * len(dfa.edges)
+    for state, edges in enumerate(dfa.edges):
+        for target in {target for _, _, target in edges}:
+            before[target].append(state)
+            waiting[state] += 1
+    found: list[int | None] = [None] * len(dfa.edges)
+    ready = [state for state, number in enumerate(waiting) if not number]
+    while ready:
+        state = ready.pop()
+        total: int | None = 1 if state in dfa.accepting else 0
+        for low, high, target in dfa.edges[state]:
+            below = found[target]
+            total = None if total is None or below is None else total + (high - low + 1) * below
+        found[state] = total if total is not None and total < _MANY else None
+        for earlier in before[state]:
+            waiting[earlier] -= 1
+            if not waiting[earlier]:
+                ready.append(earlier)
+    return found
+
+
+def count_words(dfa: CharDfa) -> int | None:
+    """The number of words of an automaton, None for very many."""
+    return _count_words(dfa)[0] if dfa.edges else 0

@@ -1,0 +1,564 @@
+"""The inside of a JSON object: properties and families of keys, with clauses, counts and counters.
+
+What may come next is decided between entries (`sglc.automata.object_states`); a key is read by one leaf over
+all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
+
+There are too many states of large objects to make the keys' rows for each. Where that matters (`traces`),
+masks are walked from leaf states that know only which labels may still be meant and whether the object may
+end or go on behind each (a `Profile`), which are the same for most states; a token that reads a whole entry
+and begins another key is then `lost`, and looked at again with the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sglc.automata.counts import Vector
+from sglc.automata.object_states import Label, ObjectStates, Outcome, Plan, Profile
+from sglc.automata.term import CharDfa, Clause, Counter, Encoding
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.key_table import KeyTable, count_words
+from sglc.runtime.mask.machine import Loop, Machine, Node, Work
+from sglc.runtime.mask.nodes import measure
+from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spellings
+
+_QUOTE = ord('"')
+_OPEN = 1 << 40
+_LOST = _OPEN + 1
+_FEW = 4
+"""Labels open at once up to which keys are read with the whole state."""
+_NONE: frozenset[str] = frozenset()
+_SOME = 1 << 30
+"""A cost that no entry reaches, for what is not known yet."""
+
+LeafState = tuple[int, int, int, frozenset[str], bytes, bytes | None]
+"""(state or -1, profile, place in the key table or `_OPEN` before the quote or `_LOST`, endings that would
+make a used key, bytes of the character begun if there are such endings, bytes of the key where kept)."""
+
+ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
+"""Frames behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to fill an entry: what it adds to the counters, and the node behind the key's closing quote.
+
+    `whole` is the same with the key and its quotes, where there is one spelling of the key.
+    """
+
+    vector: Vector
+    tail: Node
+    whole: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectParts:
+    """An `Object` term with nodes: options by label, the properties of `names` first, then the families."""
+
+    names: tuple[str, ...]
+    families: tuple[CharDfa, ...]
+    options: tuple[tuple[Option, ...], ...]
+    minimum: int
+    maximum: int | None
+    clauses: tuple[Clause, ...]
+    counters: tuple[Counter, ...]
+    declared: bool
+    distinct: bool
+    encoding: Encoding
+    comma: Node
+
+
+class ObjectNode(Node):
+    """See the module. A state of the node is a state of `ObjectStates` with the families' keys so far."""
+
+    def __init__(self, parts: ObjectParts) -> None:
+        self.parts = parts
+        self.properties = len(parts.names)
+        self._tails = tuple([option.tail for options in parts.options for option in options])
+        self._capacity = [count_words(dfa) if parts.distinct else None for dfa in parts.families]
+        self._analysed: tuple[tuple[bool, ...], tuple[bool, bool]] | None = None
+        self._measured: tuple[list[int | None], int | None] | None = None
+        self.states: ObjectStates
+        self._options: list[list[Option]] | None = None
+
+    # Analysis
+
+    def children(self) -> Sequence[Node]:
+        return (*self._tails, self.parts.comma)
+
+    def openers(self) -> Sequence[Node]:
+        return ()
+
+    def analyse(self) -> tuple[bool, bool]:
+        if self.productive and self.nullable:
+            return True, True
+        key = (*[tail.productive for tail in self._tails], self.parts.comma.productive)
+        if self._analysed is None or self._analysed[0] != key:
+            _, states = self._make_states()
+            self._analysed = key, (states.feasible(0), states.may_end(0))
+        return self._analysed[1]
+
+    def _make_states(self) -> tuple[list[list[Option]], ObjectStates]:
+        parts = self.parts
+        options = [[option for option in some if option.tail.productive] for some in parts.options]
+        labels = []
+        for label, some in enumerate(options):
+            capacity: int | None = 1
+            if label >= self.properties:
+                dfa = parts.families[label - self.properties]
+                capacity = self._capacity[label - self.properties] if dfa.edges else 0
+            labels.append(Label(tuple([option.vector for option in some]), capacity))
+        most = parts.maximum
+        if not parts.comma.productive:
+            most = 1 if most is None else min(most, 1)
+        return options, ObjectStates(
+            labels, self.properties, parts.clauses, parts.counters, parts.minimum, most, parts.declared,
+            ConstraintError,
+        )  # fmt: skip
+
+    def _settle(self) -> None:
+        """What is needed to read and write; the analysis is final by then."""
+        if self._options is not None:
+            return
+        parts = self.parts
+        self._options, self.states = self._make_states()
+        names = {name: label for label, name in enumerate(parts.names) if self._options[label]}
+        families = {
+            label: parts.families[label - self.properties]
+            for label in range(self.properties, len(self._options))
+            if self._options[label]
+        }
+        self.table = KeyTable(names, families, parts.encoding)
+        self._family_bits = sum(1 << label for label in families)
+        self._counted = self._family_bits if parts.distinct else 0
+        if parts.declared:
+            required = {
+                label for clause in parts.clauses if len(clause) == 1 for label, there in clause if there
+            }
+            run = longest = 0
+            for label in names.values():
+                run += 1
+                longest = max(longest, run)
+                if label in required:
+                    run = 0
+        else:
+            longest = len(names)
+        self.traces = bool(self._counted) or longest + len(families) > _FEW
+        self._held: list[tuple[int, frozenset[str]]] = []
+        self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
+        self._profiles: list[Profile] = []
+        self._profile_ids: dict[Profile, int] = {}
+        self._restricted: dict[tuple[int, int], int] = {}
+        self._profile_of: dict[int, int] = {}
+        self._rests: dict[tuple[int, int], tuple[int, Plan]] = {}
+        self._hold(0, _NONE)
+
+    def _hold(self, state: int, used: frozenset[str]) -> int:
+        key = (state, used)
+        found = self._held_ids.get(key)
+        if found is None:
+            found = self._held_ids[key] = len(self._held)
+            self._held.append(key)
+        return found
+
+    # Profiles
+
+    def _profile(self, state: int) -> int:
+        """The number of the profile of a state."""
+        found = self._profile_of.get(state)
+        if found is None:
+            found = self._number(self.states.profile(self._held[state][0]))
+            self._profile_of[state] = found
+        return found
+
+    def _number(self, profile: Profile) -> int:
+        found = self._profile_ids.get(profile)
+        if found is None:
+            found = self._profile_ids[profile] = len(self._profiles)
+            self._profiles.append(profile)
+        return found
+
+    def _labels(self, profile: int) -> int:
+        found = 0
+        for _, bits in self._profiles[profile]:
+            found |= bits
+        return found
+
+    def _restrict(self, profile: int, labels: int) -> int:
+        """The profile of these labels only, or -1 if it has none of them."""
+        key = (profile, labels)
+        found = self._restricted.get(key)
+        if found is None:
+            rest = tuple(
+                [(outcome, bits & labels) for outcome, bits in self._profiles[profile] if bits & labels]
+            )
+            found = self._restricted[key] = self._number(rest) if rest else -1
+        return found
+
+    def _outcome(self, profile: int, label: int) -> Outcome:
+        for outcome, bits in self._profiles[profile]:
+            if bits >> label & 1:
+                return outcome
+        return ()
+
+    # Between entries
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if not self.productive:
+            return
+        self._settle()
+        if self.states.may_end(0):
+            work.append((None, cont))
+        if self.states.goes_on(0):
+            self._enter(machine, 0, cont, work, out)
+
+    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+        kind = state[0]
+        if kind == ENTRY:
+            here = self._held[state[1]][0]
+            if self.states.may_end(here):
+                work.append((None, cont))
+            if self.states.goes_on(here):
+                work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
+        elif kind == NEXT:
+            self._enter(machine, state[1], cont, work, out)
+        elif kind == ENTRY_SOMEWHERE:
+            if state[1]:
+                work.append((None, cont))
+            if state[2]:
+                work.append((self.parts.comma, machine.cont(self, (NEXT_SOMEWHERE,), cont)))
+        else:
+            out.add(machine.thread(self, (-1, -1, _LOST, _NONE, b"", None), cont))
+
+    def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+        """Before the quote of a key; where there is only one key, that is a literal."""
+        number = self._profile(state)
+        profile = self._profiles[number]
+        assert self._options is not None
+        if len(profile) == 1:
+            outcome, bits = profile[0]
+            if not bits & (bits - 1) and not bits & self._family_bits:
+                label = bits.bit_length() - 1
+                options = self._options[label]
+                if options[0].whole is not None:
+                    for option, _, _ in outcome:
+                        after = self._after(state, label, option, None)
+                        work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
+                    return
+        leaf: LeafState = (state, number, _OPEN, self._held[state][1], b"", None)
+        out.add(machine.thread(self, leaf, cont))
+
+    def _after(self, state: int, label: int, option: int, key: str | None) -> int:
+        here, used = self._held[state]
+        return self._hold(self.states.advance(here, label, option), used if key is None else used | {key})
+
+    # Inside keys
+
+    def lost(self, machine: Machine, state: LeafState) -> bool:
+        return state[2] == _LOST
+
+    def traced(self, machine: Machine, state: LeafState) -> bool:
+        return self.traces and state[0] >= 0
+
+    def untrace(self, machine: Machine, state: LeafState) -> LeafState:
+        return (-1, state[1], state[2], state[3], state[4], None) if self.traces else state
+
+    def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
+        if self.traces and state[0] >= 0:
+            state = self.untrace(machine, state)
+        here, profile, local, residue, begun, _ = state
+        if local == _OPEN:
+            yield _QUOTE, _QUOTE, self._inside(machine, here, profile, 0, residue, b"", None, cont)
+            return
+        if local >= 0:
+            target = self._close(machine, state, cont)
+            if target:
+                yield _QUOTE, _QUOTE, target
+        special = self._special(residue, begun) if residue else ()
+        known: dict[int, int] = {}
+        for low, high, target in self.table.moves(local):
+            for byte in special:
+                if low <= byte <= high:
+                    if low < byte:
+                        config = self._inside(machine, here, profile, target, _NONE, b"", None, cont)
+                        if config:
+                            yield low, byte - 1, config
+                    config = self._step(machine, state, byte, target, cont)
+                    if config:
+                        yield byte, byte, config
+                    low = byte + 1
+            if low <= high:
+                found = known.get(target)
+                if found is None:
+                    found = self._inside(machine, here, profile, target, _NONE, b"", None, cont)
+                    known[target] = found
+                if found:
+                    yield low, high, found
+
+    def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
+        here, profile, local, residue, _, data = state
+        if local == _OPEN:
+            if byte != _QUOTE:
+                return 0
+            kept = b"" if here >= 0 and self._labels(profile) & self._counted else None
+            return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
+        if byte == _QUOTE and local >= 0:
+            return self._close(machine, state, cont)
+        target = self.table.move(local, byte)
+        if target is None:
+            return 0
+        if residue:
+            return self._step(machine, state, byte, target, cont)
+        kept = None if data is None else data + bytes([byte])
+        return self._inside(machine, here, profile, target, _NONE, b"", kept, cont)
+
+    def _inside(
+        self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str], begun: bytes,
+        data: bytes | None, cont: int,
+    ) -> int:  # fmt: skip
+        """The configuration at a place inside a key, DEAD if no key goes on from there."""
+        labels = self.table.below(local)
+        if residue:
+            labels &= self._labels(profile)
+            labels = self._fresh(labels, local, residue, begun)
+        profile = self._restrict(profile, labels)
+        if profile < 0:
+            return 0
+        if data is not None and not self._labels(profile) & self._counted:
+            data = None
+        return machine.alone(machine.thread(self, (state, profile, local, residue, begun, data), cont))
+
+    def _step(self, machine: Machine, state: LeafState, byte: int, target: int, cont: int) -> int:
+        """A byte where keys have been used that begin like this one."""
+        here, profile, _, residue, begun, data = state
+        read_so_far = begun + bytes([byte])
+        encoding = self.parts.encoding
+        if target >= 0:
+            char = read(read_so_far, encoding)
+            residue, begun = _after_character(residue, char), b""
+        else:
+            residue = frozenset([word for word in residue if word and begins(word[0], read_so_far, encoding)])
+            begun = read_so_far if residue else b""
+        kept = None if data is None else data + bytes([byte])
+        return self._inside(machine, here, profile, target, residue, begun, kept, cont)
+
+    def _special(self, residue: frozenset[str], begun: bytes) -> list[int]:
+        """The bytes that may lead on to a used key."""
+        found = set()
+        for char in {word[0] for word in residue if word}:
+            if begins(char, begun, self.parts.encoding):
+                for path in spellings(ord(char), ord(char), self.parts.encoding):
+                    if len(path) > len(begun):
+                        for low, high in byte_ranges(*path[len(begun)]):
+                            found.update(range(low, high + 1))
+        return sorted(found)
+
+    def _fresh(self, labels: int, local: int, residue: frozenset[str], begun: bytes) -> int:
+        """Those of the labels that have a key from this place on that has not been used."""
+        rest = labels & self._counted
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
+            label = bit.bit_length() - 1
+            if local >= 0:
+                fresh = self._has_fresh(local, label, residue)
+            else:
+                fresh = any(
+                    self._has_fresh(
+                        target, label, _after_character(residue, read(begun + end, self.parts.encoding))
+                    )
+                    for target, ends in self.table.ends_of_character(local, len(residue) + 1).items()
+                    if self.table.below(target) & bit
+                    for end in ends
+                )
+            if not fresh:
+                labels ^= bit
+        return labels
+
+    def _has_fresh(self, local: int, label: int, residue: frozenset[str]) -> bool:
+        if not self.table.below(local) >> label & 1:
+            return False
+        left = self.table.left(local, label)
+        return left is None or left > sum([self.table.is_key(local, label, word) for word in residue])
+
+    def _close(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration behind the closing quote, DEAD if no key ends here."""
+        here, profile, local, residue, _, data = state
+        label = self.table.end(local)
+        if label < 0 or (residue and "" in residue and self._counted >> label & 1):
+            return 0
+        assert self._options is not None
+        config = 0
+        for option, end, go in self._outcome(profile, label):
+            if here >= 0:
+                key = None
+                if self._counted >> label & 1:
+                    assert data is not None, "the bytes of keys that must differ are kept"
+                    key = read(data, self.parts.encoding)
+                frame: Any = (ENTRY, self._after(here, label, option, key))
+            else:
+                frame = (ENTRY_SOMEWHERE, end, go)
+            tail = self._options[label][option].tail
+            config = machine.union(config, machine.begin(tail, machine.cont(self, frame, cont)))
+        return config
+
+    def loop(self, machine: Machine, state: LeafState, cont: int) -> Loop | None:
+        _, _, local, residue, _, _ = state
+        if local in (_OPEN, _LOST) or residue:
+            return None
+        ranges = self.table.loop(local)
+        # After the key comes a quote, which no character of a JSON text begins with.
+        return Loop(ranges, None, True) if ranges else None
+
+    # Shortest words
+
+    def _costs(self) -> tuple[Callable[[int, int], int | None], int]:
+        """(bytes of an entry with a comma, of a family's without its key; bytes of the comma)."""
+        comma = self.parts.comma
+        between = 0 if not comma.productive else _SOME if comma.size is None else comma.size
+        assert self._options is not None
+        options = self._options
+
+        def cost(label: int, option: int) -> int | None:
+            size = options[label][option].tail.size
+            if size is None:
+                return None
+            key = len(spelled(self.parts.names[label], self.parts.encoding)) if label < self.properties else 0
+            return 2 + key + size + between
+
+        return cost, between
+
+    def _new_keys(self, used: frozenset[str], label: int, count: int) -> list[bytes]:
+        """The shortest keys of a family for `count` more entries; fewer if there are fewer."""
+        if not self.parts.distinct:
+            return self.table.rests_of_keys(0, label, 1) * count
+        written = {spelled(key, "json") for key in used}
+        found = self.table.rests_of_keys(0, label, count + len(used))
+        return [key for key in found if key not in written][:count]
+
+    def measure(self) -> int | None:
+        self._settle()
+        sizes: list[int | None] = [tail.size for tail in self._tails]
+        sizes.append(self.parts.comma.size)
+        if self._measured is None or self._measured[0] != sizes:
+            cost, between = self._costs()
+            found = self.states.cheapest(0, 0, cost, self._key_costs(_NONE))
+            size = None
+            if found is not None:
+                size = found[0] - (between if found[1] else 0)
+            self._measured = sizes, size if size is not None and size < _SOME else None
+        return self._measured[1]
+
+    def _key_costs(self, used: frozenset[str]) -> Callable[[int, int], Sequence[int]]:
+        return lambda label, count: [len(key) for key in self._new_keys(used, label, count)]
+
+    def _rest(self, state: int, at_least: int) -> tuple[int, Plan]:
+        """The cheapest entries that complete the object: their cost, each with a comma, and which."""
+        found = self._rests.get((state, at_least))
+        if found is None:
+            here, used = self._held[state]
+            for node in self.children():
+                if node.productive and node.size is None:
+                    measure(node)
+            found = self.states.cheapest(here, at_least, self._costs()[0], self._key_costs(used))
+            assert found is not None, "no completion of a dead state"
+            self._rests[state, at_least] = found
+        return found
+
+    def _entries(self, machine: Machine, state: int, at_least: int) -> bytes:
+        """The cheapest entries that complete the object, with commas between them."""
+        plan = sorted(self._rest(state, at_least)[1])
+        if not plan:
+            return b""
+        assert self._options is not None
+        keys: dict[int, Iterator[bytes]] = {}
+        for label, _ in plan:
+            if label >= self.properties and label not in keys:
+                number = sum([other == label for other, _ in plan])
+                keys[label] = iter(self._new_keys(self._held[state][1], label, number))
+        out = []
+        for label, option in plan:
+            known = label < self.properties
+            key = spelled(self.parts.names[label], self.parts.encoding) if known else next(keys[label])
+            out.append(b'"' + key + b'"' + self._options[label][option].tail.shortest(machine))
+        return self._comma(machine).join(out) if len(out) > 1 else out[0]
+
+    def _comma(self, machine: Machine) -> bytes:
+        return self.parts.comma.shortest(machine)
+
+    def shortest(self, machine: Machine) -> bytes:
+        self._settle()
+        return self._entries(machine, 0, 0)
+
+    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+        kind, here = state[0], state[1] if len(state) > 1 else -1
+        assert kind in (ENTRY, NEXT), "completions are asked of configurations that keep their state"
+        entries = self._entries(machine, here, 1 if kind == NEXT else 0)
+        return self._comma(machine) + entries if kind == ENTRY and entries else entries
+
+    def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
+        here, profile, local, residue, begun, data = state
+        assert here >= 0, "completions are asked of configurations that keep their state"
+        if local == _OPEN:
+            return self._entries(machine, here, 1)
+        assert self._options is not None
+        whole, _ = self._rest(here, 1)
+        cost, _ = self._costs()
+        candidates = []
+        for outcome, bits in self._profiles[profile]:
+            for label in range(bits.bit_length()):
+                if bits >> label & 1:
+                    end = self._end_of_key(local, label, residue, begun)
+                    size = len(end)
+                    for option, _, _ in outcome:
+                        entry = cost(label, option)
+                        assert entry is not None
+                        if self._counted >> label & 1:
+                            entry += size + len(data or b"")
+                        elif label >= self.properties:
+                            entry += len(self.table.rests_of_keys(0, label, 1)[0])
+                        tail = self._options[label][option].tail
+                        assert tail.size is not None
+                        # No rest is cheaper than what the entry leaves of the cheapest completion.
+                        least = size + 1 + tail.size + max(0, whole - entry)
+                        candidates.append((least, end, label, option))
+        candidates.sort()
+        best: bytes | None = None
+        for least, end, label, option in candidates:
+            if best is not None and least >= len(best):
+                break
+            key = None
+            if self._counted >> label & 1:
+                assert data is not None
+                key = read(data + end, self.parts.encoding)
+            after = self._after(here, label, option, key)
+            tail = self._options[label][option].tail.shortest(machine)
+            word = end + b'"' + tail + self.shortest_rest(machine, (ENTRY, after))
+            if best is None or len(word) < len(best):
+                best = word
+        assert best is not None, "no completion of a dead state"
+        return best
+
+    def _end_of_key(self, local: int, label: int, residue: frozenset[str], begun: bytes) -> bytes:
+        """The shortest end of a key of a label that has not been used."""
+        if label < self.properties:
+            return self.table.rest_of_name(local, label, self.parts.names[label])
+        encoding = self.parts.encoding
+        if local >= 0:
+            used = {spelled(word, "json") for word in residue}
+            ends = self.table.rests_of_keys(local, label, len(used) + 1)
+            return next(end for end in ends if end not in used)
+        found = []
+        for target, endings in self.table.ends_of_character(local, len(residue) + 1).items():
+            if self.table.below(target) >> label & 1:
+                for end in endings:
+                    rest = _after_character(residue, read(begun + end, encoding)) if residue else _NONE
+                    if not rest or self._has_fresh(target, label, rest):
+                        found.append(end + self._end_of_key(target, label, rest, b""))
+        return min(found, key=lambda end: (len(end), end))
+
+
+def _after_character(residue: frozenset[str], char: str) -> frozenset[str]:
+    return frozenset([word[1:] for word in residue if word and word[0] == char])

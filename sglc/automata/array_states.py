@@ -1,0 +1,188 @@
+"""The states between the items of an `Array` term, with an exact look ahead.
+
+A state is the number of items and the counters so far, as far as they still decide something. From each
+state only those options are offered behind which the array can be completed; the search behind that answer
+is a walk over the states, which are few because all numbers are clamped.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+from sglc.automata.counts import MOST_STEPS, Counts, TooComplex, Vector
+from sglc.automata.term import Counter
+
+Plan = list[tuple[int, int]]
+"""(place, option) of each item to come."""
+
+
+class ArrayStates:
+    """States are numbers, 0 the beginning; an option of a place is known by its index.
+
+    `places` and `rest` hold the options as the vectors they add to the counters (`Counts.vector`); an empty
+    place cannot be filled. All questions are about states that can be completed (`feasible`).
+    """
+
+    def __init__(
+        self,
+        places: Sequence[Sequence[Vector]],
+        rest: Sequence[Vector],
+        minimum: int,
+        maximum: int | None,
+        counters: Sequence[Counter],
+        error: type[Exception] = TooComplex,
+    ) -> None:
+        self.counts = Counts(counters)
+        self._error = error
+        self._places = [*map(tuple, places), tuple(rest)]
+        self.last = len(places)
+        """The place of all items beyond the given places."""
+        fillable = next((i for i, options in enumerate(self._places) if not options), None)
+        self.minimum = minimum
+        if fillable is not None:
+            maximum = fillable if maximum is None else min(maximum, fillable)
+        self.maximum = maximum
+        self._clamp = max(self.last, minimum)
+        self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
+        self._ids: dict[tuple[int, Vector], int] = {}
+        self._states: list[tuple[int, Vector]] = []
+        self._feasible: dict[int, bool] = {}
+        self._options: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._state((0, self.counts.zero))
+
+    def _state(self, state: tuple[int, Vector]) -> int:
+        found = self._ids.get(state)
+        if found is None:
+            found = self._ids[state] = len(self._states)
+            self._states.append(state)
+        return found
+
+    def place(self, state: int) -> int:
+        """The place of the next item."""
+        return min(self._states[state][0], self.last)
+
+    def may_end(self, state: int) -> bool:
+        items, counts = self._states[state]
+        return items >= self.minimum and self.counts.met(counts)
+
+    def options(self, state: int) -> tuple[tuple[int, int], ...]:
+        """(option, state behind the item) of all options behind which the array can be completed."""
+        found = self._options.get(state)
+        if found is None:
+            found = tuple([pair for pair in self._successors(state) if self.feasible(pair[1])])
+            self._options[state] = found
+        return found
+
+    def _successors(self, state: int) -> list[tuple[int, int]]:
+        items, counts = self._states[state]
+        if self.maximum is not None and items >= self.maximum:
+            return []
+        following = items + 1 if self.maximum is not None else min(items + 1, self._clamp)
+        out = []
+        for option, vector in enumerate(self._places[min(items, self.last)]):
+            sum_of = self.counts.add(counts, vector)
+            if sum_of is not None:
+                out.append((option, self._state((following, sum_of))))
+        return out
+
+    def feasible(self, state: int) -> bool:
+        """Whether an array in this state can be completed."""
+        if not self._possible:
+            return False
+        if not self.counts.zero:
+            return True
+        if state not in self._feasible:
+            self._search(state)
+        return self._feasible[state]
+
+    def _search(self, start: int) -> None:
+        """Depth first, needed counters first; the way to an end is remembered, and all of a failed search."""
+        before: dict[int, int] = {start: -1}
+        stack = [start]
+        while stack:
+            state = stack.pop()
+            known = self._feasible.get(state)
+            if known or (known is None and self.may_end(state)):
+                while state >= 0:
+                    self._feasible[state] = True
+                    state = before[state]
+                return
+            if known is False:
+                continue
+            counts = self._states[state][1]
+            options = self._places[self.place(state)]
+            successors = self._successors(state)
+            successors.sort(key=lambda pair: self.counts.gain(counts, options[pair[0]]))
+            for _, following in successors:
+                if following not in before:
+                    before[following] = state
+                    stack.append(following)
+            if len(before) > MOST_STEPS:
+                raise self._error("the counts of an array are too complex")
+        for state in before:
+            self._feasible[state] = False
+
+    def cheapest(
+        self, state: int, at_least: int, cost: Callable[[int, int], int | None]
+    ) -> tuple[int, Plan] | None:
+        """The least sum of item costs that completes the array with `at_least` (0 or 1) items more, and how.
+
+        `cost(place, option)` is None for what is not known yet; then the whole may be None.
+        """
+        if not at_least and self.may_end(state):
+            return 0, []
+        if not self.counts.zero:
+            return self._cheapest_run(state, at_least, cost)
+        # Dijkstra's algorithm over (state, whether an item has been read).
+        heap: list[tuple[int, int, int, bool]] = [(0, 0, state, not at_least)]
+        before: dict[tuple[int, bool], tuple[int, bool, int, int] | None] = {(state, not at_least): None}
+        done: set[tuple[int, bool]] = set()
+        sums = {(state, not at_least): 0}
+        order = 0
+        while heap:
+            total, _, here, enough = heapq.heappop(heap)
+            if (here, enough) in done:
+                continue
+            done.add((here, enough))
+            if len(done) > MOST_STEPS:
+                raise self._error("the counts of an array are too complex")
+            if enough and self.may_end(here):
+                plan: Plan = []
+                at: tuple[int, bool] = (here, enough)
+                while True:
+                    step = before[at]
+                    if step is None:
+                        return total, plan[::-1]
+                    plan.append((step[2], step[3]))
+                    at = step[0], step[1]
+            place = self.place(here)
+            for option, following in self._successors(here):
+                more = cost(place, option)
+                if more is None:
+                    continue
+                if total + more < sums.get((following, True), total + more + 1):
+                    sums[following, True] = total + more
+                    before[following, True] = (here, enough, place, option)
+                    order += 1
+                    heapq.heappush(heap, (total + more, order, following, True))
+        return None
+
+    def _cheapest_run(
+        self, state: int, at_least: int, cost: Callable[[int, int], int | None]
+    ) -> tuple[int, Plan] | None:
+        """Without counters: as few items as must be, each the cheapest of its place."""
+        items = self._states[state][0]
+        total = 0
+        plan: Plan = []
+        for number in range(items, max(self.minimum, items + at_least)):
+            if self.maximum is not None and number >= self.maximum:
+                return None
+            place = min(number, self.last)
+            known = [(c, o) for o in range(len(self._places[place])) if (c := cost(place, o)) is not None]
+            if not known:
+                return None
+            least, option = min(known)
+            total += least
+            plan.append((place, option))
+        return total, plan
