@@ -1,0 +1,205 @@
+"""For engines that take a bitmask: one guide for each request, one int32 row for each guide.
+
+    guide = Guide(constraint, vocabulary)            # one a request
+    bitmask = allocate(batch, vocabulary.size)       # int32[batch, words], reused for every step
+    fill([guide, …], bitmask)                        # token t of row i: bit t % 32 of bitmask[i, t // 32]
+    guide.accept(token)                              # the token that was drawn; end tokens too
+    guide.rollback(2)                                # drafted tokens that were turned down
+
+This is the layout of vLLM, SGLang, TensorRT-LLM and of the kernels `sglc.kernels.rows.apply` (CPU) and
+`sglc.kernels.triton.packed_mask` (GPU). Bitmasks may be numpy arrays or torch tensors on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sglc.runtime.mask.constraint import Constraint
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+
+class DeadEnd(ConstraintError):
+    """No token can come next: the vocabulary cannot write what the constraint asks for."""
+
+
+class Guide:
+    """One text under a constraint, with its end.
+
+    End tokens are legal exactly where the text may end, and nothing else is where it can only end. They are
+    never text, even if the vocabulary gives them bytes. After an end token the text is over: further tokens
+    are refused, and its row holds end tokens only.
+    """
+
+    __slots__ = ("_ended", "_matcher", "_start", "end_ids", "vocabulary")
+
+    def __init__(
+        self, constraint: Constraint, vocabulary: Vocabulary, end_ids: Iterable[int] | None = None
+    ) -> None:
+        """`end_ids` are those of the vocabulary by default. Raises ConstraintError if no text is legal."""
+        self.vocabulary = vocabulary
+        self.end_ids = frozenset(vocabulary.end_ids if end_ids is None else end_ids)
+        if not self.end_ids:
+            raise ValueError("there must be at least one end token")
+        if not all(0 <= token < vocabulary.size for token in self.end_ids):
+            raise ValueError("an end token is outside of the vocabulary")
+        self._start = constraint.matcher(vocabulary)
+        if self._start.is_dead():
+            raise ConstraintError("no text is legal under this constraint")
+        self._matcher = self._start.clone()
+        self._ended = False
+
+    # Questions
+
+    @property
+    def matcher(self) -> Matcher:
+        """The matcher that follows the text; for reading."""
+        return self._matcher
+
+    @property
+    def steps(self) -> int:
+        """Tokens accepted so far, an end token among them: as many can be rolled back."""
+        return self._matcher.steps + self._ended
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether an end token was accepted."""
+        return self._ended
+
+    @property
+    def may_end(self) -> bool:
+        """Whether an end token is legal now."""
+        return not self._ended and self._matcher.is_accepting()
+
+    @property
+    def must_end(self) -> bool:
+        """Whether nothing but an end token is legal now."""
+        return not self._ended and self._matcher.is_complete()
+
+    def allows(self, token: int) -> bool:
+        """Whether one token is legal now."""
+        if token in self.end_ids:
+            return self.may_end
+        return not self._ended and self._matcher.allows(token)
+
+    def text(self) -> bytes:
+        """The bytes written so far."""
+        return self._matcher.text()
+
+    def forced(self) -> bytes:
+        """The bytes that must come next; empty where there is a choice or the text may end."""
+        return b"" if self._ended else self._matcher.forced()
+
+    # Steps
+
+    def accept(self, token: int) -> bool:
+        """Take the next token; False, and nothing happens, if it is not legal."""
+        if self._ended:
+            return False
+        if token in self.end_ids:
+            self._ended = self._matcher.is_accepting()
+            return self._ended
+        return self._matcher.accept(token)
+
+    def accept_all(self, tokens: Iterable[int]) -> int:
+        """Take tokens up to the first that is not legal; how many were taken."""
+        taken = 0
+        for token in tokens:
+            if not self.accept(token):
+                break
+            taken += 1
+        return taken
+
+    def legal_prefix(self, tokens: Iterable[int]) -> int:
+        """How many of some drafted tokens are legal one after the other. Nothing is taken."""
+        return self.clone().accept_all(tokens)
+
+    def rollback(self, steps: int) -> None:
+        """Take back the last tokens."""
+        if not 0 <= steps <= self.steps:
+            raise ValueError(f"cannot take back {steps} of {self.steps} tokens")
+        if steps and self._ended:
+            self._ended = False
+            steps -= 1
+        self._matcher.rollback(steps)
+
+    def reset(self) -> None:
+        """Begin the text anew."""
+        self.rollback(self.steps)
+
+    def clone(self) -> Guide:
+        """An independent guide at the same place; costs next to nothing."""
+        twin = Guide.__new__(Guide)
+        twin.vocabulary = self.vocabulary
+        twin.end_ids = self.end_ids
+        twin._start = self._start
+        twin._matcher = self._matcher.clone()
+        twin._ended = self._ended
+        return twin
+
+
+def allocate(rows: int, vocabulary_size: int) -> np.ndarray:
+    """Bitmask rows, int32[rows, ceil(V / 32)], without any token.
+
+    V may be the width of the model's logits where that is larger than the vocabulary; tokens beyond the
+    vocabulary are never legal.
+    """
+    return np.zeros((rows, (vocabulary_size + 31) // 32), np.int32)
+
+
+def fill(guides: Sequence[Guide], bitmask: Any, rows: Sequence[int] | None = None) -> None:
+    """Write what may come next: guide i into row i, or into row rows[i], of int32[n, words].
+
+    `bitmask` is a contiguous numpy array or CPU tensor, wide enough for the vocabulary; further words are
+    cleared, other rows are left alone. Raises DeadEnd if nothing is legal for a guide.
+    """
+    table = _as_array(bitmask)
+    where = range(len(guides)) if rows is None else rows
+    if len(where) != len(guides):
+        raise ValueError(f"{len(guides)} guides do not fill {len(where)} rows")
+    if not guides:
+        return
+    if not 0 <= min(where) <= max(where) < len(table):
+        raise ValueError(f"a row is outside of the bitmask, which has {len(table)}")
+    words = max(guide.vocabulary.words for guide in guides)
+    if table.shape[1] < words:
+        raise ValueError(f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {words}")
+    for guide, row in zip(guides, where, strict=True):
+        _fill_row(guide, table[row])
+
+
+def _fill_row(guide: Guide, row: np.ndarray) -> None:
+    matcher, words = guide.matcher, guide.vocabulary.words
+    row[words:] = 0
+    may_end = matcher.is_accepting()
+    if guide.is_ended:
+        row[:words] = 0
+    else:
+        matcher.fill_mask(row[:words])
+        if not may_end and not matcher.mask_size():
+            text = matcher.text()[-40:].decode("utf-8", "backslashreplace")
+            raise DeadEnd(f"no token of the vocabulary can go on after {text!r}")
+    bits = row.view(np.uint32)
+    for token in guide.end_ids:
+        bit = np.uint32(1 << (token & 31))
+        if may_end:
+            bits[token >> 5] |= bit
+        else:
+            bits[token >> 5] &= ~bit
+
+
+def _as_array(bitmask: Any) -> np.ndarray:
+    """The memory of a bitmask as a numpy array."""
+    table = bitmask if isinstance(bitmask, np.ndarray) else bitmask.numpy()
+    if (
+        table.dtype != np.int32
+        or table.ndim != 2
+        or not table.flags.c_contiguous
+        or not table.flags.writeable
+    ):
+        raise ValueError("a bitmask is a contiguous int32 array of two dimensions")
+    return table
