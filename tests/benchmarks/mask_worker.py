@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from mask_engines import ENGINES, Engine, GaveUp, Refused, TokenizerFile
 
 START_SECONDS = 300
 CONTEXT_TOKENS = 12
+SLOWEST = 5
 PEER_PYTHON = "SGLC_BENCH_PEER_PYTHON"
 """Environment variable: the Python that has the other engines."""
 
@@ -138,9 +140,11 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
     if fault_of := engine.fault():
         return {"outcome": "gave up", "why": fault_of[:400], "compile": compiling.ns}
     replay = Replay(engine)
+    starts = []
     for number, (tokens, valid) in enumerate(texts):
         if number:
             engine.start()
+        starts.append(len(replay.masks))
         legal, taken, why = replay.text(tokens)
         if legal != valid or why is not None:
             kind = "gave up" if why is not None else "under" if legal else "over"
@@ -151,7 +155,20 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
         done["why"] = next(wrong["why"] for wrong in done["wrong"] if wrong["kind"] == "gave up")
     done["outcome"] = next((kind for kind in ("under", "gave up", "over") if kind in kinds), "right")
     done |= {"compile": compiling.ns, "first": first.ns, "masks": replay.masks, "commits": replay.commits}
+    done["slowest"] = _slowest(engine.tokenizer, replay.masks, starts, [tokens for tokens, _ in texts])
     return done
+
+
+def _slowest(
+    tokenizer: TokenizerFile, masks: list[int], starts: list[int], texts: list[list[int]]
+) -> list[dict[str, Any]]:
+    """The masks that took longest, with their place."""
+    found = []
+    for index in sorted(range(len(masks)), key=masks.__getitem__)[: -SLOWEST - 1 : -1]:
+        number = bisect_right(starts, index) - 1
+        context = _context(tokenizer, texts[number], index - starts[number])
+        found.append({"ns": masks[index], "text": number, "context": context})
+    return found
 
 
 def _context(tokenizer: TokenizerFile, tokens: list[int], taken: int) -> str:

@@ -221,6 +221,19 @@ def differences(records: list[dict[str, Any]], engine: str) -> Iterator[str]:
             yield f"    text {wrong['text']} {wrong['kind']}: {wrong['context']!r} {wrong['why'] or ''}"
 
 
+def slowest(records: list[dict[str, Any]], engine: str, most: int) -> Iterator[str]:
+    """The slowest masks of an engine, at most two of a schema, and the slowest compilations."""
+    masks, compiling = [], []
+    for record in records:
+        result = record["results"][engine]
+        masks += [(place["ns"], record["name"], place) for place in result.get("slowest", ())[:2]]
+        compiling.append((result.get("compile", 0), record["name"]))
+    for ns, name, place in sorted(masks, key=lambda entry: -entry[0])[:most]:
+        yield f"{ns / 1000:9,.0f} us  {name} text {place['text']}: {place['context']!r}"
+    for ns, name in sorted(compiling, reverse=True)[:most]:
+        yield f"{ns / 1000:9,.0f} us  {name} compiling"
+
+
 def report(records: list[dict[str, Any]], engines: list[str]) -> None:
     print(f"\nAll {len(records)} schemas\n\n{count_table(records, engines)}\n")
     print(timing_table(records, engines))
@@ -296,6 +309,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="which schemas")
     parser.add_argument("--only", action="append", help="schemas with this in their name")
     parser.add_argument("--diff", action="store_true", help="list what the first engine does not get right")
+    parser.add_argument("--slow", type=int, default=0, metavar="N", help="list its N slowest masks")
     parser.add_argument("--from", dest="results", help="report the results of an earlier run (--json)")
     arguments = parser.parse_args()
     if arguments.results:
@@ -319,6 +333,10 @@ def main() -> None:
     print(f"{about['processor']}, {about['cores']} cores, Python {about['python']}, load {about['load']:.1f}")
     print(versions)
     report(records, engines)
+    if arguments.slow:
+        print(f"\n{engines[0]}: slowest")
+        for line in slowest(records, engines[0], arguments.slow):
+            print(f"  {line}")
     if arguments.diff:
         print(f"\n{engines[0]}: not right")
         for line in differences(records, engines[0]):
