@@ -1,1 +1,1 @@
-"""The Lark grammar of SGL, as package data."""
+"""Grammars: SGL's own (`sgl.lark`, package data), and context-free grammars as constraints."""

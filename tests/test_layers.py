@@ -39,7 +39,7 @@ LAW: dict[str, set[str]] = {
     "sglc.automata": set(),
     "sglc.types": {"sglc.automata", "sglc.diagnostics"},
     "sglc.schema": {"sglc.automata"},
-    "sglc.grammar": set(),
+    "sglc.grammar": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.stdlib": set(),
     "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},

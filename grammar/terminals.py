@@ -1,0 +1,259 @@
+"""Terminals of a grammar as automata.
+
+Lark makes one pattern of each terminal, joining the patterns of its parts and trying longer alternatives
+first. The same pattern is made here, so that what a terminal matches is what it matches there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sglc.automata.dfa import literal
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.model import (
+    Alternatives,
+    Characters,
+    Expression,
+    Grammar,
+    Literal,
+    Named,
+    Pattern,
+    Reference,
+    Repeat,
+    Sequence,
+    Words,
+)
+from sglc.grammar.patterns import (
+    Automaton,
+    PatternError,
+    compile_pattern,
+    escaped,
+    first_points,
+    pattern_width,
+)
+from sglc.source import Source
+
+MAX_PATTERN = 200_000
+"""Characters of the pattern of one terminal."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One terminal, named or written in place. `value` is the pattern without its flags."""
+
+    index: int
+    name: str
+    value: str
+    flags: frozenset[str]
+    is_text: bool
+    """Whether it is a plain text, not a pattern."""
+    priority: int = 0
+    source: Source | None = field(default=None, compare=False, repr=False)
+    at: int = field(default=-1, compare=False, repr=False)
+
+    @property
+    def regex(self) -> str:
+        return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
+
+    @property
+    def exact(self) -> str | None:
+        """The one text that it matches, if it is that plain."""
+        return self.value if self.is_text and not self.flags & {"i"} else None
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        text = self.exact
+        if text is not None:
+            return ((literal(text), ()),)
+        try:
+            found = compile_pattern(self.regex)
+        except PatternError as fault:
+            raise GrammarError(f"{self.shown}: {fault.reason}", self.source, self.at) from None
+        return found
+
+    @cached_property
+    def first(self) -> tuple[tuple[int, int], ...]:
+        """The characters that it may begin with."""
+        text = self.exact
+        return ((ord(text[0]), ord(text[0])),) if text else first_points(self.automaton)
+
+    @cached_property
+    def nullable(self) -> bool:
+        text = self.exact
+        if text is not None:
+            return not text
+        return any(dfa.edges and 0 in dfa.accepting for dfa, _ in self.automaton)
+
+    @property
+    def shown(self) -> str:
+        """How it is called in messages."""
+        if not self.name.startswith("__"):
+            return f"the terminal {self.name}"
+        return repr(self.value) if self.is_text else f"/{self.value}/"
+
+    def order(self) -> tuple[int, int, int, str]:
+        """Sorts terminals as Lark's lexers try them."""
+        width = len(self.value) if self.is_text else pattern_width(self.regex)[1]
+        return -self.priority, -width, -len(self.value), self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A pattern under construction, as Lark's PatternStr and PatternRE."""
+
+    value: str
+    flags: frozenset[str]
+    is_text: bool
+
+    @property
+    def regex(self) -> str:
+        return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
+
+
+def _with_flags(regex: str, flags: frozenset[str]) -> str:
+    for flag in sorted(flags):
+        regex = f"(?{flag}:{regex})"
+    return regex
+
+
+class Tokens:
+    """The terminals that a grammar uses, each once."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.all: list[Token] = []
+        self._known: dict[_Part, Token] = {}
+        self._parts: dict[str, _Part] = {}
+        self._by_name: dict[str, Token] = {}
+        self._source: Source | None = None
+        self._defined = False
+
+    def named(self, name: str) -> Token:
+        token = self._by_name.get(name)
+        if token is None:
+            terminal = self.grammar.terminals[name]
+            part = self._part_of(name)
+            token = Token(
+                len(self.all), name, part.value, part.flags, part.is_text, terminal.priority,
+                terminal.source, terminal.at,
+            )  # fmt: skip
+            self.all.append(token)
+            self._by_name[name] = token
+            if token.nullable and self.grammar.dialect == "lark":
+                raise GrammarError(
+                    f"the terminal {name} may be empty", terminal.source, terminal.at,
+                    "Lark refuses that; make it optional where it is used",
+                )  # fmt: skip
+        return token
+
+    def written(self, item: Literal | Pattern, source: Source | None) -> Token:
+        """The terminal of a text or pattern inside a rule; a defined one of the same pattern is the same."""
+        if type(item) is Literal:
+            part = _Part(item.text, _IGNORE_CASE if item.ignore_case else _NO_FLAGS, True)
+        else:
+            assert isinstance(item, Pattern)
+            part = _Part(item.regex, item.flags, False)
+        token = self._known.get(part)
+        if token is not None:
+            return token
+        if not self._defined:
+            self._define()
+            return self.written(item, source)
+        token = Token(
+            len(self.all), f"__ANON_{len(self.all)}", part.value, part.flags, part.is_text, 0, source, item.at
+        )
+        self.all.append(token)
+        self._known[part] = token
+        if not part.is_text and token.nullable and self.grammar.dialect == "lark":
+            raise GrammarError(f"{token.shown} may be empty", source, item.at, "Lark refuses that")
+        return token
+
+    def _define(self) -> None:
+        """Texts and patterns that are written in place may be named terminals all the same."""
+        self._defined = True
+        for name, terminal in self.grammar.terminals.items():
+            if type(terminal.body) in (Literal, Pattern):
+                part = self._part_of(name)
+                if part not in self._known:
+                    self._known[part] = self.named(name)
+
+    def _part_of(self, name: str) -> _Part:
+        part = self._parts.get(name)
+        if part is None:
+            terminal = self.grammar.terminals[name]
+            self._source = terminal.source
+            try:
+                part = self._part(terminal.body)
+            except PatternError as fault:
+                raise GrammarError(
+                    f"the terminal {name}: {fault.reason}", terminal.source, terminal.at
+                ) from None
+            self._parts[name] = part
+        return part
+
+    def _part(self, item: Expression) -> _Part:
+        match item:
+            case Literal(text, ignore_case):
+                return _Part(text, _IGNORE_CASE if ignore_case else _NO_FLAGS, True)
+            case Pattern(regex, flags):
+                return _Part(regex, flags, False)
+            case Reference(name):
+                return self._part_of(name)
+            case Characters(points):
+                return _Part(_class(points), _NO_FLAGS, False)
+            case Words(texts):
+                longest = sorted(texts, key=lambda text: (-len(text), text))
+                return self._joined("(?:", "|".join(map(escaped, longest)), ")")
+            case Sequence(items):
+                parts = [self._part(inner) for inner in items]
+                if not parts:
+                    return _Part("", _NO_FLAGS, True)
+                if len(parts) == 1:
+                    return parts[0]
+                return self._joined("", "".join([part.regex for part in parts]), "")
+            case Alternatives(arms):
+                parts = [self._part(arm) for arm in arms]
+                if len(parts) == 1:
+                    return parts[0]
+                # Lark's order: what may be longer is tried first.
+                parts.sort(key=_preference)
+                return self._joined("(?:", "|".join([part.regex for part in parts]), ")")
+            case Repeat(inner, minimum, maximum):
+                part = self._part(inner)
+                made = self._joined("(?:", part.regex, ")" + _quantifier(minimum, maximum))
+                return _Part(made.value, part.flags, False)
+            case Named():
+                raise PatternError("an alias has no place in a terminal")
+        raise PatternError("a difference has no place in a terminal")
+
+    def _joined(self, before: str, middle: str, after: str) -> _Part:
+        if len(middle) > MAX_PATTERN:
+            raise PatternError(f"its pattern has more than {MAX_PATTERN} characters")
+        return _Part(before + middle + after, _NO_FLAGS, False)
+
+
+_NO_FLAGS: frozenset[str] = frozenset()
+_IGNORE_CASE = frozenset("i")
+
+
+def _preference(part: _Part) -> tuple[int, int, int]:
+    if part.is_text:
+        return -len(part.value), -len(part.value), -len(part.value)
+    low, high = pattern_width(part.regex)
+    return -high, -low, -len(part.value)
+
+
+def _quantifier(minimum: int, maximum: int | None) -> str:
+    if maximum is None:
+        return {0: "*", 1: "+"}.get(minimum, f"{{{minimum},}}")
+    if (minimum, maximum) == (0, 1):
+        return "?"
+    return f"{{{minimum}}}" if minimum == maximum else f"{{{minimum},{maximum}}}"
+
+
+def _class(points: tuple[tuple[int, int], ...]) -> str:
+    def shown(point: int) -> str:
+        return f"\\U{point:08x}"
+
+    return "[" + "".join(f"{shown(low)}-{shown(high)}" for low, high in points) + "]"
