@@ -12,8 +12,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from sglc.automata.encoding import short_escapes, unit_escapes
 from sglc.automata.term import Encoding
-from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, ByteRange, escape, utf8_sequences
+from sglc.runtime.mask.utf8 import ESCAPED, ByteRange, escape, utf8_sequences
 
 Path = tuple[ByteRange, ...]
 Move = tuple[int, int, int]
@@ -24,8 +25,6 @@ HEX = 0x100
 
 _BACKSLASH = (0x5C, 0x5C)
 _U = (0x75, 0x75)
-_D = (HEX + 13, HEX + 13)
-_FREE_SHORT_ESCAPES = {**SHORT_ESCAPES, 0x2F: b"\\/"}
 
 
 def spellings(low: int, high: int, encoding: Encoding) -> Iterator[Path]:
@@ -42,51 +41,13 @@ def spellings(low: int, high: int, encoding: Encoding) -> Iterator[Path]:
     if low <= high:
         yield from utf8_sequences(low, high)
     if encoding == "json-any":
-        for character, short in _FREE_SHORT_ESCAPES.items():
-            if first <= character <= last:
-                yield tuple((byte, byte) for byte in short)
-        yield from _code_units(first, last)
-
-
-def _code_units(low: int, high: int) -> Iterator[Path]:
-    r"""The characters as `\uXXXX`, above U+FFFF as two of them (RFC 8259, section 7)."""
-    if low <= 0xFFFF:
-        for digits in _digits(low, min(high, 0xFFFF), (12, 8, 4, 0)):
-            yield _BACKSLASH, _U, *[(HEX + a, HEX + b) for a, b in digits]
-    if high > 0xFFFF:
-        # 20 bits: two and two digits of the first unit, behind D8, and the same of the second, behind DC.
-        for digits in _digits(max(low, 0x10000) - 0x10000, high - 0x10000, (18, 14, 10, 8, 4, 0)):
-            path = [_BACKSLASH, _U, _D]
-            for place, (a, b) in enumerate(digits):
-                if place == 3:
-                    path += [_BACKSLASH, _U, _D]
-                base = HEX + (8 if place == 0 else 12 if place == 3 else 0)
-                path.append((base + a, base + b))
+        for _, short in short_escapes(first, last):
+            yield tuple((byte, byte) for byte in short.encode())
+        for units in unit_escapes(first, last):
+            path: list[ByteRange] = []
+            for unit in units:
+                path += [_BACKSLASH, _U, *[(HEX + a, HEX + b) for a, b in unit]]
             yield tuple(path)
-
-
-def _digits(low: int, high: int, shifts: tuple[int, ...]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Sequences of digit ranges for low..high; a digit lies between its shift and the one before.
-
-    As for UTF-8, behind a range wider than one all digits are free.
-    """
-    for shift in reversed(shifts[:-1]):
-        block = (1 << shift) - 1
-        if low >> shift != high >> shift:
-            if low & block:
-                yield from _digits(low, low | block, shifts)
-                yield from _digits((low | block) + 1, high, shifts)
-                return
-            if high & block != block:
-                yield from _digits(low, (high & ~block) - 1, shifts)
-                yield from _digits(high & ~block, high, shifts)
-                return
-    out = []
-    above = 1 << 32
-    for shift in shifts:
-        out.append((low % above >> shift, high % above >> shift))
-        above = 1 << shift
-    yield tuple(out)
 
 
 @lru_cache(maxsize=512)

@@ -2,9 +2,9 @@
 
 Both questions walk pairs of positions in terms, breadth first over the characters of the text, so that the
 first answer is a shortest one. A position is the chain of what is still to be read. Terms are followed
-exactly but for two things that are read as more than they are: distinct keys as any keys, and `Except` over
-anything but one text as its item. The walk ends after `LIMIT` pairs; then the answer is that nothing was
-found.
+exactly but for three things that are read as more than they are: distinct keys as any keys, greedy texts as
+any texts, and `Except` over anything but one text as its item. The walk ends after `LIMIT` pairs; then the
+answer is that nothing was found.
 """
 
 from __future__ import annotations
@@ -14,21 +14,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa
+from sglc.automata.array_states import ArrayStates
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
+from sglc.automata.compound_words import entry
+from sglc.automata.counts import Counts, Vector
 from sglc.automata.dfa import nice_char
-from sglc.automata.encoding import ESCAPED, spelled
+from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
+from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import (
     Anything,
+    Arm,
+    Array,
     Bytes,
     CharDfa,
     Choice,
     Except,
     Language,
     Nothing,
+    Object,
+    Property,
     Repeat,
     Rule,
     Sequence,
+    Span,
+    Term,
     Text,
     UniqueKeys,
     Words,
@@ -59,6 +69,32 @@ class _Items:
 
     term: Repeat
     done: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """An array or object between its items or entries: in a state, with something before it or not."""
+
+    term: Array | Object
+    states: ArrayStates | ObjectStates
+    state: int
+    begun: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _InSpan:
+    """A span after characters that end at these places of its text (exclusive)."""
+
+    term: Span
+    ends: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """Escapes of UTF-16 units still to come: the characters of each as ranges."""
+
+    sets: tuple[tuple[tuple[int, int], ...], ...]
 
 
 class _Place:
@@ -170,7 +206,13 @@ class _Walker:
                 if not text:
                     return rest
                 key: Any = (text, id(rest))
-            case _InText() | _Items():
+            case _Units(sets):
+                if not sets:
+                    return rest
+                key = (sets, id(rest))
+            case _InSpan(term, ends, count):
+                key = (id(term), ends, count, id(rest))
+            case _InText() | _Items() | _Parts():
                 key = (id(head), id(rest), 1)
             case _:
                 key = (id(head), id(rest))
@@ -193,6 +235,67 @@ class _Walker:
         if term.maximum is None:
             done = min(done, max(term.minimum, 1))
         return self.make((id(term), done), lambda: _Items(term, done))
+
+    def array(self, term: Array) -> _Parts:
+        def build() -> _Parts:
+            counts = Counts(term.counters)
+            places = [[counts.vector(arm.counts) for arm in arms] for arms in (*term.places, term.rest)]
+            states = ArrayStates(places[:-1], places[-1], term.minimum, term.maximum, term.counters)
+            return _Parts(term, states, 0, False)
+
+        return self.make((id(term), "parts"), build)
+
+    def object(self, term: Object) -> _Parts:
+        def build() -> _Parts:
+            counts = Counts(term.counters)
+            parts = (*term.properties, *term.families)
+            labels = [
+                Label(tuple(_by_vector(part.arms, counts)), 1 if i < number else None)
+                for i, part in enumerate(parts)
+            ]
+            states = ObjectStates(
+                labels, number, term.clauses, term.counters, term.minimum, term.maximum,
+                term.order == "declared",
+            )  # fmt: skip
+            return _Parts(term, states, 0, False)
+
+        number = len(term.properties)
+        return self.make((id(term), "parts"), build)
+
+    def behind(self, parts: _Parts, state: int) -> _Parts:
+        key = (id(parts.term), "parts", state)
+        return self.make(key, lambda: _Parts(parts.term, parts.states, state, True))
+
+    def items_of(self, parts: _Parts, rest: Place) -> Iterator[Place]:
+        term, states, state = parts.term, parts.states, parts.state
+        if not states.feasible(state):
+            return
+        if states.may_end(state):
+            yield rest
+        if isinstance(states, ArrayStates) and isinstance(term, Array):
+            number = states.place(state)
+            arms = (*term.places, term.rest)[number]
+            for option, after in states.options(state):
+                item = self.place(arms[option].term, self.place(self.behind(parts, after), rest))
+                yield self.place(term.comma, item) if parts.begun else item
+        elif isinstance(states, ObjectStates) and isinstance(term, Object):
+            for outcome, bits in states.profile(state):
+                for label in range(bits.bit_length()):
+                    if bits >> label & 1:
+                        for option, _, _ in outcome:
+                            whole = self.entry(term, label, option)
+                            after = self.behind(parts, states.advance(state, label, option))
+                            item = self.place(whole, self.place(after, rest))
+                            yield self.place(term.comma, item) if parts.begun else item
+
+    def entry(self, term: Object, label: int, option: int) -> Term:
+        def build() -> Term:
+            part = (*term.properties, *term.families)[label]
+            key = dfa.literal(part.name) if isinstance(part, Property) else part.keys
+            values = list(_by_vector(part.arms, Counts(term.counters)).values())[option]
+            return entry(Text(key, term.encoding), term.colon, Choice(tuple(values)))
+
+        return self.make((id(term), "entry", label, option), build)
 
     def open(self, place: Place) -> tuple[Place, ...]:
         """The same position as places where a character comes next, or None where the word may end."""
@@ -222,8 +325,22 @@ class _Walker:
         """The ways to begin a place; itself where a character comes next."""
         head, rest = place.head, place.rest
         match head:
-            case _Chars():
+            case _Chars() | _Units():
                 yield place
+            case Array():
+                yield self.place(self.array(head), rest)
+            case Object():
+                yield self.place(self.object(head), rest)
+            case _Parts():
+                yield from self.items_of(head, rest)
+            case Span(text):
+                if head.max_chars is None or head.min_chars <= head.max_chars:
+                    yield self.place(_InSpan(head, tuple(range(len(text) + 1)), 0), rest)
+            case _InSpan(term, _, count):
+                if count >= term.min_chars:
+                    yield rest
+                if term.max_chars is None or count < term.max_chars:
+                    yield place
             case Bytes(data):
                 yield self.place(_Chars(data.decode("utf-8", "replace")), rest)
             case Words(words):
@@ -292,22 +409,46 @@ class _Walker:
             case _InText(term, state, count):
                 for low, high, target in term.dfa.edges[state]:
                     after = self.place(self.in_text(term, target, count + 1), rest)
-                    if term.encoding == "raw":
-                        yield low, high, after
-                    else:
-                        yield from self.escaped(low, high, after)
+                    yield from self.written(low, high, term.encoding, after)
+            case _InSpan(term, ends, count):
+                by_char: dict[str, list[int]] = {}
+                for end in ends:
+                    if end < len(term.text):
+                        by_char.setdefault(term.text[end], []).append(end + 1)
+                for char, places in sorted(by_char.items()):
+                    after = self.place(_InSpan(term, tuple(places), self.counted(term, count + 1)), rest)
+                    yield from self.written(ord(char), ord(char), term.encoding, after)
+            case _Units(sets):
+                for low, high in sets[0]:
+                    yield low, high, self.place(_Units(sets[1:]), rest)
 
-    def escaped(self, low: int, high: int, after: Place) -> Iterator[tuple[int, int, Place]]:
-        """An edge over characters as edges over what is written of them inside a JSON string."""
+    @staticmethod
+    def counted(term: Span, count: int) -> int:
+        return min(count, term.min_chars) if term.max_chars is None else count
+
+    def written(self, low: int, high: int, encoding: str, after: Place) -> Iterator[tuple[int, int, Place]]:
+        """An edge over characters as edges over what is written of them."""
+        if encoding == "raw":
+            yield low, high, after
+            return
         begin = low
         for point in sorted(point for point in ESCAPED if low <= point <= high):
             if begin < point:
                 yield begin, point - 1, after
             begin = point + 1
-            text = spelled(point, True)
-            yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
+            if encoding == "json":
+                text = spelled(point, True)
+                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
         if begin <= high:
             yield begin, high, after
+        if encoding == "json-any":
+            for _, text in short_escapes(low, high):
+                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
+            for units in unit_escapes(low, high):
+                sets = [
+                    part for unit in units for part in (((92, 92),), ((117, 117),), *map(_hexadecimal, unit))
+                ]
+                yield 92, 92, self.place(_Units(tuple(sets[1:])), after)
 
     def after(self, place: Place, text: str) -> list[Place]:
         """Opened places after a text."""
@@ -343,6 +484,24 @@ class _Walker:
                         seen.add(opened)
                         queue.append((opened, text + chr(nice_char([(low, high)]))))
         return None
+
+
+def _by_vector(arms: tuple[Arm, ...], counts: Counts) -> dict[Vector, list[Term]]:
+    """The arms by what they count."""
+    found: dict[Vector, list[Term]] = {}
+    for arm in arms:
+        found.setdefault(counts.vector(arm.counts), []).append(arm.term)
+    return found
+
+
+def _hexadecimal(digits: Digits) -> tuple[tuple[int, int], ...]:
+    """The characters of a range of digits."""
+    low, high = digits
+    found = [(0x30 + low, 0x30 + min(high, 9))] if low <= 9 else []
+    if high >= 10:
+        low = max(low, 10) - 10
+        found += [(0x41 + low, 0x41 + high - 10), (0x61 + low, 0x61 + high - 10)]
+    return tuple(found)
 
 
 def _without(term: Text, words: frozenset[bytes]) -> Text:

@@ -43,7 +43,7 @@ class ArrayStates:
         if fillable is not None:
             maximum = fillable if maximum is None else min(maximum, fillable)
         self.maximum = maximum
-        self._clamp = max(self.last, minimum)
+        self._clamp = max(self.last, minimum, 1)
         self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
         self._ids: dict[tuple[int, Vector], int] = {}
         self._states: list[tuple[int, Vector]] = []

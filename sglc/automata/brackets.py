@@ -6,14 +6,18 @@ keeps count of brackets outside of strings; what it cannot follow is not proved.
 
 from __future__ import annotations
 
+from sglc.automata.compound_words import arm_terms
 from sglc.automata.term import (
+    Array,
     Bytes,
     Choice,
     Except,
     Language,
+    Object,
     Repeat,
     Rule,
     Sequence,
+    Span,
     Term,
     Text,
     UniqueKeys,
@@ -78,7 +82,7 @@ class _Proof:
             case Words(words):
                 return self.same([_scan(word, depth, quoted) for word in words])
             case Text():
-                inert = quoted if term.encoding == "json" else not quoted and not _has_special(term)
+                inert = quoted if term.encoding != "raw" else not quoted and not _has_special(term)
                 if not inert or not depth:
                     raise _NotProved
                 return depth, quoted
@@ -101,6 +105,18 @@ class _Proof:
                 return depth, quoted
             case UniqueKeys(key, value) if depth and not quoted and key.encoding == "json":
                 self.unchanged(value, depth, quoted)
+                return depth, quoted
+            case Array() if depth and not quoted:
+                for part in (*arm_terms(term), term.comma):
+                    self.unchanged(part, depth, quoted)
+                return depth, quoted
+            case Object() if depth and not quoted and term.encoding != "raw":
+                for part in (*arm_terms(term), term.comma, term.colon):
+                    self.unchanged(part, depth, quoted)
+                return depth, quoted
+            case Span(text, encoding) if depth:
+                if not quoted if encoding != "raw" else quoted or any(ord(c) in _SPECIAL for c in text):
+                    raise _NotProved
                 return depth, quoted
         raise _NotProved
 

@@ -2,7 +2,8 @@
 
 All answers come from one table: the n shortest words of every term, found as a least fixed point over the
 rules (Knuth 1977, for n = 1). Counts, distinct keys and excluded words are all taken into account: to know
-that something remains when k words are excluded, it is enough to know k + 1 words.
+that something remains when k words are excluded, it is enough to know k + 1 words. Only that a greedy text
+takes all it can is not looked at: it is read as any text.
 """
 
 from __future__ import annotations
@@ -13,18 +14,29 @@ from itertools import islice, permutations, product
 
 from sglc.automata import dfa
 from sglc.automata.ambiguity import junction_conflict, overlap
+from sglc.automata.compound_words import (
+    array_is_finite,
+    array_words,
+    object_is_finite,
+    object_words,
+    span_words,
+)
 from sglc.automata.dfa import char_rank
-from sglc.automata.encoding import encoded
+from sglc.automata.encoding import spellings
 from sglc.automata.term import (
     Anything,
+    Array,
     Bytes,
     Choice,
+    Encoding,
     Except,
     Language,
     Nothing,
+    Object,
     Repeat,
     Rule,
     Sequence,
+    Span,
     Term,
     Text,
     UniqueKeys,
@@ -113,6 +125,12 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return _repeat_words(term, known, count)
         case UniqueKeys():
             return _keyed_words(term, known, count)
+        case Array():
+            return array_words(term, lambda part, number: _best(part, known, number), count)
+        case Object():
+            return object_words(term, lambda part, number: _best(part, known, number), count)
+        case Span():
+            return span_words(term, count)
 
 
 def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
@@ -192,7 +210,7 @@ def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
         following: dict[int, list[bytes]] = {}
         for state, words in layer.items():
             for low, high, target in edges[state]:
-                for spelling in _cheapest(low, high, term.encoding == "json", count):
+                for spelling in _cheapest(low, high, term.encoding, count):
                     following.setdefault(target, []).extend(word + spelling for word in words)
         layer = {state: _take(words, count) for state, words in following.items()}
         if not layer:
@@ -207,13 +225,16 @@ _REGIONS = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x21), (0x23, 0x2F)
 
 
 @lru_cache(maxsize=4096)
-def _cheapest(low: int, high: int, json: bool, count: int) -> tuple[bytes, ...]:
-    """Spellings of `count` characters of a range, shortest first."""
+def _cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes, ...]:
+    """Spellings of characters of a range, shortest first: `count` if there are so many."""
     points: list[int] = []
     for first, last in _REGIONS:
         start, end = max(low, first), min(high, last)
         points += range(start, min(end, start + count - 1) + 1)
-    return _take((encoded(point, json) for point in sorted(points, key=char_rank)), count)
+    points.sort(key=char_rank)
+    return _take(
+        (way.encode() for point in points for way in islice(spellings(point, encoding), count)), count
+    )
 
 
 def is_finite(language: Language) -> bool:
@@ -252,6 +273,15 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
                 return True
             only_empty = _best(item, known, 2) == (b"",) and not separator
             return (maximum is not None or only_empty) and _finite(item, language, known, open_rules)
+        case Array() | Object():
+            is_finite_one = array_is_finite if isinstance(term, Array) else object_is_finite
+            return is_finite_one(  # type: ignore[operator]
+                term,
+                lambda part, number: _best(part, known, number),
+                lambda part: _finite(part, language, known, open_rules),
+            )
+        case Span():
+            return True
         case UniqueKeys(key, value, _, maximum):
             if maximum == 0 or not has_words(value) or not has_words(key):
                 return True
