@@ -108,14 +108,18 @@ def serve(name: str, tokenizer_path: str) -> None:
         answer({"done": done})
 
 
+WARM_UP = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
 def _warm_up(engine: Engine) -> None:
-    """Lazy imports and compiled code are no part of the first constraint."""
-    try:
-        engine.compile("regex", "[a-z]{1,3} x?", {})
-    except Refused:
-        return
-    engine.start()
-    Replay(engine).text(engine.tokenizer.encode("abc x"))
+    """Imports, compiled code and tables of the vocabulary are no part of the first constraint."""
+    for kind, constraint, text in (("regex", "[a-z]{1,3} x?", "abc x"), ("schema", WARM_UP, '{"a": "x y"}')):
+        try:
+            engine.compile(kind, constraint, {})
+        except Refused:
+            continue
+        engine.start()
+        Replay(engine).text(engine.tokenizer.encode(text))
 
 
 def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
