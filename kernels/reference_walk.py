@@ -67,9 +67,10 @@ def walk_rows(
 
 def walk_leaf(
     trie: TrieArrays, entries: np.ndarray, start: int, least: int, most: int, rows: np.ndarray,
-    flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, first: np.ndarray, below: np.ndarray,
-    quiet: np.ndarray, groups: tuple[int, int], states: np.ndarray, counts: np.ndarray, cursor: np.ndarray,
-    mask: np.ndarray, exits: np.ndarray,
+    flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, labels: np.ndarray, open: np.ndarray,
+    first: np.ndarray, below: np.ndarray, quiet: np.ndarray, groups: tuple[int, int], home: int,
+    states: np.ndarray, counts: np.ndarray, cursor: np.ndarray, mask: np.ndarray, exits: np.ndarray,
+    ends: np.ndarray,
 ) -> int:  # fmt: skip
     """Walk inside one leaf from state `start`, with `least` to `most` characters still to come.
 
@@ -78,11 +79,14 @@ def walk_leaf(
     counts int32[deepest + 1]. Every node at which that text may begin (its byte being the first) is written
     to `exits`, except for entries themselves.
 
-    `quiet` bool[256] are bytes of characters that may lead from `start` back to it. While a path has had no
-    others and every character did so, a subtree
-    whose groups (below uint64[n, 2], one bit a group) are all among `groups` is left out: the caller knows
-    its tokens. cursor[3] is the level down to which that holds, cursor[4] the most characters of a path that
-    was walked. Returns the state whose row is missing, or -1 when done.
+    labels uint64[S, W] are sets of what may still be meant from a state, and open uint64[W] what may be meant
+    at all: states without a label that is open are dead. `ends` int32 gets the state before each exit.
+
+    `quiet` bool[256] are bytes of characters that lead from `start` to states that are alive, without end.
+    While a path has had no others (and was in state `home` after every character, if that is not negative),
+    a subtree whose groups (below uint64[n, 2], one bit a group) are all among `groups` is left out: the
+    caller knows its tokens. cursor[3] is the level down to which that holds, cursor[4] the most characters of a path
+    that was walked. Returns the state whose row is missing, or -1 when done.
     """
     entry, node, out, calm, reach = (int(value) for value in cursor)
     while entry < len(entries):
@@ -100,15 +104,19 @@ def walk_leaf(
                 return state
             byte = int(trie.byte[node])
             if flags[state] & ENDS and level - 1 > base and taken >= least and first[byte]:
-                exits[out] = node
+                exits[out], ends[out] = node, state
                 out += 1
             target = int(rows[state, byte])
             now = taken + (1 if target >= 0 and flags[target] & BOUNDARY else 0)
             if target < 0 or lo[target] > most - now or hi[target] < least - now:
                 node = int(trie.end[node])
                 continue
+            if len(open) and not any(int(a) & int(b) for a, b in zip(labels[target], open, strict=True)):
+                node = int(trie.end[node])
+                continue
             calm = min(calm, level - 1)
-            if calm == level - 1 and quiet[byte] and (target == start or not flags[target] & BOUNDARY):
+            at_home = home < 0 or target == home or not flags[target] & BOUNDARY
+            if calm == level - 1 and quiet[byte] and at_home:
                 calm = level
                 if not any(int(below[node, word]) & ~groups[word] for word in (0, 1)):
                     _set_bits(trie, node, mask)

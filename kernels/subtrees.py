@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,7 +28,24 @@ _WALKS = Library(
     _ir,
     {
         "sglc_walk_rows": (_N, *_TRIE, _P, _N, _I, _P, _P, _P, _P, _P),
-        "sglc_walk_leaf": (_N, *_TRIE, _P, _N, _I, _I, _I, *[_P] * 7, _N, _N, *[_P] * 5),
+        "sglc_walk_leaf": (
+            _N,
+            *_TRIE,
+            _P,
+            _N,
+            _I,
+            _I,
+            _I,
+            *[_P] * 4,
+            _P,
+            _N,
+            _P,
+            *[_P] * 3,
+            _N,
+            _N,
+            _I,
+            *[_P] * 6,
+        ),
         "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P, _P),
     },
 )
@@ -42,7 +59,8 @@ class LeafArrays:
     flags: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
-    addresses: tuple[int, int, int, int] = (0, 0, 0, 0)
+    labels: np.ndarray = field(default_factory=lambda: np.zeros((1, 0), np.uint64))
+    addresses: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         expect(self.rows, "rows", np.int32, 2)
@@ -51,19 +69,22 @@ class LeafArrays:
         expect(self.hi, "hi", np.int32)
         if self.rows.shape[1] != 256:
             raise LayoutError("rows must have 256 columns")
-        self.addresses = tuple(map(address, (self.rows, self.flags, self.lo, self.hi)))  # type: ignore[assignment]
+        expect(self.labels, "labels", np.uint64, 2)
+        self.addresses = tuple(map(address, (self.rows, self.flags, self.lo, self.hi, self.labels)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quiet:
-    """Bytes that leave a leaf in its start state, and the groups of bytes that need not be walked.
+    """Bytes after which a leaf stays alive, and the groups of bytes that need not be walked.
 
-    below uint64[n, 2] by trie node, bytes bool[256], groups uint64[2]; see `reference_walk.walk_leaf`.
+    below uint64[n, 2] by trie node, bytes bool[256], groups uint64[2], `home` a state or -1; see
+    `reference_walk.walk_leaf`.
     """
 
     below: np.ndarray
     bytes: np.ndarray
     groups: np.ndarray
+    home: int = -1
 
     def __post_init__(self) -> None:
         expect(self.below, "below", np.uint64, 2)
@@ -72,6 +93,9 @@ class Quiet:
 
 
 _NOTHING_QUIET = Quiet(np.zeros((1, 2), np.uint64), np.zeros(256, bool), np.zeros(2, np.uint64))
+
+
+_NO_LABELS = np.zeros(0, np.uint64)
 
 
 class SubtreeWalk:
@@ -86,8 +110,11 @@ class SubtreeWalk:
         self._stack = np.zeros(trie.deepest + 2, np.int32)
         self._counts = np.zeros(trie.deepest + 2, np.int32)
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
+        self._ends = np.zeros(len(trie.byte) + 1, np.int32)
         self._cursor = np.zeros(5, np.int64)
-        self._scratch = tuple(map(address, (self._stack, self._counts, self._cursor, self._exits)))
+        self._scratch = tuple(
+            map(address, (self._stack, self._counts, self._cursor, self._exits, self._ends))
+        )
         self.roots = _roots(trie)
 
     def rows(
@@ -122,29 +149,36 @@ class SubtreeWalk:
     def leaf(
         self, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray, mask: np.ndarray,
         arrays: Callable[[], LeafArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
-    ) -> tuple[np.ndarray, int]:  # fmt: skip
-        """See `reference_walk.walk_leaf`: (exits, most characters of a path), from (state, least, most)."""
+        open: np.ndarray = _NO_LABELS,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        """See `reference_walk.walk_leaf`: (exits, the states before them, most characters of a path), from
+        `place`, (state, least, most)."""
         kernels = _WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         still = quiet or _NOTHING_QUIET
         groups = (int(still.groups[0]), int(still.groups[1]))
-        calm = (address(still.below), address(still.bytes), *(_signed(word) for word in groups))
+        calm = (
+            address(first), address(still.below), address(still.bytes), *(_signed(word) for word in groups),
+            still.home,
+        )  # fmt: skip
         while True:
             leaf = arrays()
             if kernels is None:
                 missing = reference_walk.walk_leaf(
-                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, first, still.below,
-                    still.bytes, groups, self._stack, self._counts, cursor, mask, self._exits,
+                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, leaf.labels,
+                    open, first, still.below, still.bytes, groups, still.home, self._stack, self._counts,
+                    cursor, mask, self._exits, self._ends,
                 )  # fmt: skip
             else:
-                stack, counts, at, exits = self._scratch
+                stack, counts, at, exits, ends = self._scratch
                 missing = kernels.walk_leaf(
-                    *self._arrays, address(entries), len(entries), *place, *leaf.addresses, address(first),
-                    *calm, stack, counts, at, address(mask), exits,
+                    *self._arrays, address(entries), len(entries), *place, *leaf.addresses, len(open),
+                    address(open), *calm, stack, counts, at, address(mask), exits, ends,
                 )  # fmt: skip
             if missing < 0:
-                return self._exits[: cursor[2]].copy(), int(cursor[4])
+                found = int(cursor[2])
+                return self._exits[:found].copy(), self._ends[:found].copy(), int(cursor[4])
             fill(missing)
 
     def literal(self, entries: np.ndarray, data: bytes, first: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
-from sglc.runtime.mask import slices
+from sglc.runtime.mask import leaf
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -24,13 +24,11 @@ EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "50"))
 BYTE_VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)])
 
 
-@pytest.fixture(params=["walked", "sliced"], autouse=True)
-def slicing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Small vocabularies are only walked; the second time they are sliced like large ones."""
-    if request.param == "sliced":
-        monkeypatch.setattr(slices, "_SMALL", 0)
-        monkeypatch.setattr(slices, "_NARROW", 1)
-        monkeypatch.setattr(slices, "_REACH", 4)
+@pytest.fixture(params=["walked", "looked up"], autouse=True)
+def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Tokens of small classes are walked; the second time they are looked up like those of large ones."""
+    if request.param == "looked up":
+        monkeypatch.setattr(leaf, "_FEW", 1)
     return request.param
 
 

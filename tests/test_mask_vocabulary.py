@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.tokenizer_bytes import TokenizerError
-from sglc.runtime.mask.trie import build_trie, restrict
+from sglc.runtime.mask.trie import build_trie
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 TEXTS = ["the cat sat on the mat", "the café is near", "a naïve “quote” 😀", "x = [1, 22, 333]\n\n\tend"]
@@ -146,18 +146,6 @@ def test_tries_hold_exactly_the_tokens(tokens: list[bytes | None]) -> None:
     assert found == {index: data for index, data in enumerate(tokens) if data}
     paths = [trie.path(node) for node in range(trie.size)]
     assert paths == sorted(set(paths))
-
-
-@given(TOKENS, st.randoms())
-def test_parts_of_tries_are_tries(tokens: list[bytes | None], random) -> None:  # type: ignore[no-untyped-def]
-    keep = np.array([random.random() < 0.5 for _ in tokens], bool)
-    part = restrict(build_trie(tokens), keep)
-    kept = {data for index, data in enumerate(tokens) if data and keep[index]}
-    assert {part.path(n) for n in range(part.size) if part.token[n] != -1} == kept
-    plain = build_trie([data if data in kept else None for data in tokens])
-    assert [part.path(n) for n in range(part.size)] == [plain.path(n) for n in range(plain.size)]
-    assert part.end.tolist() == plain.end.tolist()
-    assert part.deepest == plain.deepest
 
 
 def test_digests_tell_vocabularies_apart() -> None:

@@ -128,20 +128,27 @@ def test_leaf(
     if calm is not None:
         words = st.sampled_from((0, 1, 2, 3, 5, 1 << 63))
         below = np.array([[data.draw(words), data.draw(words)] for _ in trie.byte], np.uint64).reshape(-1, 2)
-        quiet = Quiet(below, calm, np.array([data.draw(words), data.draw(words)], np.uint64))
+        home = data.draw(st.integers(-1, len(leaf.arrays.lo) - 1))
+        quiet = Quiet(below, calm, np.array([data.draw(words), data.draw(words)], np.uint64), home)
+    width = data.draw(st.integers(0, 2))
+    sets = st.lists(st.integers(0, 7), min_size=width, max_size=width)
+    labels = np.array([data.draw(sets) for _ in leaf.arrays.lo], np.uint64).reshape(len(leaf.arrays.lo), width)
+    opened = np.array(data.draw(sets), np.uint64)
 
     def run() -> object:
         old = leaf.arrays
         mask, asked = np.zeros(trie.words, np.int32), []
-        arrays = LeafArrays(old.rows, old.flags.copy(), old.lo, old.hi)
+        arrays = LeafArrays(old.rows, old.flags.copy(), old.lo, old.hi, labels)
 
         def fill(state: int) -> None:
             asked.append(state)
             arrays.flags[state] |= KNOWN
 
         place = (leaf.start, leaf.least, leaf.most)
-        exits, reach = SubtreeWalk(trie).leaf(entries, place, first, mask, lambda: arrays, fill, quiet)
-        return mask.tolist(), exits.tolist(), reach, asked
+        exits, ends, reach = SubtreeWalk(trie).leaf(
+            entries, place, first, mask, lambda: arrays, fill, quiet, opened
+        )
+        return mask.tolist(), exits.tolist(), ends.tolist(), reach, asked
 
     compiled, reference = both_ways(run)
     assert compiled == reference

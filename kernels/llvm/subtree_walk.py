@@ -81,8 +81,9 @@ def _walk_leaf(module: ir.Module) -> None:
     f = Function(
         module, "sglc_walk_leaf", I64,
         {**_TRIE, "entries": P32, "count": I64, "start": I32, "least": I32, "most": I32, "rows": P32,
-         "flags": P8, "lo": P32, "hi": P32, "first": P8, "below": P64, "quiet": P8, "quiet0": I64,
-         "quiet1": I64, "states": P32, "counts": P32, "cursor": P64, "mask": P32, "exits": P32},
+         "flags": P8, "lo": P32, "hi": P32, "labels": P64, "width": I64, "open": P64, "first": P8,
+         "below": P64, "quiet": P8, "quiet0": I64, "quiet1": I64, "home": I32, "states": P32, "counts": P32,
+         "cursor": P64, "mask": P32, "exits": P32, "ends": P32},
     )  # fmt: skip
     b = f.b
     place = _Subtrees(f)
@@ -121,6 +122,7 @@ def _walk_leaf(module: ir.Module) -> None:
             )
             with f.when(ending):
                 f.store("exits", f.get(out), b.trunc(node, I32))
+                f.store("ends", f.get(out), state)
                 f.set(out, b.add(f.get(out), I64(1)))
             target = f.load("rows", b.add(b.shl(f.long(state), I64(8)), byte))
             with f.when(b.icmp_signed("<", target, I32(0))):
@@ -136,13 +138,27 @@ def _walk_leaf(module: ir.Module) -> None:
             with f.when(b.not_(legal)):
                 f.set(place.node, f.long(f.load("end", node)))
                 b.branch(visit)
+            with f.when(b.icmp_signed(">", f.arg["width"], I64(0))):
+                word, shared = f.variable(I64(0)), f.variable(I64(0))
+                with f.loop() as (_, compared):
+                    f.leave_unless(b.icmp_signed("<", f.get(word), f.arg["width"]), compared)
+                    at = b.add(b.mul(place_of, f.arg["width"]), f.get(word))
+                    both = b.and_(f.load("labels", at), f.load("open", f.get(word)))
+                    f.set(shared, b.or_(f.get(shared), both))
+                    f.set(word, b.add(f.get(word), I64(1)))
+                with f.when(b.icmp_unsigned("==", f.get(shared), I64(0))):
+                    f.set(place.node, f.long(f.load("end", node)))
+                    b.branch(visit)
             # `calm` is the level down to which the path has only had quiet bytes.
             with f.when(b.icmp_signed(">", f.get(calm), above)):
                 f.set(calm, above)
             silent = f.both(
                 b.icmp_signed("==", f.get(calm), above),
                 b.icmp_unsigned("!=", f.load("quiet", byte), I8(0)),
-                b.or_(b.icmp_signed("==", target, f.arg["start"]), b.icmp_unsigned("==", whole, I32(0))),
+                b.or_(
+                    b.or_(b.icmp_signed("<", f.arg["home"], I32(0)), b.icmp_unsigned("==", whole, I32(0))),
+                    b.icmp_signed("==", target, f.arg["home"]),
+                ),
             )
             with f.when(silent):
                 f.set(calm, level)

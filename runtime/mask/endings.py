@@ -102,7 +102,7 @@ def forced(machine: Machine, config: int) -> bytes:
                     run = node.forced_run(state)
                     if run:
                         out += run
-                        here = machine.after(cont)
+                        here = node.behind(machine, state, cont)
                         continue
                 legal = np.flatnonzero(machine.first(here))
                 if len(legal) != 1:

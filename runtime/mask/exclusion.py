@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sglc.runtime.mask.endings import completion
-from sglc.runtime.mask.machine import ACCEPT, DEAD, END, Loop, Machine, Node, Work
+from sglc.runtime.mask.machine import DEAD, END, Machine, Node, Work
 from sglc.runtime.mask.nodes import WordSet
 
 TriePlace = tuple[int, int, int]
@@ -125,21 +125,6 @@ class Exclusion(Node):
                     target = landed[inner] = self._land(machine, inner, None, cont)
                 yield low, high, target
             low = high + 1
-
-    def loop(self, machine: Machine, state: State, cont: int) -> Loop | None:
-        inner, place = state
-        threads = [thread for thread in machine.configs[inner] if thread != ACCEPT]
-        if place is not None or len(threads) != 1:
-            return None
-        node, leaf, end = machine.threads[threads[0]]
-        found = node.loop(machine, leaf, end)
-        if found is None or cont == END:
-            return found
-        closed = found.closed and machine.avoids(machine.after(cont), found.ranges)
-        return Loop(found.ranges, found.certain, closed)
-
-    def blur(self, machine: Machine, state: State, reach: int) -> State:
-        return state if state[1] is not None else (machine.blur(state[0], reach), None)
 
     def shortest(self, machine: Machine) -> bytes:
         state = (machine.begin(self.item, END), self.set.root)

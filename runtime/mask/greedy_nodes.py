@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import DEAD, Loop, Machine, Node, Work
+from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
 from sglc.runtime.mask.text import Place, TextTable
 
 State = tuple[Place, int]
@@ -107,17 +106,6 @@ class GreedyNode(Node):
                 if config:
                     return config
         return machine.step(following, byte) if following else DEAD
-
-    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
-        place, _ = state
-        ranges, certain = self.table.loop(*place)
-        if not ranges:
-            return None
-        # Past the bound on its length the text ends, and what follows could take the same characters.
-        return Loop(ranges, certain, certain is None or machine.avoids(machine.after(cont), ranges))
-
-    def blur(self, machine: Machine, state: State, reach: int) -> State:
-        return self.table.blur(state[0], reach), state[1]
 
     def shortest(self, machine: Machine) -> bytes:
         assert self.first is not None

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from sglc.automata.emptiness import shortest_words
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.spelling import ByteMoves, Move, plain, spelled
-from sglc.runtime.mask.utf8 import Class
+from sglc.runtime.mask.spelling import ByteMoves, Move, spelled
 
 _MANY = 1_000_000
 _MOST_STATES = 200_000
@@ -39,7 +38,6 @@ class KeyTable(ByteMoves):
         self._known: dict[int, tuple[Move, ...]] = {}
         self._nodes: dict[_Node, int] = {}
         self._below: dict[int, int] = {}
-        self._loops: dict[int, Class] = {}
         self._left: list[list[int | None] | None] = [None] * len(self.families)
         self._words: dict[tuple[int, int], tuple[int, list[bytes]]] = {}
         root = (0, len(self.names), 0) if self.names else _NO_NODE
@@ -145,19 +143,6 @@ class KeyTable(ByteMoves):
             if place in dfa.accepting:
                 return label
         return -1
-
-    def loop(self, local: int) -> Class:
-        """The characters that are written as they are and keep a local state where it is."""
-        if local < 0:
-            return ()
-        found = self._loops.get(local)
-        if found is None:
-            ranges: list[tuple[int, int]] = []
-            for low, high, target in self._edges(local):
-                if target == local:
-                    ranges += plain(low, high, self.encoding)
-            found = self._loops[local] = tuple(ranges)
-        return found
 
     # Keys of families
 

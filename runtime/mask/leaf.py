@@ -7,18 +7,56 @@ where a token leaves the leaf, the walk reports the node, and what follows takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sglc.automata.charset import ALL, Ranges, meet, ranges
+from sglc.automata.term import Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.text import TextTable
 
 _FEW = 4
-"""Fewer bytes than this are walked."""
+"""Classes of fewer characters are walked."""
+_MANY = 500
+"""Automata of more states are not searched for a class that all of them have."""
+_UNKNOWN = object()
+_NO_LABELS = np.zeros(0, np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Still:
+    """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
+
+    home  the state that is come back to after every character, -1 for any
+    room  tokens of up to so many characters stay alive, None for any
+    """
+
+    groups: np.ndarray
+    bytes: np.ndarray
+    home: int
+    room: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafPlace:
+    """Where a thread is inside a leaf: a state, the characters still to come, and the labels that are open.
+
+    `open` is uint64[W] for tables whose states have labels, else empty.
+    """
+
+    table: LeafTable
+    state: int
+    least: int = 0
+    most: int | None = None
+    open: np.ndarray = field(default_factory=lambda: _NO_LABELS)
+
+    def key(self) -> tuple[int, int, int, int | None, bytes]:
+        """Equal for equal places; valid while the table lives."""
+        return id(self.table), self.state, self.least, self.most, self.open.tobytes()
 
 
 class LeafTable:
@@ -36,7 +74,6 @@ class LeafTable:
             np.zeros(8, np.int32),
         )
         self._lists: dict[int, list[int]] = {}
-        self._quiet: dict[int, tuple[np.ndarray, np.ndarray] | None] = {}
 
     def count(self) -> int:
         """The number of states known so far."""
@@ -50,29 +87,18 @@ class LeafTable:
         """(flags but KNOWN, fewest, most characters to the end of a word) of a state."""
         raise TypeError(type(self).__name__)
 
-    def loops_on(self, state: int, low: int, high: int) -> bool:
-        """Whether every character from `low` to `high` leads from the state back to it."""
-        return False
-
     @property
     def any_length(self) -> bool:
         """Whether words of every length lead on from everywhere."""
         return False
 
-    def quiet(self, state: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """(groups uint64[2], bytes bool[256]) that keep the leaf in a state; None if too few to be of use."""
-        if state not in self._quiet:
-            inside = np.array(self.row(state)[:128]) == state
-            found = None
-            if np.count_nonzero(inside) >= _FEW:
-                groups = group_set(
-                    inside, self.loops_on(state, 0x80, 0x9F), self.loops_on(state, 0xA0, 0x10FFFF)
-                )
-                found = groups, bytes_in(groups)
-            if len(self._quiet) > 20_000:
-                self._quiet.clear()
-            self._quiet[state] = found
-        return self._quiet[state]
+    def labels_of(self, states: np.ndarray) -> np.ndarray | None:
+        """int32: which kind of word ends in each of the states; None if there is only one kind."""
+        return None
+
+    def still(self, place: LeafPlace, longest: int) -> Still | None:
+        """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
+        return None
 
     def current(self) -> LeafArrays:
         """The arrays, which are replaced when they grow."""
@@ -100,19 +126,28 @@ class LeafTable:
             found = self._lists[state] = self.arrays.rows[state].tolist()
         return found
 
-    def alive(self, state: int, least: int, most: int) -> bool:
+    def label(self, state: int) -> int:
+        """Which kind of word ends in a state; -1 if there is only one kind."""
+        return -1
+
+    def alive(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> bool:
         """Whether a word leads from a state with so many characters to come (most: UNBOUNDED is no limit)."""
         arrays = self.arrays
-        return bool(arrays.lo[state] <= most and arrays.hi[state] >= least)
+        if not (arrays.lo[state] <= most and arrays.hi[state] >= least):
+            return False
+        return not len(open) or bool((arrays.labels[state] & open).any())
 
-    def first(self, state: int, least: int, most: int) -> np.ndarray:
+    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
         row = np.array(self.row(state), np.int64)
         arrays = self.current()
         legal = row >= 0
         target = row[legal]
         taken = (arrays.flags[target] & BOUNDARY).astype(np.int64)
-        legal[legal] = (arrays.lo[target] <= most - taken) & (arrays.hi[target] >= least - taken)
+        alive = (arrays.lo[target] <= most - taken) & (arrays.hi[target] >= least - taken)
+        if len(open):
+            alive &= (arrays.labels[target] & open).any(axis=1)
+        legal[legal] = alive
         return legal
 
     def _describe(self) -> None:
@@ -139,6 +174,8 @@ class TextLeaf(LeafTable):
     def __init__(self, table: TextTable) -> None:
         super().__init__()
         self.table = table
+        self._loops: dict[int, Still | None] = {}
+        self._common: Still | object | None = _UNKNOWN
 
     def count(self) -> int:
         return self.table.known
@@ -157,18 +194,73 @@ class TextLeaf(LeafTable):
         most = UNBOUNDED if None in longest else 1 + max(value for value in longest if value is not None)
         return 0, 1 + min(map(table.shortest, targets)), most
 
-    def loops_on(self, state: int, low: int, high: int) -> bool:
-        if state >= self.table.boundary:
-            return False
-        for first, last, target in self.table.dfa.edges[state]:
-            if target == state and first <= low <= last:
-                # Surrogates are no characters.
-                low = 0xE000 if last == 0xD7FF else last + 1
-        return low > high
-
     @property
     def any_length(self) -> bool:
         return self.table.any_length
+
+    def still(self, place: LeafPlace, longest: int) -> Still | None:
+        state = place.state
+        if state >= self.table.boundary:
+            return None
+        everywhere = self._everywhere()
+        if everywhere is not None:
+            most = place.most
+            if most is None or most >= longest + int(self.current().lo.max()):
+                return everywhere
+        if state not in self._loops:
+            edges = self.table.dfa.edges[state]
+            loop = [(low, high) for low, high, target in edges if target == state]
+            if len(self._loops) > 20_000:
+                self._loops.clear()
+            self._loops[state] = still_on(ranges(loop), self.table.encoding, state)
+        found = self._loops[state]
+        if found is None or place.most is None:
+            return found
+        return replace(found, room=place.most - self.table.shortest(state))
+
+    def _everywhere(self) -> Still | None:
+        """Characters with which every state can go on."""
+        if self._common is _UNKNOWN:
+            edges = self.table.dfa.edges
+            self._common = None
+            if len(edges) <= _MANY:
+                self._common = still_on(common_characters(edges), self.table.encoding, -1)
+        return self._common  # type: ignore[return-value]
+
+
+def common_characters(edges: Sequence[Sequence[tuple[int, int, int]]]) -> Ranges:
+    """The characters with which every state of an automaton can go on."""
+    found = ALL
+    for row in edges:
+        found = meet(found, ranges([(low, high) for low, high, _ in row]))
+        if not found:
+            break
+    return found
+
+
+def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
+    """A class of characters as bytes; None if there are too few to be of use."""
+    if sum(high - low + 1 for low, high in characters) < _FEW:
+        return None
+    inside = np.zeros(128, bool)
+    for low, high in characters:
+        inside[low : high + 1] = True
+    if encoding != "raw":
+        inside[[*range(32), 0x22, 0x5C]] = False
+    control = _covers(characters, 0x80, 0x9F)
+    others = _covers(characters, 0xA0, 0x10FFFF)
+    if home < 0 and not (control and others):
+        control = others = False
+    groups = group_set(inside, control, others)
+    return Still(groups, bytes_in(groups), home)
+
+
+def _covers(characters: Ranges, low: int, high: int) -> bool:
+    for first, last in characters:
+        if first <= low <= last:
+            # Surrogates are no characters.
+            low = 0xE000 if last == 0xD7FF else last + 1
+    return low > high
 
 
 def text_leaf(table: TextTable) -> TextLeaf:
@@ -206,13 +298,3 @@ class WordLeaf(LeafTable):
     def describe(self, state: int) -> tuple[int, int, int]:
         ends = ENDS if self.words.ends(self.places[state]) else 0  # type: ignore[attr-defined]
         return ends, 0, UNBOUNDED
-
-
-@dataclass(frozen=True, slots=True)
-class LeafPlace:
-    """Where a thread is inside a leaf: a state and the characters still to come."""
-
-    table: LeafTable
-    state: int
-    least: int = 0
-    most: int | None = None

@@ -15,8 +15,7 @@ thread 0 is acceptance; continuation 0 is the end of the constraint.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.utf8 import Class, first_bytes
 
 DEAD = 0
 FINAL = 1
@@ -41,20 +39,6 @@ Work = list[tuple["Node | None", int]]
 
 _MOST_THREADS = 4096
 _MOST_STEPS = 500_000
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """Characters that keep a leaf where it is.
-
-    ranges   the characters, none of them spelled by an escape
-    certain  any text of at most this many of them is legal (None: of any length)
-    closed   longer texts of them are not legal through this leaf
-    """
-
-    ranges: Class
-    certain: int | None
-    closed: bool
 
 
 class Node:
@@ -124,14 +108,6 @@ class Node:
         """Whether the moves depend on bytes that `untrace` dropped."""
         return False
 
-    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
-        """The characters that keep a leaf state in place, if it has such."""
-        return None
-
-    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
-        """A leaf state with the same futures up to `reach` bytes, one for many states where possible."""
-        return state
-
     def leaf(self, machine: Machine, state: Any) -> LeafPlace | None:
         """The place in a leaf table that a leaf state stands for, where there is such a table.
 
@@ -139,13 +115,36 @@ class Node:
         """
         return None
 
-    def land(self, machine: Machine, state: Any, cont: int, local: int, taken: int) -> int:
-        """The configuration at state `local` of the leaf table, `taken` characters after `state`."""
+    def land(self, machine: Machine, state: Any, cont: int, local: int, taken: int, data: bytes) -> int:
+        """The configuration at state `local` of the leaf table, after `data` of `taken` characters."""
         raise TypeError(f"{type(self).__name__} has no leaf table")
+
+    def follow(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
+        """bool[256]: the bytes with which the text after the leaf may begin."""
+        return machine.first(machine.after(cont))
+
+    def leave(self, machine: Machine, state: Any, cont: int, label: int, data: bytes | None = None) -> int:
+        """The configuration after a word of the leaf that ends with a label (-1 where there are none).
+
+        `data` are the bytes of the word from `state` on; without them, for a mask, the configuration need
+        not know them (see `untrace`).
+        """
+        return machine.after(cont)
+
+    def barred(self, machine: Machine, state: Any) -> Callable[[bytes], bool] | None:
+        """Whether a word of the leaf table, given from `state` on, is not a word of the leaf after all.
+
+        Such words may not be so many that a state from which only they lead on would be alive.
+        """
+        return None
 
     def forced_run(self, state: Any) -> bytes:
         """All remaining bytes of a leaf state that has no choice at all."""
         return b""
+
+    def behind(self, machine: Machine, state: Any, cont: int) -> int:
+        """The configuration after the `forced_run`."""
+        return machine.after(cont)
 
     def skip(self, state: Any, size: int) -> Any:
         """The leaf state after the first `size` bytes of its `forced_run`, which is longer."""
@@ -191,8 +190,6 @@ class Machine:
         self.lost: list[bool] = [False, False]
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
-        self._blurred: dict[tuple[int, int], int] = {}
-        self._avoided: dict[tuple[int, Class], bool] = {}
         self._steps: dict[int, int] = {}
         self._firsts: dict[int, np.ndarray] = {}
         self.universal: int = -1
@@ -352,7 +349,7 @@ class Machine:
                 place = node.leaf(self, state)
                 if place is not None:
                     most = UNBOUNDED if place.most is None else place.most
-                    found |= place.table.first(place.state, place.least, most)
+                    found |= place.table.first(place.state, place.least, most, place.open)
                 else:
                     found |= self.row(self.untraced(self.alone(thread))) != DEAD
             if len(self._firsts) > _MOST_STEPS:
@@ -385,7 +382,7 @@ class Machine:
                         continue
                     if not data.startswith(run, at):
                         continue
-                    after = [(self.after(cont), end)]
+                    after = [(node.behind(self, state, cont), end)]
                 else:
                     place = node.leaf(self, state)
                     if place is not None:
@@ -411,21 +408,24 @@ class Machine:
         flags = table.current().flags
         left: list[tuple[int, int]] = []
         first: np.ndarray | None = None
+        barred = node.barred(self, state)
         taken = 0
         for position in range(at, len(data)):
             if position > at and flags[local] & ENDS and taken >= least:
                 if first is None:
-                    first = self.first(self.after(cont))
-                if first[data[position]]:
-                    left.append((self.after(cont), position))
+                    first = node.follow(self, state, cont)
+                word = data[at:position]
+                if first[data[position]] and not (barred is not None and barred(word)):
+                    label = table.label(local)
+                    left.append((node.leave(self, state, cont, label, word), position))
             local = table.row(local)[data[position]]
             if local < 0:
                 return DEAD, left
             flags = table.current().flags
             taken += int(flags[local]) & BOUNDARY
-            if not table.alive(local, least - taken, most - taken):
+            if not table.alive(local, least - taken, most - taken, place.open):
                 return DEAD, left
-        return node.land(self, state, cont, local, taken), left
+        return node.land(self, state, cont, local, taken, data[at:]), left
 
     def untraced(self, config: int) -> int:
         """The configuration with equal continuations up to the next traced step, without the bytes read.
@@ -444,31 +444,6 @@ class Machine:
                         thread = self.thread(node, node.untrace(self, state), cont)
                 threads.append(thread)
             found = self._untraced[config] = self.config(threads)
-        return found
-
-    def blur(self, config: int, reach: int) -> int:
-        """A configuration with the same futures up to `reach` bytes, shared by as many as possible."""
-        key = (config, reach)
-        found = self._blurred.get(key)
-        if found is None:
-            threads = []
-            for thread in self.configs[config]:
-                if thread != ACCEPT:
-                    node, state, cont = self.threads[thread]
-                    thread = self.thread(node, node.blur(self, state, reach), cont)
-                threads.append(thread)
-            found = self._blurred[key] = self.config(threads)
-        return found
-
-    def avoids(self, config: int, ranges: Class) -> bool:
-        """Whether no legal next byte begins a character of the class (as it is spelled in UTF-8)."""
-        key = (config, ranges)
-        found = self._avoided.get(key)
-        if found is None:
-            if self.lost[config]:
-                return False
-            row = self.row(self.untraced(config))
-            found = self._avoided[key] = not (row[first_bytes(ranges)] != DEAD).any()
         return found
 
     def row(self, config: int) -> np.ndarray:

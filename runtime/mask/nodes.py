@@ -352,7 +352,9 @@ class WordChoice(Node):
     def leaf(self, machine: Machine, state: tuple[int, int, int]) -> LeafPlace:
         return LeafPlace(self.table, self.table.number(state))
 
-    def land(self, machine: Machine, state: tuple[int, int, int], cont: int, local: int, taken: int) -> int:
+    def land(
+        self, machine: Machine, state: tuple[int, int, int], cont: int, local: int, taken: int, data: bytes
+    ) -> int:
         return self._at(machine, self.table.places[local], cont)
 
     def measure(self) -> int | None:

@@ -20,7 +20,7 @@ from sglc.automata.object_states import Label, ObjectStates, Outcome, Plan, Prof
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.key_table import KeyTable, count_words
-from sglc.runtime.mask.machine import Loop, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
 from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spellings
 
@@ -403,14 +403,6 @@ class ObjectNode(Node):
             tail = self._options[label][option].tail
             config = machine.union(config, machine.begin(tail, machine.cont(self, frame, cont)))
         return config
-
-    def loop(self, machine: Machine, state: LeafState, cont: int) -> Loop | None:
-        _, _, local, residue, _, _ = state
-        if local in (_OPEN, _LOST) or residue:
-            return None
-        ranges = self.table.loop(local)
-        # After the key comes a quote, which no character of a JSON text begins with.
-        return Loop(ranges, None, True) if ranges else None
 
     # Shortest words
 

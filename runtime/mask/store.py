@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from sglc.kernels.select import count_bits
-from sglc.kernels.subtrees import UNBOUNDED, Quiet
+from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.looped import LoopedMasks
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
-from sglc.runtime.mask.slices import SliceStore, slice_store
+from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -29,13 +29,16 @@ class Mask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafMask:
-    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, and the most
-    characters on a path. The table is kept because its identity is a part of the key."""
+    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
+    they leave, and the most characters on a path. The table is kept as its identity is a part of the key."""
 
     table: LeafTable
     row: np.ndarray
     exits: np.ndarray
+    ends: np.ndarray
     reach: int
+    paths: list[bytes] = field(default_factory=list)
+    """What is read before each exit, once somebody has asked."""
 
 
 class MaskStore:
@@ -47,12 +50,12 @@ class MaskStore:
     def __init__(self, machine: Machine, vocabulary: Vocabulary, max_bytes: int) -> None:
         self.machine = machine
         self.vocabulary = vocabulary
-        self.slices: SliceStore = slice_store(vocabulary)
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
-        self._loops = LoopedMasks(machine, vocabulary, self.slices)
-        self._leaves: OrderedDict[tuple[int, int, int, int | None, bytes], LeafMask] = OrderedDict()
-        """Masks of leaves by table, place, and the bytes with which the text after the leaf may begin."""
+        self._whole = SubtreeWalk(vocabulary.arrays)
+        self._rows = RowMasks(machine, self._whole)
+        self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
+        """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
 
     def mask(self, config: int, account: Account) -> Mask:
@@ -99,7 +102,6 @@ class MaskStore:
         """
         machine = self.machine
         lost = False
-        whole = self.slices.whole
         pending: list[tuple[int, np.ndarray]] = []
         for thread in machine.configs[config]:
             if thread == ACCEPT:
@@ -110,24 +112,27 @@ class MaskStore:
             node, state, cont = machine.threads[thread]
             run = node.forced_run(state)
             if run:
-                after = machine.after(cont)
-                pending.append((after, whole.literal(whole.roots, run, machine.first(after), row)))
+                after = node.behind(machine, state, cont)
+                pending.append(
+                    (after, self._whole.literal(self._whole.roots, run, machine.first(after), row))
+                )
                 continue
             place = node.leaf(machine, state)
             if place is None:
-                lost |= self._loops.add(machine.alone(thread), row, account)
+                lost |= self._rows.add(machine.alone(thread), config, self._whole.roots, row, account)
                 continue
-            after = machine.after(cont)
-            leaf, inside = self._leaf(place, machine.first(after))
-            row |= leaf.row
+            found, inside = self._leaf(place, node.follow(machine, state, cont))
+            row |= found.row
             if inside is not None:
                 row |= inside
-            pending.append((after, leaf.exits))
-        return self._follow(pending, row, account) or lost
+            pending += self._left(thread, found, None)
+        return self._follow(pending, config, row, account) or lost
 
-    def _follow(self, pending: list[tuple[int, np.ndarray]], row: np.ndarray, account: Account) -> bool:
+    def _follow(
+        self, pending: list[tuple[int, np.ndarray]], root: int, row: np.ndarray, account: Account
+    ) -> bool:
         """Go on with rests of tokens: (configuration before them, their nodes)."""
-        machine, whole = self.machine, self.slices.whole
+        machine, whole = self.machine, self._whole
         lost = False
         done: dict[int, np.ndarray] = {}
         while pending:
@@ -146,17 +151,49 @@ class MaskStore:
                 node, state, cont = machine.threads[thread]
                 run = node.forced_run(state)
                 if run:
-                    after = machine.after(cont)
+                    after = node.behind(machine, state, cont)
                     pending.append((after, whole.literal(entries, run, machine.first(after), row)))
                     continue
                 place = node.leaf(machine, state)
                 if place is None:
-                    lost |= self._loops.walk(whole, entries, machine.alone(thread), row, account)
+                    lost |= self._rows.add(machine.alone(thread), root, entries, row, account)
                     continue
-                after = machine.after(cont)
-                exits, _ = self._walk_leaf(entries, place, machine.first(after), row)
-                pending.append((after, exits))
+                found = self._walk(entries, place, node.follow(machine, state, cont), row, None)
+                pending += self._left(thread, found, entries)
         return lost
+
+    def _left(self, thread: int, found: LeafMask, entries: np.ndarray | None) -> list[tuple[int, np.ndarray]]:
+        """(configuration, nodes) where tokens leave a leaf; `entries`: those of the walk, None for all."""
+        machine = self.machine
+        node, state, cont = machine.threads[thread]
+        exits, ends = found.exits, found.ends
+        if not len(exits):
+            return []
+        barred = node.barred(machine, state)
+        if barred is not None:
+            open = np.array([not barred(path) for path in self._paths(found, entries)], bool)
+            exits, ends = exits[open], ends[open]
+        labels = found.table.labels_of(ends)
+        if labels is None:
+            return [(node.leave(machine, state, cont, -1), exits)]
+        return [
+            (node.leave(machine, state, cont, label), exits[labels == label])
+            for label in np.unique(labels).tolist()
+        ]
+
+    def _paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
+        """What has been read in a leaf before each exit."""
+        trie = self.vocabulary.trie
+        if entries is None:
+            if not found.paths:
+                found.paths.extend(trie.path(node)[:-1] for node in found.exits.tolist())
+            return found.paths
+        above = entries[np.searchsorted(entries, found.exits, side="right") - 1]
+        starts = trie.depth[above] - 1
+        return [
+            trie.path(node)[start:-1]
+            for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
+        ]
 
     def _leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
         """(what a walk finds from the place on, further tokens that are looked up).
@@ -164,45 +201,43 @@ class MaskStore:
         No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
         share one walk.
         """
-        table, state, least, most = place.table, place.state, place.least, place.most
-        inside, still = None, None
-        quiet = table.quiet(state)
-        if quiet is not None and not (first & quiet[1]).any():
-            columns = self.vocabulary.columns
-            inside = columns.inside(quiet[0], None if most is None else most - int(table.current().lo[state]))
-            still = Quiet(columns.below, quiet[1], quiet[0])
+        table, least, most = place.table, place.least, place.most
+        columns = self.vocabulary.columns
+        inside, quiet = None, None
+        still = table.still(place, columns.longest)
+        if still is not None and not (first & still.bytes).any():
+            inside = columns.inside(still.groups, still.room)
+            quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
         if least > 0 or most is not None:
-            reach = self._leaf_walk(LeafPlace(table, state), first, still).reach
+            reach = self._known_walk(replace(place, least=0, most=None), first, quiet).reach
             if table.any_length:
                 least = min(least, reach + 1)
             if most is not None and most >= reach + int(table.current().lo.max()):
                 most = None
-        return self._leaf_walk(LeafPlace(table, state, least, most), first, still), inside
+            place = replace(place, least=least, most=most)
+        return self._known_walk(place, first, quiet), inside
 
-    def _leaf_walk(self, place: LeafPlace, first: np.ndarray, still: Quiet | None) -> LeafMask:
-        key = (id(place.table), place.state, place.least, place.most, first.tobytes())
+    def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
+        """A walk from the roots, remembered."""
+        seen = b"" if quiet is None else quiet.groups.tobytes() + bytes([quiet.home >= 0])
+        key = (*place.key(), first.tobytes(), seen)
         found = self._leaves.get(key)
         if found is None:
-            whole = self.slices.whole
             row = np.zeros(self.vocabulary.words, np.int32)
-            exits, reach = self._walk_leaf(whole.roots, place, first, row, still)
+            found = self._leaves[key] = self._walk(self._whole.roots, place, first, row, quiet)
             row.flags.writeable = False
-            found = self._leaves[key] = LeafMask(place.table, row, exits, reach)
             if len(self._leaves) > self._most_masks:
                 self._leaves.popitem(last=False)
         else:
             self._leaves.move_to_end(key)
         return found
 
-    def _walk_leaf(
-        self,
-        entries: np.ndarray,
-        place: LeafPlace,
-        first: np.ndarray,
-        row: np.ndarray,
-        still: Quiet | None = None,
-    ) -> tuple[np.ndarray, int]:
-        most = UNBOUNDED if place.most is None else place.most
+    def _walk(
+        self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
+    ) -> LeafMask:
         table = place.table
-        where = (place.state, place.least, most)
-        return self.slices.whole.leaf(entries, where, first, row, table.current, table.fill, still)
+        where = (place.state, place.least, UNBOUNDED if place.most is None else place.most)
+        exits, ends, reach = self._whole.leaf(
+            entries, where, first, row, table.current, table.fill, quiet, place.open
+        )
+        return LeafMask(table, row, exits, ends, reach)

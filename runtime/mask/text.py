@@ -14,7 +14,7 @@ from typing import Any
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.spelling import Move, group, spellings
-from sglc.runtime.mask.utf8 import ESCAPED, SHORT_ESCAPES, Class, escape
+from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
 
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
@@ -34,10 +34,8 @@ class TextTable:
     __slots__ = (
         "_advanced",
         "_best",
-        "_farthest",
         "_inside",
         "_longest",
-        "_loops",
         "_moves",
         "_period",
         "_reach",
@@ -67,8 +65,6 @@ class TextTable:
         self._period: tuple[int, int] | None = None
         self._best: list[list[int | None]] = []
         self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
-        self._loops: dict[int, Class] = {}
-        self._farthest: int | None = None
         self._advanced: dict[Place, Place | None] = {}
         self.leaf: Any = None
         """Its `TextLeaf`, kept where its table is."""
@@ -93,50 +89,6 @@ class TextTable:
     def targets(self, local: int) -> tuple[int, ...]:
         """The boundary states that can be reached by the end of the current (or next) character."""
         return self._targets[local]
-
-    def loop(self, local: int, least: int, most: int | None) -> tuple[Class, int | None]:
-        """The characters that keep a place where it is, and how many of them are certain to be legal.
-
-        Only characters that are written as they are; none for places inside a character or without a loop.
-        """
-        if local >= self.boundary or local not in self._targets[local]:
-            return (), None
-        # Words from a state that loops may have any length from the shortest on, so `least` decides nothing.
-        certain = None if most is None else most - self.shortest(local)
-        if certain is not None and certain < 1:
-            return (), None
-        found = self._loops.get(local)
-        if found is None:
-            ranges: list[tuple[int, int]] = []
-            for low, high, target in self.dfa.edges[local]:
-                if target != local:
-                    continue
-                if self.encoding != "raw":
-                    for escaped in ESCAPED:
-                        if low <= escaped <= high:
-                            if low < escaped:
-                                ranges.append((low, escaped - 1))
-                            low = escaped + 1
-                if low <= high:
-                    ranges.append((low, high))
-            found = self._loops[local] = tuple(ranges)
-        return found, certain
-
-    def blur(self, place: Place, reach: int) -> Place:
-        """A place with the same futures for `reach` characters, without counts that are further off."""
-        local, least, most = place
-        if local >= self.boundary:
-            return place
-        if least == 0:
-            if most is not None:
-                if self._farthest is None:
-                    self._farthest = max(self.shortest(state) for state in range(self.boundary))
-                if most - reach >= self._farthest:
-                    most = None
-        elif self.boundary == 1 and (most is None or most >= reach):
-            # Words of every length: only the two counts decide.
-            least, most = min(least, reach + 1), None
-        return local, least, most
 
     # Words with a number of characters to come
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from sglc.runtime.mask.leaf import LeafPlace, text_leaf
-from sglc.runtime.mask.machine import Loop, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine, Node, Work
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.text import Place, TextTable
 
@@ -30,7 +30,7 @@ class TextNode(Node):
             return None
         return LeafPlace(text_leaf(self.table), local, least, most)
 
-    def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int) -> int:
+    def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state
         place = self.table.after(local, least - taken, None if most is None else most - taken)
         return self._at(machine, place, cont)
@@ -78,17 +78,6 @@ class TextNode(Node):
         if self.table.can_go_on(*place):
             config = machine.union(config, machine.alone(machine.thread(self, place, cont)))
         return config
-
-    def loop(self, machine: Machine, state: Place, cont: int) -> Loop | None:
-        ranges, certain = self.table.loop(*state)
-        if not ranges:
-            return None
-        # What follows the text could take the same characters, unless it begins differently.
-        closed = state[0] not in self.table.dfa.accepting or machine.avoids(machine.after(cont), ranges)
-        return Loop(ranges, certain, closed)
-
-    def blur(self, machine: Machine, state: Place, reach: int) -> Place:
-        return self.table.blur(state, reach)
 
     def shortest(self, machine: Machine) -> bytes:
         assert self.first is not None
@@ -260,18 +249,6 @@ class KeyedEntries(Node):
                 return any(self._has_fresh(*pair) for pair in shared)
             place, residue = shared[0]
         return True
-
-    def loop(self, machine: Machine, state: Any, cont: int) -> Loop | None:
-        if state[0] != "key" or state[3]:
-            return None
-        ranges, certain = self.table.loop(*state[1])
-        # After the key comes a quote, which no character of a JSON text begins with.
-        return Loop(ranges, certain, True) if ranges else None
-
-    def blur(self, machine: Machine, state: Any, reach: int) -> Hashable:
-        if state[0] != "key" or state[3] or state[4] is not None:
-            return state
-        return ("key", self.table.blur(state[1], reach), *state[2:])
 
     # Shortest words
 

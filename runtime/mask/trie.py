@@ -119,28 +119,3 @@ def build_trie(token_bytes: Sequence[bytes | None]) -> Trie:
         np.array(duplicates or [-1], np.int32),
         max(depth, default=0),
     )
-
-
-def restrict(trie: Trie, keep: np.ndarray) -> Trie:
-    """The trie over the tokens for which `keep` (bool[V]) holds, with the nodes that lead to them.
-
-    A node with duplicate ids is kept whole if any of its ids is kept.
-    """
-    wanted = np.zeros(trie.size, bool)
-    single = trie.token >= 0
-    wanted[single] = keep[trie.token[single]]
-    for node in np.flatnonzero(trie.token < NO_TOKEN):
-        wanted[node] = any(keep[i] for i in trie.ids(int(node)))
-    before = np.concatenate([[0], np.cumsum(wanted)])
-    stays = before[trie.end] > before[:-1]
-    number = np.concatenate([[0], np.cumsum(stays)]).astype(np.int32)
-    token = np.where(wanted, trie.token, NO_TOKEN)[stays]
-    depth = trie.depth[stays]
-    return Trie(
-        np.ascontiguousarray(trie.byte[stays]),
-        np.ascontiguousarray(depth),
-        np.ascontiguousarray(number[trie.end[stays]]),
-        np.ascontiguousarray(token.astype(np.int32)),
-        trie.duplicates,
-        int(depth.max(initial=0)),
-    )

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
-
-import numpy as np
 
 ByteRange = tuple[int, int]
-Class = tuple[tuple[int, int], ...]
-"""A set of code points: sorted, disjoint ranges, both ends included."""
 
 SHORT_ESCAPES = {8: b"\\b", 9: b"\\t", 10: b"\\n", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
 ESCAPED = tuple([*range(0x20), 34, 92])
@@ -49,14 +44,3 @@ def utf8_sequences(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
                 yield from utf8_sequences(high & ~block, high)
                 return
     yield tuple(zip(chr(low).encode(), chr(high).encode(), strict=True))
-
-
-@lru_cache(maxsize=1024)
-def first_bytes(ranges: Class) -> np.ndarray:
-    """The bytes that begin characters of a class: bool[256], not to be written to."""
-    out = np.zeros(256, bool)
-    for low, high in ranges:
-        for path in utf8_sequences(low, high):
-            out[path[0][0] : path[0][1] + 1] = True
-    out.flags.writeable = False
-    return out

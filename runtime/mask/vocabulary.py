@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.kernels.contract import TrieArrays
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
@@ -34,8 +35,6 @@ class Vocabulary:
             raise ValueError("an end token is outside of the vocabulary")
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
-        self.slices: Any = None
-        """The `SliceStore` of `slices.slice_store`, kept where its vocabulary is."""
 
     @classmethod
     def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:
@@ -66,6 +65,13 @@ class Vocabulary:
             found = build_trie(self.token_bytes)
             vocabulary_cache.save(self.digest, found)
         return found
+
+    @cached_property
+    def arrays(self) -> TrieArrays:
+        """The trie as walks read it."""
+        trie = self.trie
+        parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
+        return TrieArrays(*parts, trie.deepest, self.words)
 
     @cached_property
     def columns(self) -> Columns:

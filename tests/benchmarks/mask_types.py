@@ -17,7 +17,6 @@ from sglc.kernels.subtrees import SubtreeWalk
 from sglc.runtime.mask import constraint as constraints
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.slices import slice_store
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.types.language import language
 from sglc.types.type import (
@@ -95,7 +94,7 @@ def count_loads(made: Constraint, vocabulary: Vocabulary) -> None:
     A look costs five loads (depth, stack, row_of, byte, rows), a dead node one more (end), a live one three
     (token, and the mask word, read and written) and a store to the stack.
     """
-    machine, walk = made.machine, slice_store(vocabulary).whole
+    machine, walk = made.machine, SubtreeWalk(vocabulary.arrays)
     made.matcher(vocabulary).mask()
     trie = walk.trie
     stack = np.zeros(trie.deepest + 1, np.int32)

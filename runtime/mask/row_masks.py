@@ -1,0 +1,85 @@
+"""Masks of leaves without a table, walked by rows of configurations.
+
+A leaf that remembers what was read is no automaton whose rows could be shared. Its masks are walked from a
+configuration without the bytes read (`Machine.untraced`), and where those would matter, the subtree is
+stepped byte by byte from the configuration that has them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sglc.kernels.contract import NO_ROW
+from sglc.kernels.subtrees import SubtreeWalk
+from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.machine import DEAD, Machine
+
+
+class RowMasks:
+    """Adds the tokens of such configurations to mask rows."""
+
+    def __init__(self, machine: Machine, walk: SubtreeWalk) -> None:
+        self.machine = machine
+        self.walk = walk
+
+    def add(self, config: int, root: int, entries: np.ndarray, row: np.ndarray, account: Account) -> bool:
+        """Set the bits of the legal tokens below the entries, which are read from `config` on.
+
+        `root` is the configuration before the first byte of all tokens, with all that has been read. True if
+        the result holds only for the bytes read so far.
+        """
+        machine = self.machine
+        lost = False
+
+        def fill(missing: int, entry: int, node: int) -> bool:
+            nonlocal lost
+            if machine.lost[missing]:
+                lost = True
+                self._step_through(node, root, row)
+                return False
+            if machine.row_of[missing] == NO_ROW:
+                machine.fill_row(missing)
+                account.check()
+            return True
+
+        start = machine.untraced(config)
+        self.walk.rows(entries, start, row, lambda: (machine.rows, machine.row_of), fill)
+        return lost
+
+    def _step_through(self, top: int, root: int, row: np.ndarray) -> None:
+        """The subtree of one node, stepped byte by byte from the root of the trie."""
+        trie, machine = self.walk.trie, self.machine
+        bits = row.view(np.uint32)
+        stack = [root]
+        for byte in _path(trie.byte, trie.depth, top)[:-1]:
+            stack.append(machine.step(stack[-1], byte))
+        node = top
+        while node < trie.end[top]:
+            depth = int(trie.depth[node])
+            del stack[depth:]
+            following = machine.step(stack[depth - 1], int(trie.byte[node]))
+            stack.append(following)
+            if following == DEAD:
+                node = int(trie.end[node])
+                continue
+            index = int(trie.token[node])
+            ids = [index] if index >= 0 else []
+            if index < -1:
+                place = -2 - index
+                while trie.duplicates[place] >= 0:
+                    ids.append(int(trie.duplicates[place]))
+                    place += 1
+            for index in ids:
+                bits[index >> 5] |= np.uint32(1 << (index & 31))
+            node += 1
+
+
+def _path(byte: np.ndarray, depth: np.ndarray, node: int) -> bytes:
+    out = bytearray()
+    want = int(depth[node])
+    while want:
+        if int(depth[node]) == want:
+            out.append(int(byte[node]))
+            want -= 1
+        node -= 1
+    return bytes(reversed(out))
