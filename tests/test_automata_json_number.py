@@ -117,9 +117,13 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
         return False
     value = abs(mantissa) * Fraction(10) ** int(sign + power)
     stepped = numbers.integer or numbers.multiples or numbers.avoided
-    if stepped and (
-        fraction.endswith("0")
-        or (not fraction and whole != "0" and whole[-1] == "0" and sign == "-" and int(power))
+    if (
+        stepped
+        and mantissa
+        and (
+            fraction.endswith("0")
+            or (not fraction and whole != "0" and whole[-1] == "0" and sign == "-" and int(power))
+        )
     ):
         return False
     if len(whole) == 1 and whole != "0":

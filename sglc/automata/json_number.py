@@ -44,6 +44,9 @@ class NumberSet:
     excluded: tuple[Decimal, ...] = ()
 
     def __post_init__(self) -> None:
+        # A missing bound is not open either, so that equal sets are more often equal.
+        object.__setattr__(self, "low_open", self.low_open and self.low is not None)
+        object.__setattr__(self, "high_open", self.high_open and self.high is not None)
         for bound in (self.low, self.high, *self.excluded):
             if bound is not None:
                 _checked(bound)

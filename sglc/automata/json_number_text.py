@@ -8,9 +8,9 @@ Which spellings there are, for every set alike, and of these exactly the ones wh
   floats, and a value that a double can hold (5e-324 to 1.7976931348623157e308); none for integers;
 * with an exponent, any: the same with `[eE][+-]?[0-9]{1,3}` for the exponent; and with up to 4 digits before
   the point or up to 4 zeros behind it, for values of 1e-307 to 1e308, and zero;
-* of the numbers with an exponent, where there are steps (integers, multiples): at most 16 digits follow the
-  point (at most 4 where the first digit is not before it, alone), the last of them is no zero, no negative
-  exponent follows a zero; none at all if the steps have more than 100 classes of digit strings;
+* of the numbers with an exponent but zero, where there are steps (integers, multiples): at most 16 digits
+  follow the point (at most 4 where the first digit is not before it, alone), the last of them is no zero, no
+  negative exponent follows a zero; none at all if the steps have more than 100 classes of digit strings;
 * all JSON numbers with exponents of at most three digits, where `any` spelling meets a set of all numbers.
 
 Digits are compared with those of the bounds as they are read. After the digits of a number, all bounds and
@@ -502,7 +502,7 @@ class _Mantissas:
             row[_POINT] = self.table.number((self, _LEADING, 1, *state[3:]))
             return
         below = min(magnitude, 0) - 1
-        if self.possible:
+        if self.possible and not (self.stepped and places >= self.places):
             first = (self, _BEHIND_POINT, below, 0, _EQUAL, _EQUAL, places, False, classes)
             for digit in range(1, 10):
                 row[digit] = self.table.number(self.significant(first, digit))

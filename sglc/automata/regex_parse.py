@@ -1,111 +1,51 @@
-"""Regular expressions to a small syntax tree; what is not regular is refused with its position.
+"""Regular expressions to a syntax tree; what is not regular is refused with its position.
 
-The language is the part shared by Python and ECMAScript (with the `u` flag): classes, escapes, groups,
-alternation, greedy and lazy quantifiers, anchors, `(?i)`. `\\d \\w \\s` are the ASCII sets, `.` is any
-character but a newline, `\\p{…}` takes Unicode general categories.
+All dialects have classes, escapes, groups, alternation, greedy and lazy quantifiers (which match the same
+texts), places (`^ $ \\b \\B`, lookahead, lookbehind) and flags; `regex_dialect` says what they disagree on.
+Backreferences, conditional, atomic and recursive groups and possessive quantifiers are refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from sglc.automata import charset
-from sglc.automata.charset import Ranges
+from sglc.automata.regex_dialect import DIALECTS, ECMA, PYTHON, SGL
+from sglc.automata.regex_sets import Flags, SetReader
+from sglc.automata.regex_tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
 
-
-class RegexError(ValueError):
-    """`position` counts characters of the pattern from 0."""
-
-    def __init__(self, position: int, reason: str) -> None:
-        super().__init__(f"at {position}: {reason}")
-        self.position = position
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Chars:
-    these: Ranges
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    arms: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    item: Node
-    minimum: int
-    maximum: int | None
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """`^`: nothing before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """`$`: nothing after it."""
-
-
-Node = Chars | Join | Either | Loop | Start | End
+__all__ = ["MAX_COUNT", "MAX_DEPTH", "MAX_PATTERN", "parse_regex"]
 
 MAX_PATTERN = 20_000
 MAX_DEPTH = 100
-MAX_COUNT = 20_000
+MAX_COUNT = 1_000_000
 
-_CLASSES = {
-    "d": charset.DIGITS, "D": charset.invert(charset.DIGITS),
-    "w": charset.WORD, "W": charset.invert(charset.WORD),
-    "s": charset.SPACE, "S": charset.invert(charset.SPACE),
-}  # fmt: skip
-_CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09, "f": 0x0C, "v": 0x0B, "0": 0x00}
-_DOT = charset.invert(((0x0A, 0x0A),))
 _REFUSED_GROUPS = {
-    "=": "lookahead", "!": "lookahead", "<=": "lookbehind", "<!": "lookbehind", ">": "an atomic group",
-    "(": "a conditional group", "P=": "a backreference", "P>": "a recursive group", "R": "a recursive group",
-    "#": "a comment group", "|": "a branch reset group",
+    ">": "an atomic group", "(": "a conditional group", "P=": "a backreference", "P>": "a recursive group",
+    "R": "a recursive group", "&": "a recursive group", "|": "a branch reset group",
 }  # fmt: skip
+_FLAG_LETTERS = {"sgl": "ims", "ecma": "ims", "python": "aimsux"}
+_ANCHORS = ("^", "$", "\\b", "\\B", "\\A", "\\Z")
+_UNREPEATED = {
+    "sgl": (*_ANCHORS, "(?=", "(?!", "(?<=", "(?<!"),
+    "ecma": (*_ANCHORS, "(?<=", "(?<!"),
+    "python": _ANCHORS,
+}
+_VERBOSE_BLANKS = " \t\n\r\v\f"
 
 
-def parse_regex(pattern: str, *, ignore_case: bool = False) -> Node:
+def parse_regex(pattern: str, *, ignore_case: bool = False, dialect: str = "sgl") -> Node:
     if len(pattern) > MAX_PATTERN:
         raise RegexError(MAX_PATTERN, f"the pattern is longer than {MAX_PATTERN} characters")
-    parser = _Parser(pattern, ignore_case)
+    parser = _Parser(pattern, DIALECTS[dialect], Flags(ignore_case=ignore_case))
+    parser.leading_flags()
     node = parser.alternation(0)
-    if parser.at < len(pattern):
+    if parser.more():
         raise RegexError(parser.at, "this ) closes no group")
     return node
 
 
-class _Parser:
-    def __init__(self, pattern: str, ignore_case: bool) -> None:
-        self.pattern = pattern
-        self.at = 0
-        self.ignore_case = ignore_case
-        if pattern.startswith("(?i)"):
-            self.ignore_case = True
-            self.at = 4
-
-    def peek(self, text: str) -> bool:
-        return self.pattern.startswith(text, self.at)
-
-    def take(self, text: str) -> bool:
-        if self.peek(text):
-            self.at += len(text)
-            return True
-        return False
-
-    def more(self) -> bool:
-        return self.at < len(self.pattern)
-
+class _Parser(SetReader):
     def alternation(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
             raise RegexError(self.at, f"groups are nested deeper than {MAX_DEPTH}")
@@ -116,21 +56,43 @@ class _Parser:
 
     def sequence(self, depth: int) -> Node:
         items: list[Node] = []
-        while self.more() and not self.peek("|") and not self.peek(")"):
+        while True:
+            self.skip_blanks()
+            if not self.more() or self.peek("|") or self.peek(")"):
+                return items[0] if len(items) == 1 else Join(tuple(items))
             start = self.at
+            if self.peek("(?#") and self.dialect is PYTHON:
+                end = self.pattern.find(")", start)
+                if end < 0:
+                    raise RegexError(start, "this comment is never closed")
+                self.at = end + 1
+                continue
             item = self.atom(depth)
             items.append(self.quantified(item, start))
-        return items[0] if len(items) == 1 else Join(tuple(items))
+
+    def skip_blanks(self) -> None:
+        while self.flags.verbose and self.more():
+            if self.pattern[self.at] in _VERBOSE_BLANKS:
+                self.at += 1
+            elif self.peek("#"):
+                end = self.pattern.find("\n", self.at)
+                self.at = end + 1 if end >= 0 else len(self.pattern)
+            else:
+                return
+
+    # --- quantifiers ----------------------------------------------------------------------------------
 
     def quantified(self, item: Node, start: int) -> Node:
+        self.skip_blanks()
         count = self.quantifier()
         if count is None:
             return item
-        if isinstance(item, (Start, End)):
+        if self.pattern.startswith(_UNREPEATED[self.dialect.name], start):
             raise RegexError(start, "an anchor cannot be repeated")
         if self.take("+"):
-            raise RegexError(self.at - 1, "possessive quantifiers are not regular")
+            raise RegexError(self.at - 1, "possessive quantifiers are not available")
         self.take("?")
+        self.skip_blanks()
         after = self.at
         if self.quantifier() is not None:
             raise RegexError(after, "a quantifier needs something before it")
@@ -147,11 +109,18 @@ class _Parser:
             return None
         start = self.at
         end = self.pattern.find("}", start)
-        low, comma, high = self.pattern[start + 1 : end if end > 0 else start + 1].partition(",")
+        inside = self.pattern[start + 1 : end] if end > 0 else ""
+        low, comma, high = inside.partition(",")
         sizes = [part for part in (low, high) if part]
-        if not sizes or not all(part.isascii() and part.isdigit() for part in sizes):
+        if not all(part.isascii() and part.isdigit() for part in sizes) or not (sizes or comma):
+            if self.dialect is SGL:
+                raise RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
+            return None
+        if not low and self.dialect is ECMA:
+            raise RegexError(start, r"a count needs its minimum, {0,4}; a literal { is written \{")
+        if not sizes and self.dialect is SGL:
             raise RegexError(start, r"a literal { is written \{, a count {2}, {2,} or {2,4}")
-        if any(len(part) > 6 or int(part) > MAX_COUNT for part in sizes):
+        if any(len(part) > 9 or int(part) > MAX_COUNT for part in sizes):
             raise RegexError(start, f"a count may be at most {MAX_COUNT}")
         self.at = end + 1
         minimum = int(low) if low else 0
@@ -160,178 +129,139 @@ class _Parser:
             raise RegexError(start, "the counts are in the wrong order")
         return minimum, maximum
 
+    # --- atoms ----------------------------------------------------------------------------------------
+
     def atom(self, depth: int) -> Node:
         start = self.at
         char = self.pattern[start]
+        if char == "{":
+            if self.dialect is SGL:
+                raise RegexError(start, r"a literal { is written \{")
+            if self.quantifier() is not None:
+                raise RegexError(start, "a quantifier needs something before it")
         self.at += 1
         if char == ".":
-            return Chars(_DOT)
+            newlines = () if self.flags.dot_all else self.dialect.newlines
+            return Chars(charset.invert(newlines))
         if char == "^":
-            return Start()
+            return Edge("line_start", self.dialect.newlines) if self.flags.multi_line else Edge("start")
         if char == "$":
-            return End()
+            return self.dollar(start)
         if char == "(":
             return self.group(start, depth)
         if char == "[":
-            return self.chars(self.char_class(start))
+            return Chars(self.char_class(start))
         if char == "\\":
-            return self.chars(self.escape(start, inside=False))
+            place = self.place()
+            if place is not None:
+                return place
+            piece = self.escape(start, inside=False)
+            return Chars(self.folded(piece.these, named=piece.named))
         if char in "*+?":
             raise RegexError(start, "a quantifier needs something before it")
-        if char == "{":
-            raise RegexError(start, r"a literal { is written \{")
-        return self.chars(self.point(start, ord(char)))
+        return Chars(self.folded(self.point(start, ord(char)).these))
 
-    def point(self, position: int, code: int) -> Ranges:
-        if code > charset.LAST or 0xD800 <= code <= 0xDFFF:
-            raise RegexError(position, f"U+{code:04X} is no character")
-        return ((code, code),)
+    def dollar(self, start: int) -> Node:
+        if self.flags.multi_line:
+            return Edge("line_end", self.dialect.newlines)
+        if self.dialect is PYTHON:
+            # Also before a newline that ends the text.
+            newline = Loop(Chars(self.dialect.newlines), 0, 1, start)
+            return Look(Join((newline, Edge("end"))), behind=False, negated=False, position=start)
+        return Edge("end")
 
-    def chars(self, these: Ranges) -> Chars:
-        return Chars(charset.ignoring_case(these) if self.ignore_case else these)
+    def place(self) -> Node | None:
+        if self.take("b"):
+            return Edge("word", self.classes().word)
+        if self.take("B"):
+            return Edge("not_word", self.classes().word)
+        if self.dialect is PYTHON and self.take("A"):
+            return Edge("start")
+        if self.dialect is PYTHON and self.take("Z"):
+            return Edge("end")
+        return None
+
+    # --- groups ---------------------------------------------------------------------------------------
 
     def group(self, start: int, depth: int) -> Node:
+        before = self.flags
+        look: tuple[bool, bool] | None = None
         if self.take("?"):
-            if self.take(":"):
-                pass
-            elif self.take("P<") or (self.peek("<") and not self.peek("<=") and not self.peek("<!")):
-                end = self.pattern.find(">", self.at)
-                name = self.pattern[self.at : end].lstrip("<") if end > 0 else ""
-                if not name.isidentifier():
-                    raise RegexError(start, "a group's name is missing")
-                self.at = end + 1
+            if self.take("<=") or self.take("<!"):
+                look = (True, self.pattern[self.at - 1] == "!")
+            elif self.take("=") or self.take("!"):
+                look = (False, self.pattern[self.at - 1] == "!")
+            elif self.take("P<") or self.take("<"):
+                self.group_name(start)
             else:
-                for mark, what in sorted(_REFUSED_GROUPS.items(), key=lambda item: -len(item[0])):
-                    if self.peek(mark):
-                        raise RegexError(start, f"{what} is not regular")
-                if self.peek("i)"):
-                    raise RegexError(start, "(?i) may stand at the start of the pattern only")
-                raise RegexError(start, "this kind of group is not known")
+                self.flags = self.group_flags(start)
         node = self.alternation(depth + 1)
         if not self.take(")"):
             raise RegexError(start, "this ( is never closed")
-        return node
+        self.flags = before
+        return node if look is None else Look(node, behind=look[0], negated=look[1], position=start)
 
-    def escape(self, start: int, *, inside: bool) -> Ranges:
-        """The set of an escape whose backslash has been read."""
-        if not self.more():
-            raise RegexError(start, "the pattern ends in a lone backslash")
-        char = self.pattern[self.at]
-        self.at += 1
-        if char in _CLASSES:
-            return _CLASSES[char]
-        if char == "0" and self.more() and self.pattern[self.at] in "0123456789":
-            raise RegexError(start, r"octal escapes are not known; write \xXX")
-        if char in _CONTROLS:
-            return self.point(start, _CONTROLS[char])
-        if char == "b" and inside:
-            return self.point(start, 0x08)
-        if char in "pP":
-            return self.category(start, negated=char == "P")
-        if char == "x":
-            return self.point(start, self.hexadecimal(start, 2))
-        if char == "u":
-            return self.point(start, self.unicode(start))
-        if (
-            char == "c"
-            and self.more()
-            and self.pattern[self.at].isascii()
-            and self.pattern[self.at].isalpha()
-        ):
-            self.at += 1
-            return self.point(start, ord(self.pattern[self.at - 1]) & 0x1F)
-        if char in "123456789k" and not inside:
-            raise RegexError(start, "a backreference is not regular")
-        if char in "bBAZzG":
-            raise RegexError(start, f"the assertion \\{char} is not available")
-        if char.isascii() and char.isalnum():
-            raise RegexError(start, f"the escape \\{char} is not known")
-        return self.point(start, ord(char))
-
-    def hexadecimal(self, start: int, size: int) -> int:
-        digits = self.pattern[self.at : self.at + size]
-        if len(digits) != size or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
-            raise RegexError(start, f"{size} hexadecimal digits are missing")
-        self.at += size
-        return int(digits, 16)
-
-    def unicode(self, start: int) -> int:
-        if self.take("{"):
-            end = self.pattern.find("}", self.at)
-            size = end - self.at
-            if not 1 <= size <= 8:
-                raise RegexError(start, r"\u{…} takes 1 to 8 hexadecimal digits")
-            code = self.hexadecimal(start, size)
-            self.at = end + 1
-            return code
-        code = self.hexadecimal(start, 4)
-        if 0xD800 <= code <= 0xDBFF and self.peek("\\u"):
-            mark = self.at
-            self.at += 2
-            low = self.hexadecimal(start, 4) if not self.peek("{") else 0
-            if 0xDC00 <= low <= 0xDFFF:
-                return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
-            self.at = mark
-        return code
-
-    def category(self, start: int, *, negated: bool) -> Ranges:
-        end = self.pattern.find("}", self.at)
-        if not self.take("{") or end < 0:
-            raise RegexError(start, r"a category is written \p{L}")
-        name = self.pattern[self.at : end]
+    def group_name(self, start: int) -> None:
+        end = self.pattern.find(">", self.at)
+        name = self.pattern[self.at : end] if end > 0 else ""
+        if not name.replace("$", "_").isidentifier():
+            raise RegexError(start, "a group's name is missing")
         self.at = end + 1
-        key, equals, value = name.partition("=")
-        if equals and key in ("gc", "General_Category"):
-            name = value
-        elif equals:
-            raise RegexError(start, f"the property {key} is not available; general categories are")
-        if name.startswith("^"):
-            negated, name = not negated, name[1:]
-        these = charset.general_category(name)
-        if these is None:
-            raise RegexError(start, f"{name or 'an empty name'} is no Unicode general category")
-        return charset.invert(these) if negated else these
 
-    def char_class(self, start: int) -> Ranges:
-        negated = self.take("^")
-        parts: list[tuple[int, int]] = []
-        first = True
-        while True:
-            if not self.more():
-                raise RegexError(start, "this [ is never closed")
-            if self.peek("]") and not first:
-                self.at += 1
-                break
-            if self.peek("]"):
-                raise RegexError(start, r"an empty class; a literal ] is written \]")
-            first = False
-            at = self.at
-            low, single = self.class_item()
-            if self.peek("-") and not self.pattern.startswith("-]", self.at):
-                self.at += 1
-                if not self.more():
-                    raise RegexError(start, "this [ is never closed")
-                high, high_single = self.class_item()
-                if not (single and high_single):
-                    raise RegexError(at, "a range needs a single character at both ends")
-                if low[0][0] > high[0][0]:
-                    raise RegexError(at, "the ends of this range are in the wrong order")
-                parts.append((low[0][0], high[0][0]))
+    def group_flags(self, start: int) -> Flags:
+        """The flags of a group `(?i-s:` or `(?:` whose `(?` has been read."""
+        flags, end = self.read_flags(start)
+        if end == ")":
+            raise RegexError(
+                start, f"{self.pattern[start : self.at]} may stand at the start of the pattern only"
+            )
+        return flags
+
+    def leading_flags(self) -> None:
+        while self.peek("(?") and self.pattern[self.at + 2 : self.at + 3].isalpha():
+            start = self.at
+            self.at += 2
+            if self.peek("P"):
+                self.at = start
+                return
+            flags, end = self.read_flags(start)
+            if end == ":":
+                self.at = start
+                return
+            self.flags = flags
+
+    def read_flags(self, start: int) -> tuple[Flags, str]:
+        """The flags up to `:` or `)`, and which of the two it was."""
+        for mark, what in sorted(_REFUSED_GROUPS.items(), key=lambda item: -len(item[0])):
+            if self.peek(mark):
+                raise RegexError(start, f"{what} is not regular")
+        flags = self.flags
+        on = True
+        while self.more():
+            char = self.pattern[self.at]
+            self.at += 1
+            if char in ":)":
+                return flags, char
+            if char == "-" and on:
+                on = False
+            elif char in _FLAG_LETTERS[self.dialect.name] and (on or char not in "au"):
+                flags = _with_flag(flags, char, on=on)
             else:
-                parts.extend(low)
-        these = charset.ranges(parts)
-        if negated and self.ignore_case:
-            these = charset.ignoring_case(these)
-        return charset.invert(these) if negated else these
+                break
+        raise RegexError(start, "this kind of group is not known")
 
-    def class_item(self) -> tuple[Ranges, bool]:
-        """A set, and whether it was written as one character and so may end a range."""
-        start = self.at
-        char = self.pattern[start]
-        if char == "[" and self.pattern.startswith(("[:", "[=", "[."), start):
-            raise RegexError(start, "POSIX classes are not known")
-        self.at += 1
-        if char != "\\":
-            return self.point(start, ord(char)), True
-        single = self.more() and self.pattern[self.at] not in "dDwWsSpP"
-        return self.escape(start, inside=True), single
+
+def _with_flag(flags: Flags, letter: str, *, on: bool) -> Flags:
+    match letter:
+        case "i":
+            return replace(flags, ignore_case=on)
+        case "m":
+            return replace(flags, multi_line=on)
+        case "s":
+            return replace(flags, dot_all=on)
+        case "x":
+            return replace(flags, verbose=on)
+        case "a":
+            return replace(flags, ascii_only=True)
+        case _:
+            return replace(flags, ascii_only=False)

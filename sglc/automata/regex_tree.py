@@ -1,0 +1,119 @@
+"""The syntax tree of a regular expression, the same for all dialects, and simple facts about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sglc.automata.charset import Ranges
+
+
+class RegexError(ValueError):
+    """`position` counts characters of the pattern from 0."""
+
+    def __init__(self, position: int, reason: str) -> None:
+        super().__init__(f"at {position}: {reason}")
+        self.position = position
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set."""
+
+    these: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    arms: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    item: Node
+    minimum: int
+    maximum: int | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A place told by its two neighbours alone.
+
+    `start`: no character before. `end`: none behind. `line_start`, `line_end`: or one of `these` there.
+    `word`: one neighbour is in `these`, the other one is not; `not_word`: the opposite.
+    """
+
+    kind: Literal["start", "end", "line_start", "line_end", "word", "not_word"]
+    these: Ranges = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A place where `item` does (or, `negated`, does not) match what follows (or, `behind`, comes before)."""
+
+    item: Node
+    behind: bool
+    negated: bool
+    position: int
+
+
+Node = Chars | Join | Either | Loop | Edge | Look
+
+EMPTY = Join(())
+
+
+def has_look(node: Node) -> bool:
+    return isinstance(node, Look) or any(has_look(part) for part in parts(node))
+
+
+def has_places(node: Node) -> bool:
+    """Whether there is an `Edge` or a `Look` anywhere."""
+    return isinstance(node, Edge | Look) or any(has_places(part) for part in parts(node))
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Join):
+        return node.items
+    if isinstance(node, Either):
+        return node.arms
+    if isinstance(node, Loop | Look):
+        return (node.item,)
+    return ()
+
+
+def cut(node: Node, *, left: bool) -> Node:
+    """A simpler node that matches the same where any text may follow (`left`: come before).
+
+    There a loop need not go on beyond its minimum: `a{2,900}` is `a{2}`, and `b(cd?)*` is `b`.
+    """
+    if isinstance(node, Loop) and not has_places(node):
+        if node.minimum == 0:
+            return EMPTY
+        if node.minimum == 1:
+            return cut(node.item, left=left)
+        rest: Node = Loop(node.item, node.minimum - 1, node.minimum - 1, node.position)
+        last = cut(node.item, left=left)
+        return Join((last, rest) if left else (rest, last))
+    if isinstance(node, Join) and node.items:
+        # Once nothing is left of an item, any text may follow the one before it.
+        items = list(node.items if left else reversed(node.items))
+        while items:
+            first = cut(items[0], left=left)
+            if first != EMPTY:
+                items[0] = first
+                break
+            items.pop(0)
+        return Join(tuple(items if left else reversed(items)))
+    if isinstance(node, Either):
+        arms = tuple(dict.fromkeys(cut(arm, left=left) for arm in node.arms))
+        if EMPTY in arms:
+            return EMPTY
+        return arms[0] if len(arms) == 1 else Either(arms)
+    return node
