@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
+import term_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sglc.automata import dfa
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.regex_term import regex_term
+from sglc.automata.term import Language, Repeat, Sequence, Text
+from sglc.automata.unicode_properties import property_set
 
 TEXTS = st.text(st.sampled_from("aabbcAB01_ -\n\r\t.éſK٣İı\u00a0\u2028😀"), max_size=7)
 
@@ -102,3 +107,60 @@ def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, mu
     assert dfa.accepts(compile_regex(flags + pattern, dialect="ecma"), text) == bool(compiled.fullmatch(text))
     found = compile_regex(flags + pattern, dialect="ecma", anchored=False)
     assert dfa.accepts(found, text) == bool(compiled.search(text))
+
+
+# --- terms ----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def counted_patterns(draw: st.DrawFn, depth: int = 0) -> str:
+    kind = draw(st.integers(0, 3 if depth > 2 else 6))
+    if kind <= 1:
+        return draw(st.sampled_from(("a", "b", "[ab]", ".", "(?:a|b)", "")))
+    if kind <= 3:
+        many = draw(st.sampled_from(("{1,3}", "{2}", "{0,2}", "{2,}", "*", "{3,4}")))
+        return draw(st.sampled_from(("a", "[ab]", "(?:a|b|c)", "[^a]"))) + many
+    if kind == 4:
+        many = draw(st.sampled_from(("{1,3}", "{2}", "{0,2}", "{2,}", "*")))
+        return f"(?:{draw(counted_patterns(depth + 1))}){many}"
+    if kind == 5:
+        return "(?:" + "|".join(draw(st.lists(counted_patterns(depth + 1), min_size=2, max_size=3))) + ")"
+    return "".join(draw(st.lists(counted_patterns(depth + 1), min_size=1, max_size=3)))
+
+
+SHORT = st.text(st.sampled_from("aabbc"), max_size=7)
+FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}}$", "(?=^[ab]{{2,3}}$){}$"))
+
+
+@settings(max_examples=300)
+@given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
+def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
+    pattern = frame.format(pattern)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sglc.automata.regex_term.MAX_UNROLLED", unrolled)
+        term = regex_term.__wrapped__(pattern, anchored=anchored)
+    wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
+    assert term_oracle.accepts(Language(term), text.encode()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("pattern", "anchored", "term"),
+    [
+        ("[a-z ]{1,3000}", True, Text(dfa.all_words(((0x20, 0x20), (0x61, 0x7A))), "raw", 1, 3000)),
+        ("^[a-z]{1,64}$", False, Text(dfa.all_words(((0x61, 0x7A),)), "raw", 1, 64)),
+        ("(a|b){50,}", True, Text(dfa.all_words(((0x61, 0x62),)), "raw", 50, None)),
+        ("(ab|c){2,5000}", True, Repeat(Text(compile_regex("ab|c")), 2, 5000)),
+        ("(a?b?){2,5000}", True, Repeat(Text(compile_regex("ab?|b")), 0, 5000)),
+        ("^(?=.{1,255}$)(a+b)+$", False, Text(compile_regex("(a+b)+"), "raw", 1, 255)),
+        ("x[a-z]{1,3000}", False, Text(compile_regex("x[a-z]", anchored=False))),
+        ("[a-z]{3}-[0-9]{4}", True, Text(compile_regex("[a-z]{3}-[0-9]{4}"))),
+    ],
+)
+def test_large_repeats_are_counted(pattern, anchored, term):
+    assert regex_term(pattern, anchored=anchored) == term
+
+
+def test_the_bound_of_a_repeat_costs_nothing():
+    for bound in (100, 1_000, 100_000, 1_000_000):
+        term = regex_term(f"^id-[a-z]{{1,{bound}}}(/[a-z0-9]{{1,{bound}}}){{0,{bound}}}$", anchored=False)
+        assert isinstance(term, Sequence) and len(term.items) == 3
