@@ -66,8 +66,8 @@ def walk_rows(
 
 
 def walk_leaf(
-    trie: TrieArrays, entries: np.ndarray, start: int, least: int, most: int, rows: np.ndarray,
-    flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, labels: np.ndarray, open: np.ndarray,
+    trie: TrieArrays, entries: np.ndarray, start: int, least: int, most: int, eager: int,
+    rows: np.ndarray, flags: np.ndarray, lo: np.ndarray, hi: np.ndarray, labels: np.ndarray, open: np.ndarray,
     first: np.ndarray, below: np.ndarray, quiet: np.ndarray, groups: tuple[int, int], home: int,
     states: np.ndarray, counts: np.ndarray, cursor: np.ndarray, mask: np.ndarray, exits: np.ndarray,
     ends: np.ndarray,
@@ -77,7 +77,7 @@ def walk_leaf(
     rows int32[S, 256] next state or -1; flags uint8[S]; lo, hi int32[S] fewest and most characters from a
     state to the end of a word; first uint8[256] bytes with which the text after the leaf may begin; states,
     counts int32[deepest + 1]. Every node at which that text may begin (its byte being the first) is written
-    to `exits`, except for entries themselves.
+    to `exits`; entries themselves only if `eager` is 1, not 0.
 
     labels uint64[S, W] are sets of what may still be meant from a state, and open uint64[W] what may be meant
     at all: states without a label that is open are dead. `ends` int32 gets the state before each exit.
@@ -85,8 +85,8 @@ def walk_leaf(
     `quiet` bool[256] are bytes of characters that lead from `start` to states that are alive, without end.
     While a path has had no others (and was in state `home` after every character, if that is not negative),
     a subtree whose groups (below uint64[n, 2], one bit a group) are all among `groups` is left out: the
-    caller knows its tokens. cursor[3] is the level down to which that holds, cursor[4] the most characters of a path
-    that was walked. Returns the state whose row is missing, or -1 when done.
+    caller knows its tokens. cursor[3] is the level down to which that holds, cursor[4] the most characters of
+    a path that was walked. Returns the state whose row is missing, or -1 when done.
     """
     entry, node, out, calm, reach = (int(value) for value in cursor)
     while entry < len(entries):
@@ -103,7 +103,7 @@ def walk_leaf(
                 cursor[:] = entry, node, out, calm, reach
                 return state
             byte = int(trie.byte[node])
-            if flags[state] & ENDS and level - 1 > base and taken >= least and first[byte]:
+            if flags[state] & ENDS and level - 1 + eager > base and taken >= least and first[byte]:
                 exits[out], ends[out] = node, state
                 out += 1
             target = int(rows[state, byte])

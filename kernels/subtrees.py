@@ -29,22 +29,8 @@ _WALKS = Library(
     {
         "sglc_walk_rows": (_N, *_TRIE, _P, _N, _I, _P, _P, _P, _P, _P),
         "sglc_walk_leaf": (
-            _N,
-            *_TRIE,
-            _P,
-            _N,
-            _I,
-            _I,
-            _I,
-            *[_P] * 4,
-            _P,
-            _N,
-            _P,
-            *[_P] * 3,
-            _N,
-            _N,
-            _I,
-            *[_P] * 6,
+            *(_N, *_TRIE, _P, _N, _I, _I, _I, _I, *[_P] * 5, _N),
+            *(*[_P] * 4, _N, _N, _I, *[_P] * 6),
         ),
         "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P, _P),
     },
@@ -147,12 +133,12 @@ class SubtreeWalk:
                 cursor[1] = self.trie.end[node]
 
     def leaf(
-        self, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray, mask: np.ndarray,
+        self, entries: np.ndarray, place: tuple[int, int, int, int], first: np.ndarray, mask: np.ndarray,
         arrays: Callable[[], LeafArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
         open: np.ndarray = _NO_LABELS,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """See `reference_walk.walk_leaf`: (exits, the states before them, most characters of a path), from
-        `place`, (state, least, most)."""
+        `place`, (state, least, most, eager)."""
         kernels = _WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0

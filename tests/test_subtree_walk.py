@@ -130,9 +130,12 @@ def test_leaf(
         below = np.array([[data.draw(words), data.draw(words)] for _ in trie.byte], np.uint64).reshape(-1, 2)
         home = data.draw(st.integers(-1, len(leaf.arrays.lo) - 1))
         quiet = Quiet(below, calm, np.array([data.draw(words), data.draw(words)], np.uint64), home)
+    eager = data.draw(st.integers(0, 1))
     width = data.draw(st.integers(0, 2))
     sets = st.lists(st.integers(0, 7), min_size=width, max_size=width)
-    labels = np.array([data.draw(sets) for _ in leaf.arrays.lo], np.uint64).reshape(len(leaf.arrays.lo), width)
+    labels = np.array([data.draw(sets) for _ in leaf.arrays.lo], np.uint64).reshape(
+        len(leaf.arrays.lo), width
+    )
     opened = np.array(data.draw(sets), np.uint64)
 
     def run() -> object:
@@ -144,7 +147,7 @@ def test_leaf(
             asked.append(state)
             arrays.flags[state] |= KNOWN
 
-        place = (leaf.start, leaf.least, leaf.most)
+        place = (leaf.start, leaf.least, leaf.most, eager)
         exits, ends, reach = SubtreeWalk(trie).leaf(
             entries, place, first, mask, lambda: arrays, fill, quiet, opened
         )

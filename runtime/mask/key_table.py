@@ -146,6 +146,17 @@ class KeyTable(ByteMoves):
 
     # Keys of families
 
+    def in_family(self, local: int, number: int) -> bool:
+        """Whether keys of the family of that number go on from a state between characters."""
+        return self._states[local][1][number] >= 0
+
+    def endless(self, number: int) -> bool:
+        """Whether from everywhere in a family there are very many keys to go on with."""
+        counts = self._left[number]
+        if counts is None:
+            counts = self._left[number] = _count_words(self.families[number])
+        return all(count is None for count in counts)
+
     def left(self, local: int, label: int) -> int | None:
         """How many keys of a family go on from a state between characters; None for many."""
         number = self.family_labels.index(label)

@@ -65,13 +65,18 @@ class LeafTable:
     Subclasses number their states from 0 and say what they are by `moves`, `describe` and `count`.
     """
 
-    def __init__(self) -> None:
+    eager = False
+    """Whether the leaf is left by its own thread where a word ends at once; others have a thread for that."""
+
+    def __init__(self, width: int = 0) -> None:
+        """`width`: words of a set of labels, 0 where there are none."""
         self._size = 0
         self.arrays = LeafArrays(
             np.full((8, 256), NO_MOVE, np.int32),
             np.zeros(8, np.uint8),
             np.zeros(8, np.int32),
             np.zeros(8, np.int32),
+            np.zeros((8, width), np.uint64),
         )
         self._lists: dict[int, list[int]] = {}
 
@@ -86,6 +91,10 @@ class LeafTable:
     def describe(self, state: int) -> tuple[int, int, int]:
         """(flags but KNOWN, fewest, most characters to the end of a word) of a state."""
         raise TypeError(type(self).__name__)
+
+    def labels(self, state: int) -> Sequence[int]:
+        """The kinds of words that lead on from a state, as 64-bit words of a set."""
+        return ()
 
     @property
     def any_length(self) -> bool:
@@ -160,11 +169,15 @@ class LeafTable:
             rows = np.full((room, 256), NO_MOVE, np.int32)
             rows[: self._size] = arrays.rows[: self._size]
             flags, lo, hi = np.zeros(room, np.uint8), np.zeros(room, np.int32), np.zeros(room, np.int32)
-            for new, old in ((flags, arrays.flags), (lo, arrays.lo), (hi, arrays.hi)):
-                new[: self._size] = old[: self._size]
-            arrays = self.arrays = LeafArrays(rows, flags, lo, hi)
+            labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
+            old = (arrays.flags, arrays.lo, arrays.hi, arrays.labels)
+            for new, before in zip((flags, lo, hi, labels), old, strict=True):
+                new[: self._size] = before[: self._size]
+            arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
         for state in range(self._size, count):
             arrays.flags[state], arrays.lo[state], arrays.hi[state] = self.describe(state)
+            if arrays.labels.shape[1]:
+                arrays.labels[state] = self.labels(state)
         self._size = count
 
 

@@ -341,7 +341,7 @@ class Machine:
             for thread in self.configs[config]:
                 if thread == ACCEPT:
                     continue
-                node, state, _ = self.threads[thread]
+                node, state, cont = self.threads[thread]
                 run = node.forced_run(state)
                 if run:
                     found[run[0]] = True
@@ -350,6 +350,8 @@ class Machine:
                 if place is not None:
                     most = UNBOUNDED if place.most is None else place.most
                     found |= place.table.first(place.state, place.least, most, place.open)
+                    if place.table.eager and self._leaves_at_once(node, state, cont, place):
+                        found |= node.follow(self, state, cont)
                 else:
                     found |= self.row(self.untraced(self.alone(thread))) != DEAD
             if len(self._firsts) > _MOST_STEPS:
@@ -399,6 +401,15 @@ class Machine:
             self.effort += len(self.configs[here])
         return found
 
+    def _leaves_at_once(self, node: Node, state: Any, cont: int, place: LeafPlace) -> bool:
+        """Whether a leaf may be left where it is."""
+        if not place.table.current().flags[place.state] & ENDS or place.least > 0:
+            return False
+        barred = node.barred(self, state)
+        if barred is not None and barred(b""):
+            return False
+        return node.leave(self, state, cont, place.table.label(place.state), b"") != DEAD
+
     def _run_leaf(
         self, node: Node, state: Any, cont: int, place: LeafPlace, data: bytes, at: int
     ) -> tuple[int, list[tuple[int, int]]]:
@@ -411,7 +422,7 @@ class Machine:
         barred = node.barred(self, state)
         taken = 0
         for position in range(at, len(data)):
-            if position > at and flags[local] & ENDS and taken >= least:
+            if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
                 if first is None:
                     first = node.follow(self, state, cont)
                 word = data[at:position]

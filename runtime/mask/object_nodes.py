@@ -15,11 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sglc.automata.counts import Vector
 from sglc.automata.object_states import Label, ObjectStates, Outcome, Plan, Profile
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable, count_words
+from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
 from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spellings
@@ -27,6 +31,9 @@ from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spell
 _QUOTE = ord('"')
 _OPEN = 1 << 40
 _LOST = _OPEN + 1
+_CLOSE = _OPEN + 2
+_NO_PLACE = (_OPEN, _LOST, _CLOSE)
+_ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
 _NONE: frozenset[str] = frozenset()
@@ -145,6 +152,9 @@ class ObjectNode(Node):
                     run = 0
         else:
             longest = len(names)
+        self.leaf_table = KeyLeaf(self.table, len(self._options))
+        self._open_words: dict[int, np.ndarray] = {}
+        self._endless = all(self.table.endless(number) for number in range(len(families)))
         self.traces = bool(self._counted) or longest + len(families) > _FEW
         self._held: list[tuple[int, frozenset[str]]] = []
         self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
@@ -195,6 +205,13 @@ class ObjectNode(Node):
                 [(outcome, bits & labels) for outcome, bits in self._profiles[profile] if bits & labels]
             )
             found = self._restricted[key] = self._number(rest) if rest else -1
+        return found
+
+    def _open(self, profile: int) -> np.ndarray:
+        """The labels of a profile as the leaf table has them."""
+        found = self._open_words.get(profile)
+        if found is None:
+            found = self._open_words[profile] = self.leaf_table.words(self._labels(profile))
         return found
 
     def _outcome(self, profile: int, label: int) -> Outcome:
@@ -254,13 +271,61 @@ class ObjectNode(Node):
         here, used = self._held[state]
         return self._hold(self.states.advance(here, label, option), used if key is None else used | {key})
 
-    # Inside keys
+    # Inside keys, by the leaf table
+
+    def forced_run(self, state: LeafState) -> bytes:
+        return b'"' if state[2] in (_OPEN, _CLOSE) else b""
+
+    def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
+        if state[2] == _CLOSE:
+            return state[0]
+        return self.move(machine, state, cont, _QUOTE)
+
+    def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
+        _, profile, local, residue, _, _ = state
+        if local in _NO_PLACE or (residue and not self._endless):
+            return None
+        return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._open(profile))
+
+    def follow(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+        return _ONLY_QUOTE
+
+    def leave(
+        self, machine: Machine, state: LeafState, cont: int, label: int, data: bytes | None = None
+    ) -> int:
+        if not self._labels(state[1]) >> label & 1:
+            return 0
+        here, profile, _, _, _, kept = state
+        if data is None and self.traces:
+            here = -1
+        whole = None if data is None or kept is None else kept + data
+        config = self._closed(machine, here, profile, label, whole, cont)
+        return machine.alone(machine.thread(self, (config, -1, _CLOSE, _NONE, b"", None), cont))
+
+    def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
+        _, _, _, residue, begun, _ = state
+        if not residue:
+            return None
+        return lambda data: read(begun + data, self.parts.encoding) in residue
+
+    def land(self, machine: Machine, state: LeafState, cont: int, local: int, taken: int, data: bytes) -> int:
+        here, profile, _, residue, _, kept = state
+        if residue:
+            config = machine.alone(machine.thread(self, state, cont))
+            for byte in data:
+                config = machine.step(config, byte)
+            return config
+        place = self.leaf_table.places[local]
+        kept = None if kept is None else kept + data
+        return self._inside(machine, here, profile, place, _NONE, b"", kept, cont)
+
+    # Inside keys, byte by byte
 
     def lost(self, machine: Machine, state: LeafState) -> bool:
         return state[2] == _LOST
 
     def traced(self, machine: Machine, state: LeafState) -> bool:
-        return self.traces and state[0] >= 0
+        return self.traces and state[0] >= 0 and state[2] != _CLOSE
 
     def untrace(self, machine: Machine, state: LeafState) -> LeafState:
         return (-1, state[1], state[2], state[3], state[4], None) if self.traces else state
@@ -389,6 +454,12 @@ class ObjectNode(Node):
         label = self.table.end(local)
         if label < 0 or (residue and "" in residue and self._counted >> label & 1):
             return 0
+        return self._closed(machine, here, profile, label, data, cont)
+
+    def _closed(
+        self, machine: Machine, here: int, profile: int, label: int, data: bytes | None, cont: int
+    ) -> int:
+        """The configuration behind a key of a label, without the state if `here` is negative."""
         assert self._options is not None
         config = 0
         for option, end, go in self._outcome(profile, label):

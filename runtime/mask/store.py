@@ -236,7 +236,8 @@ class MaskStore:
         self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
     ) -> LeafMask:
         table = place.table
-        where = (place.state, place.least, UNBOUNDED if place.most is None else place.most)
+        most = UNBOUNDED if place.most is None else place.most
+        where = (place.state, place.least, most, int(table.eager))
         exits, ends, reach = self._whole.leaf(
             entries, where, first, row, table.current, table.fill, quiet, place.open
         )
