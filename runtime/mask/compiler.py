@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from sglc.automata import term as t
 from sglc.automata.counts import Counts, Vector
+from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
@@ -129,6 +130,9 @@ class Compiler:
                 return self._intern(
                     ("text", id(table), least, most), lambda: TextNode(table, least, most)
                 )  # fmt: skip
+            case t.NotBefore(barred):
+                self.machine.looks_ahead = True
+                return self._intern(("not before", barred), lambda: NotBefore(barred))
             case t.Sequence(items):
                 return self._series([self._node(item, depth) for item in items])
             case t.Choice(arms):

@@ -13,6 +13,7 @@ from sglc.automata.term import (
     Choice,
     Except,
     Language,
+    NotBefore,
     Object,
     Repeat,
     Rule,
@@ -81,6 +82,8 @@ class _Proof:
                 return _scan(data, depth, quoted)
             case Words(words):
                 return self.same([_scan(word, depth, quoted) for word in words])
+            case NotBefore():
+                return depth, quoted
             case Text():
                 inert = quoted if term.encoding != "raw" else not quoted and not _has_special(term)
                 if not inert or not depth:

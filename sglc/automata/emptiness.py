@@ -31,6 +31,7 @@ from sglc.automata.term import (
     Encoding,
     Except,
     Language,
+    NotBefore,
     Nothing,
     Object,
     Repeat,
@@ -103,6 +104,9 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return tuple(b"a" * size for size in range(count))
         case Bytes(data):
             return (data,)
+        case NotBefore():
+            # What may follow is for the makers of such terms to see to.
+            return (b"",)
         case Text():
             return _text_words(term, count)
         case Words(words):
@@ -252,7 +256,7 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
         return bool(_best(part, known, 1))
 
     match term:
-        case Nothing() | Bytes() | Words():
+        case Nothing() | Bytes() | Words() | NotBefore():
             return True
         case Anything():
             return False

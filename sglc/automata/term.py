@@ -68,6 +68,17 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class NotBefore:
+    """The empty word, where the text ends or its next character is in none of the ranges (code points).
+
+    So a lexer's longest match can be told from a shorter one: `if` is a keyword where no letter follows. What
+    follows must be able to begin with another character, or to be empty.
+    """
+
+    barred: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence:
     items: tuple[Term, ...]
 
@@ -212,7 +223,7 @@ class Span:
 
 Term = (
     Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
-    | Array | Object | Span
+    | Array | Object | Span | NotBefore
 )  # fmt: skip
 
 

@@ -1,0 +1,114 @@
+"""One character of lookahead: places after which some characters may not come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa import any_char_class
+from sglc.runtime.mask.endings import completion
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.machine import ACCEPT, DEAD, END, Machine, Node, Work
+from sglc.runtime.mask.text import TextTable
+
+State = tuple[int, int]
+"""(configuration of what follows, place in the table of barred characters)."""
+
+
+class NotBefore(Node):
+    """The empty word where no barred character follows. Leaf state: see `State`.
+
+    What follows is taken thread by thread: those that cannot begin with a barred character stay as they are,
+    those that can begin with no other are dropped, and the rest are read under the eyes of this node until
+    their first character is complete.
+    """
+
+    def __init__(self, barred: Ranges) -> None:
+        self.table = TextTable(any_char_class(barred), "raw")
+        self._kept: dict[int, tuple[int, ...]] = {}
+        self._opening: set[int] = set()
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, True
+
+    def measure(self) -> int | None:
+        return 0
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if cont in self._opening:
+            raise ConstraintError("a lookahead is followed by itself")
+        self._opening.add(cont)
+        try:
+            out.update(self.kept(machine, machine.after(cont)))
+        finally:
+            self._opening.discard(cont)
+
+    def kept(self, machine: Machine, config: int) -> tuple[int, ...]:
+        """The threads of a configuration that do not begin with a barred character."""
+        found = self._kept.get(config)
+        if found is None:
+            threads = []
+            touched = np.zeros(256, bool)
+            for low, high, _ in self.table.moves(0):
+                touched[low : high + 1] = True
+            for thread in machine.configs[config]:
+                if thread == ACCEPT or not (machine.first(machine.alone(thread)) & touched).any():
+                    threads.append(thread)
+                elif self._alive(machine, machine.alone(thread), 0):
+                    threads.append(machine.thread(self, (machine.alone(thread), 0), END))
+            found = self._kept[config] = tuple(threads)
+        return found
+
+    def _barred(self, place: int) -> dict[int, int]:
+        """Next places by byte, where a character may still become a barred one."""
+        return {byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)}
+
+    def _alive(self, machine: Machine, config: int, place: int) -> bool:
+        """Whether a character that is not barred can be read; at most four bytes are looked at."""
+        barred = {
+            byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)
+        }
+        for byte in np.flatnonzero(machine.first(config)).tolist():
+            after = barred.get(byte)
+            if after is None:
+                return True
+            if after >= self.table.boundary and self._alive(machine, machine.step(config, byte), after):
+                return True
+        return machine.accepts(config)
+
+    def _under(self, machine: Machine, config: int, place: int) -> int:
+        """The configuration inside the first character, which may still become a barred one."""
+        if place < self.table.boundary or not self._alive(machine, config, place):
+            return DEAD
+        watched = machine.alone(machine.thread(self, (config, place), END))
+        return machine.union(watched, 1) if machine.accepts(config) else watched
+
+    def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
+        config, place = state
+        barred = {
+            byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)
+        }
+        for byte, target in enumerate(machine.row(config).tolist()):
+            after = barred.get(byte)
+            if target and after is not None:
+                target = self._under(machine, target, after)
+            if target:
+                yield byte, byte, target
+
+    def traced(self, machine: Machine, state: State) -> bool:
+        return machine.traced[state[0]]
+
+    def lost(self, machine: Machine, state: State) -> bool:
+        return machine.lost[state[0]]
+
+    def untrace(self, machine: Machine, state: State) -> State:
+        return machine.untraced(state[0]), state[1]
+
+    def shortest(self, machine: Machine) -> bytes:
+        return b""
+
+    def shortest_from(self, machine: Machine, state: State) -> bytes:
+        """Shortest without regard to what is barred; `endings.completion` sees to that."""
+        return completion(machine, state[0])
