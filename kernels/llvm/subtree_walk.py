@@ -82,7 +82,8 @@ def _walk_leaf(module: ir.Module) -> None:
         module, "sglc_walk_leaf", I64,
         {**_TRIE, "entries": P32, "count": I64, "start": I32, "least": I32, "most": I32, "eager": I32,
          "rows": P32, "flags": P8, "lo": P32, "hi": P32, "labels": P64, "width": I64, "open": P64,
-         "first": P8, "below": P64, "quiet": P8, "quiet0": I64, "quiet1": I64, "home": I32, "states": P32, "counts": P32,
+         "first": P8, "below": P64, "quiet": P8, "quiet0": I64, "quiet1": I64, "home": I32, "states": P32,
+         "counts": P32,
          "cursor": P64, "mask": P32, "exits": P32, "ends": P32},
     )  # fmt: skip
     b = f.b
