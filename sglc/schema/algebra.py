@@ -27,6 +27,8 @@ PLAIN, MARKED, EXACT = 0, 1, 2
 being evaluated only allows more, so a union over all ways is exact); exactly those."""
 
 _DEPTH = 6
+_MOST_ABSORBED = 100
+_FEW_WAYS_OUT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,51 +421,107 @@ class Algebra:
                 for other in others:
                     if mode != PLAIN:
                         other = _unmarked(other)
-                    if any(self._overlap(kind, one, other) for one in kept):
-                        kept = self.product(kind, kept, list(kind.negated(other, self.negate)), here)
-                        if not kept:
-                            break
+                    kept = self._without(kind, kept, other, here)
+                    if not kept:
+                        break
                 found.update(dict.fromkeys(kept))
+                if len(found) > self.limits.alternatives:
+                    reason = f"the branches of oneOf overlap in more than {self.limits.alternatives} ways"
+                    raise SchemaTooLarge(reason, self.path(here))
         return list(found)
 
-    def _overlap(self, kind: Structure, a: Any, b: Any) -> bool:
-        """Whether two forms may share a value; False is certain."""
-        self.work += 1
-        one = kind.meet(a, b)
-        return one is not None and not kind.is_void(one)
+    def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
+        """The values of the forms that are not of another one."""
+        found: list[Any] = []
+        for form in forms:
+            self.work += 1
+            shared = kind.meet(form, other)
+            if shared is None or kind.is_void(shared):
+                found.append(form)
+            elif kind.bit == g.OBJECT:
+                found += self.product(kind, [form], self._ways_out(form, other), here)
+            else:
+                found += self.product(kind, [form], list(kind.negated(other, self.negate)), here)
+        if kind.bit == g.OBJECT and 1 < len(found) <= _MOST_ABSORBED:
+            return f.absorbed(found)
+        return list(dict.fromkeys(found))
+
+    def _ways_out(self, form: ObjectForm, other: ObjectForm) -> list[ObjectForm]:
+        """Forms that hold the objects of `form` that are not of `other`, and maybe objects of neither."""
+        closed = form.closed_names()
+        names = dict.fromkeys(name for part in other.parts for name in part.named)
+        if closed is not None:
+            names = dict.fromkeys(sorted(closed))
+        required = set(other.required())
+        absent: set[tuple[str, bool]] = {(name, False) for name in required}
+        out: list[ObjectForm] = []
+        wrong: list[ObjectForm] = []
+        for name in names:
+            mine, value = form.value(name), other.value(name)
+            if value <= mine or self.is_empty(both(mine, self.negate(value))):
+                continue
+            if self.is_empty(both(mine, value)):
+                absent.discard((name, False))
+                absent.add((name, True))
+                if name in required:
+                    return [f.ANY_OBJECT]
+            elif name in required:
+                # Absent, or there with a wrong value: one requirement on its value.
+                absent.discard((name, False))
+                out.append(ObjectForm(parts=f.wrong_value(name, self.negate(value)).parts))
+            else:
+                wrong.append(f.wrong_value(name, self.negate(value)))
+        if closed is None:
+            for part in other.parts:
+                for dfa, value in part.patterns:
+                    if value:
+                        wrong.append(f.at_least_one(f.only(KeySet(frozenset(), (dfa,)), value)))
+                if part.other:
+                    wrong.append(f.at_least_one(f.only(part.rest(), part.other)))
+        if len(wrong) > _FEW_WAYS_OUT:
+            wrong = [ObjectForm(counts=(f.EntryCount(other.parts, 1, None),))]
+        out += wrong
+        if absent:
+            out.append(ObjectForm(clauses=frozenset({frozenset(absent)})))
+        kept = frozenset(clause for clause in other.clauses if len(clause) > 1 or not _only(clause)[1])
+        rest = replace(other, parts=(), clauses=kept)
+        if rest != f.ANY_OBJECT:
+            out += f.negated_object(rest, self.negate)
+        return out
 
     # Emptiness, as far as it can be seen from near
 
     def is_empty(self, these: Literals) -> bool:
         """Whether plainly no value satisfies all literals; False may mean that it is not plain."""
-        if not these:
-            return False
+        if len(these) < 2:
+            return these == FALSE
         found = self._empty.get(these)
         if found is None:
-            if these == FALSE:
+            mask = self.mask(these)
+            of = self.scalars.of
+            if (
+                (mask & (g.NULL | g.BOOL) and of(self.scalars.constant, these))
+                or (mask & g.STRING and of(self.scalars.string, these))
+                or (mask & g.NUMBER and of(self.scalars.number, these))
+            ):
+                self._empty[these] = False
+                return False
+            if not mask & (g.ARRAY | g.OBJECT):
+                self._empty[these] = True
                 return True
             if these in self._open or len(self._open) > _DEPTH:
                 return False
             self._open.add(these)
             try:
-                found = self._is_empty(these)
+                found = not (mask & g.ARRAY and self.arrays(these)) and not (
+                    mask & g.OBJECT and self.objects(these)
+                )
             except _Busy:
                 return False
             finally:
                 self._open.discard(these)
             self._empty[these] = found
         return found
-
-    def _is_empty(self, these: Literals) -> bool:
-        mask = self.mask(these)
-        of = self.scalars.of
-        return not (
-            (mask & (g.NULL | g.BOOL) and of(self.scalars.constant, these))
-            or (mask & g.STRING and of(self.scalars.string, these))
-            or (mask & g.NUMBER and of(self.scalars.number, these))
-            or (mask & g.ARRAY and self.arrays(these))
-            or (mask & g.OBJECT and self.objects(these))
-        )
 
     def mask(self, these: Literals) -> int:
         """Every type that a value of all literals can have, perhaps more."""
@@ -609,6 +667,11 @@ class Algebra:
             return f.ANY_ARRAY
         rest = self.either([self.literals(part.node), *form.marks])
         return f.places_form((TRUE,) * form.seen, rest)
+
+
+def _only(clause: f.Clause) -> tuple[str, bool]:
+    (one,) = clause
+    return one
 
 
 def _is_unevaluated(kind: Structure, part: Part) -> bool:

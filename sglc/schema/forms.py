@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from sglc.automata.dfa import accepts
@@ -79,12 +80,18 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class EntryCount:
-    """`low` to `high` entries have a key among `keys` and a value that satisfies `value`."""
+    """`low` to `high` entries have a value that does not satisfy all of `parts`."""
 
-    keys: KeySet
-    value: Literals
+    parts: tuple[Entries, ...]
     low: int
     high: int | None
+
+    def allowed(self, name: str) -> Literals:
+        """What the value under a key must be for the entry not to be counted."""
+        found = TRUE
+        for part in self.parts:
+            found = both(found, part.value(name))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,13 @@ class ObjectForm:
 
     def required(self) -> list[str]:
         return [name for clause in self.clauses if len(clause) == 1 for name, present in clause if present]
+
+    def closed_names(self) -> frozenset[str] | None:
+        """The only names that may occur, if one of the parts lists them."""
+        for part in self.parts:
+            if part.other == FALSE and not part.patterns:
+                return frozenset(part.named)
+        return None
 
     def is_presence(self) -> bool:
         """Whether only clauses are asked."""
@@ -194,38 +208,59 @@ def simplified(clauses: Iterable[Clause]) -> frozenset[Clause] | None:
 
 def negated_object(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
     """Forms that together hold all objects that are not of the form."""
-    for part in form.parts:
-        for name, value in part.named.items():
-            if value:
-                yield wrong_value(name, negate(value))
-        for dfa, value in part.patterns:
-            if value:
-                yield at_least_one(KeySet(frozenset(), (dfa,)), negate(value))
-        if part.other:
-            yield at_least_one(part.rest(), negate(part.other))
+    wrong = list(wrong_values(form, negate))
+    if len(wrong) <= _FEW:
+        yield from wrong
+    else:
+        yield ObjectForm(counts=(EntryCount(form.parts, 1, None),))
+    units = [clause for clause in form.clauses if len(clause) == 1]
+    if units:
+        yield ObjectForm(
+            clauses=frozenset({frozenset((name, not present) for unit in units for name, present in unit)})
+        )
     for clause in form.clauses:
-        yield ObjectForm(clauses=frozenset(presence(name, not present) for name, present in clause))
+        if len(clause) > 1:
+            yield ObjectForm(clauses=frozenset(presence(name, not present) for name, present in clause))
     if form.low:
         yield ObjectForm(high=form.low - 1)
     if form.high is not None:
         yield ObjectForm(low=form.high + 1)
     for count in form.counts:
         if count.low == 1:
-            yield ObjectForm(parts=(only(count.keys, negate(count.value)),))
+            yield ObjectForm(parts=count.parts)
         elif count.low:
-            yield ObjectForm(counts=(EntryCount(count.keys, count.value, 0, count.low - 1),))
+            yield ObjectForm(counts=(replace(count, low=0, high=count.low - 1),))
         if count.high is not None:
-            yield ObjectForm(counts=(EntryCount(count.keys, count.value, count.high + 1, None),))
+            yield ObjectForm(counts=(replace(count, low=count.high + 1, high=None),))
 
 
+_FEW = 3
+"""Up to so many wrong values are told apart; beyond, they are counted together."""
+
+
+def wrong_values(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
+    """For each key (or kind of keys) with a requirement, the objects that break it."""
+    for part in form.parts:
+        for name, value in part.named.items():
+            if value:
+                yield wrong_value(name, negate(value))
+        for dfa, value in part.patterns:
+            if value:
+                yield at_least_one(only(KeySet(frozenset(), (dfa,)), value))
+        if part.other:
+            yield at_least_one(only(part.rest(), part.other))
+
+
+@lru_cache(maxsize=4096)
 def wrong_value(name: str, value: Literals) -> ObjectForm:
     """The property is there, and its value satisfies `value`."""
     parts = (Entries({name: value}),) if value else ()
     return ObjectForm(parts=parts, clauses=frozenset({presence(name, True)}))
 
 
-def at_least_one(keys: KeySet, value: Literals) -> ObjectForm:
-    return ObjectForm(counts=(EntryCount(keys, value, 1, None),))
+def at_least_one(entries: Entries) -> ObjectForm:
+    """Some entry is not as it should be."""
+    return ObjectForm(counts=(EntryCount((entries,), 1, None),))
 
 
 def only(keys: KeySet, value: Literals) -> Entries:
@@ -233,6 +268,28 @@ def only(keys: KeySet, value: Literals) -> Entries:
     if keys.inverted:
         return Entries(dict.fromkeys(keys.names, TRUE), tuple((dfa, TRUE) for dfa in keys.patterns), value)
     return Entries(dict.fromkeys(keys.names, value), tuple((dfa, value) for dfa in keys.patterns))
+
+
+def implies(strong: ObjectForm, weak: ObjectForm) -> bool:
+    """Whether plainly every object of one form is of the other."""
+    return (
+        weak.low <= strong.low
+        and (weak.high is None or (strong.high is not None and strong.high <= weak.high))
+        and all(part in strong.parts for part in weak.parts)
+        and all(count in strong.counts for count in weak.counts)
+        and all(any(other <= clause for other in strong.clauses) for clause in weak.clauses)
+        and weak.seen == strong.seen
+    )
+
+
+def absorbed(forms: Iterable[ObjectForm]) -> list[ObjectForm]:
+    """The same union without forms that plainly lie in others."""
+    kept: list[ObjectForm] = []
+    for form in forms:
+        if not any(implies(form, other) for other in kept):
+            kept = [other for other in kept if not implies(other, form)]
+            kept.append(form)
+    return kept
 
 
 # Arrays

@@ -5,8 +5,8 @@ A layout is an `Object` or `Array` term whose values are still sets of literals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 
 from sglc.automata import dfa as automata
@@ -15,7 +15,18 @@ from sglc.schema import graph as g
 from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge, UnsupportedSchema
-from sglc.schema.forms import FALSE, ArrayForm, Clause, Literals, ObjectForm, both
+from sglc.schema.forms import (
+    FALSE,
+    TRUE,
+    ArrayForm,
+    Clause,
+    Entries,
+    EntryCount,
+    Literals,
+    ObjectForm,
+    both,
+    simplified,
+)
 
 Arms = list[tuple[Literals, tuple[int, ...]]]
 """(what the value satisfies, counters that go up) for each way to fill a place."""
@@ -51,6 +62,9 @@ class ArrayLayout:
                 yield value
 
 
+_Family = tuple[CharDfa, Literals, frozenset[CharDfa]]
+"""Keys, what their values must be, the patterns that they match."""
+
 Count = tuple[int, Literals, int | None]
 """A counter that may matter to a place: its index, what is counted, its maximum."""
 
@@ -61,7 +75,7 @@ class Layouts:
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
         self.limits = algebra.limits
-        self._partitions: dict[tuple[CharDfa, ...], list[tuple[CharDfa, frozenset[int]]]] = {}
+        self._partitions: dict[tuple[CharDfa, ...], list[tuple[CharDfa, frozenset[CharDfa]]]] = {}
 
     # Objects
 
@@ -73,74 +87,103 @@ class Layouts:
                 known.update(dict.fromkeys(part.named))
         for clause in sorted(form.clauses, key=sorted):
             known.update(dict.fromkeys(name for name, _ in sorted(clause)))
-        for part in form.parts:
+        for part in (*form.parts, *(part for count in form.counts for part in count.parts)):
             known.update(dict.fromkeys(part.named))
-        for count in form.counts:
-            known.update(dict.fromkeys(sorted(count.keys.names)))
-        names: dict[str, Arms] = {}
-        for name in known:
-            counts = [
-                (index, count.value, count.high)
-                for index, count in enumerate(form.counts)
-                if name in count.keys
-            ]
-            names[name] = self.arms(form.value(name), counts)
-        families = self._families(form, frozenset(known), names)
-        counters = tuple(Counter(count.low, count.high) for count in form.counts)
-        layout = ObjectLayout(names, families, form.clauses, form.low, form.high, counters)
-        layout.distinct = bool(families) and self._needs_distinct(form)
-        return layout
-
-    def _needs_distinct(self, form: ObjectForm) -> bool:
-        """Whether a key that occurs twice could pass for two entries, or hide one that is needed."""
-        if form.low - len(form.required()) > 1:
-            return True
-        return any(count.low > 1 or (count.low and count.value) for count in form.counts)
-
-    def _families(
-        self, form: ObjectForm, known: frozenset[str], names: dict[str, Arms]
-    ) -> list[tuple[CharDfa, Arms]]:
-        patterns = dict.fromkeys(dfa for part in form.parts for dfa, _ in part.patterns)
-        patterns.update(dict.fromkeys(dfa for count in form.counts for dfa in count.keys.patterns))
-        numbered = {dfa: index for index, dfa in enumerate(patterns)}
-        found: list[tuple[CharDfa, Arms]] = []
-        for keys, inside in self._partition(tuple(patterns)):
-            value: Literals = frozenset()
-            for part in form.parts:
-                matching = [these for dfa, these in part.patterns if numbered[dfa] in inside]
-                if not matching:
-                    matching = [part.other]
-                for these in matching:
-                    value = both(value, these)
-            if value == FALSE:
-                continue
-            counts = [
-                (index, count.value, count.high)
-                for index, count in enumerate(form.counts)
-                if any(numbered[dfa] in inside for dfa in count.keys.patterns) != count.keys.inverted
-            ]
-            arms = self.arms(value, counts)
-            if not arms:
-                continue
-            keys = strings.minus_words(keys, known)
+        values = {name: form.value(name) for name in known}
+        values = {name: value for name, value in values.items() if not self.algebra.is_empty(value)}
+        families = self._families(form)
+        form, values = self._settle_counts(form, values, families)
+        if form is None:
+            return None
+        names = {
+            name: self.arms(value, self._counts(form, lambda count, name=name: count.allowed(name)))
+            for name, value in values.items()
+        }
+        names = {name: arms for name, arms in names.items() if arms}
+        shown: list[tuple[CharDfa, Arms]] = []
+        for keys, value, inside in families:
+            arms = self.arms(
+                value, self._counts(form, lambda count, inside=inside: _inside(count.parts, inside))
+            )
+            keys = strings.minus_words(keys, frozenset(known))
             words = _few_words(keys)
             if words is not None:
                 names.update(dict.fromkeys(words, arms))
-            elif keys.edges:
-                found.append((keys, arms))
+            elif keys.edges and arms:
+                shown.append((keys, arms))
+        counters = tuple(Counter(count.low, count.high) for count in form.counts)
+        layout = ObjectLayout(names, shown, form.clauses, form.low, form.high, counters)
+        layout.distinct = bool(shown) and self._needs_distinct(form)
+        return layout
+
+    def _counts(self, form: ObjectForm, allowed: Callable[[EntryCount], Literals]) -> list[Count]:
+        found = []
+        for index, count in enumerate(form.counts):
+            counted = self.algebra.negate(allowed(count))
+            if counted != FALSE:
+                found.append((index, counted, count.high))
         return found
 
-    def _partition(self, patterns: tuple[CharDfa, ...]) -> list[tuple[CharDfa, frozenset[int]]]:
+    def _settle_counts(
+        self, form: ObjectForm, values: dict[str, Literals], families: list[_Family]
+    ) -> tuple[ObjectForm | None, dict[str, Literals]]:
+        """Without the counts that are only about which properties are there."""
+        kept = []
+        clauses = set(form.clauses)
+        for count in form.counts:
+            always = []
+            sometimes = []
+            for name, value in values.items():
+                wrong = self.algebra.negate(count.allowed(name))
+                counted = both(value, wrong)
+                if counted == value:
+                    always.append(name)
+                elif not self.algebra.is_empty(counted):
+                    sometimes.append((name, counted))
+            loose = any(
+                not self.algebra.is_empty(both(value, self.algebra.negate(_inside(count.parts, inside))))
+                for _, value, inside in families
+            )
+            if count.low != 1 or count.high is not None or loose or len(sometimes) > (0 if always else 1):
+                kept.append(count)
+            elif sometimes:
+                ((name, counted),) = sometimes
+                values = {**values, name: counted}
+                clauses.add(frozenset({(name, True)}))
+            else:
+                clauses.add(frozenset((name, True) for name in always))
+        if len(kept) == len(form.counts):
+            return form, values
+        simple = simplified(clauses)
+        if simple is None:
+            return None, values
+        return replace(form, clauses=simple, counts=tuple(kept)), values
+
+    def _needs_distinct(self, form: ObjectForm) -> bool:
+        """Whether a key that occurs twice could pass for two entries, or hide one that is needed."""
+        return form.low - len(form.required()) > 1 or any(count.low for count in form.counts)
+
+    def _families(self, form: ObjectForm) -> list[_Family]:
+        parts = (*form.parts, *(part for count in form.counts for part in count.parts))
+        patterns = dict.fromkeys(dfa for part in parts for dfa, _ in part.patterns)
+        found: list[_Family] = []
+        for keys, inside in self._partition(tuple(patterns)):
+            value = _inside(form.parts, inside)
+            if not self.algebra.is_empty(value):
+                found.append((keys, value, inside))
+        return found
+
+    def _partition(self, patterns: tuple[CharDfa, ...]) -> list[tuple[CharDfa, frozenset[CharDfa]]]:
         """All strings cut into (strings, patterns that they match)."""
         found = self._partitions.get(patterns)
         if found is None:
-            found = [(automata.all_words(), frozenset[int]())]
+            found = [(automata.all_words(), frozenset[CharDfa]())]
             for index, dfa in enumerate(patterns):
                 cut = []
                 for keys, inside in found:
-                    common = dfa if not inside and index == 0 else strings.intersection(keys, dfa)
+                    common = dfa if index == 0 else strings.intersection(keys, dfa)
                     if common.edges:
-                        cut.append((common, inside | {index}))
+                        cut.append((common, inside | {dfa}))
                         keys = strings.without(keys, dfa)
                     if keys.edges:
                         cut.append((keys, inside))
@@ -242,13 +285,12 @@ class Layouts:
     # Arms
 
     def arms(self, value: Literals, counts: list[Count]) -> Arms:
-        """The ways to fill a place. What a maximum counts is kept apart from what it does not count."""
+        """The ways to fill a place. What a maximum counts is kept apart from what it does not count; what only
+        minima count may be passed over, unless there are so many that they would overlap in many ways."""
         if self.algebra.is_empty(value):
             return []
         found: Arms = [(value, ())]
-        if len(counts) > self.limits.counters:
-            path = self.algebra.path(counts[0][1])
-            raise SchemaTooLarge(f"more than {self.limits.counters} things are counted at once", path)
+        apart = len(counts) > _FEW_COUNTS
         for index, counted, high in counts:
             split: Arms = []
             for these, before in found:
@@ -260,10 +302,13 @@ class Layouts:
                     split.append((these, before))
                     continue
                 split.append((yes, (*before, index)))
-                no = these if high is None else both(these, self.algebra.negate(counted))
+                no = both(these, self.algebra.negate(counted)) if apart or high is not None else these
                 if no == these or not self.algebra.is_empty(no):
                     split.append((no, before))
             found = split
+            if len(found) > self.limits.arms:
+                path = self.algebra.path(counts[0][1])
+                raise SchemaTooLarge(f"more than {self.limits.arms} kinds of values are told apart", path)
         return found
 
     # Finite sets of values
@@ -351,6 +396,16 @@ class Layouts:
         return found
 
 
+def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literals:
+    """What the values must be under keys that match these patterns and no others, and have no name."""
+    value = TRUE
+    for part in parts:
+        matching = [these for dfa, these in part.patterns if dfa in patterns]
+        for these in matching or (part.other,):
+            value = both(value, these)
+    return value
+
+
 def _all_words(part: strings.StringSet, limit: int) -> set[str] | None:
     if part.words is not None:
         return set(part.words)
@@ -371,6 +426,7 @@ def _all_words(part: strings.StringSet, limit: int) -> set[str] | None:
     return found
 
 
+_FEW_COUNTS = 2
 _FEW = 64
 
 

@@ -6,6 +6,7 @@ its spelling, so a part may also ask for one kind of spelling.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -147,12 +148,33 @@ def automaton(these: Numbers, spelling: Literal["canonical", "any"]) -> CharDfa:
 
 @lru_cache(maxsize=1024)
 def _automaton(one: NumberPart, spelling: Literal["canonical", "any"]) -> CharDfa:
-    if one.values is None:
-        dfa = one.within.text(spelling)
-    else:
-        dfa = automata.NONE
-        for value in sorted(one.values):
-            dfa = automata.union(dfa, NumberSet(value, False, value, False).text(spelling))
+    dfa = one.within.text(spelling) if one.values is None else _spellings(one.values, spelling)
     if one.plain is None:
         return dfa
     return automata.intersect(dfa, _PLAIN) if one.plain else automata.difference(dfa, _PLAIN)
+
+
+def _spellings(values: frozenset[Decimal], spelling: Literal["canonical", "any"]) -> CharDfa:
+    """Each value in full, and as json.dumps writes it if that differs; in the spelling `any` with more zeros
+    behind its point too."""
+    whole: set[str] = set()
+    broken: set[str] = set()
+    for value in values:
+        if value == value.to_integral_value():
+            whole.add(f"{value.to_integral_value():f}" if value else "0")
+        else:
+            broken.add(f"{value:f}".rstrip("0"))
+    short = {json.dumps(float(value)) for value in values if abs(value) < _GREATEST}
+    short = {text for text in short if "e" in text and Decimal(text) in values}
+    if spelling == "canonical":
+        return automata.words(whole | broken | short)
+    dfa = automata.words(whole | short)
+    zeros = compile_regex(r"\.0+")
+    if whole:
+        dfa = automata.union(dfa, automata.concatenate(automata.words(whole), zeros))
+    if broken:
+        dfa = automata.union(dfa, automata.concatenate(automata.words(broken), compile_regex("0*")))
+    return dfa
+
+
+_GREATEST = Decimal(10) ** 300

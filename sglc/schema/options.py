@@ -25,8 +25,8 @@ class SchemaLimits:
     """States of one automaton of strings or numbers."""
     domain: int = 64
     """Values that `uniqueItems` tells apart."""
-    counters: int = 6
-    """Counters that one item of an array or entry of an object may matter to."""
+    arms: int = 64
+    """Kinds of values that are told apart at one place of an array or under one key of an object."""
 
 
 @dataclass(frozen=True, slots=True)
