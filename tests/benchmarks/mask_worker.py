@@ -98,7 +98,7 @@ def serve(name: str, tokenizer_path: str) -> None:
         gc.collect()
         try:
             done = _first(engine, job, answer)
-            if done.get("outcome") != "refused" and job.get("again"):
+            if "first" in done and job.get("again"):
                 answer({"stage": "again", "result": done})
                 done["again"] = _again(engine, job)
         except Exception as fault:
@@ -132,6 +132,10 @@ def _first(engine: Engine, job: dict[str, Any], answer: Any) -> dict[str, Any]:
             refused = None
         except Refused as fault:
             refused = str(fault)
+    if refused is not None and "no JSON value satisfies" in refused:  # which answers for every text
+        done["wrong"] = [{"text": number, "kind": "over", "why": None, "context": refused[:200]}
+                         for number, (_, valid) in enumerate(texts) if valid]  # fmt: skip
+        return done | {"outcome": "over" if done["wrong"] else "right", "compile": compiling.ns}
     if refused is not None:
         return {"outcome": "refused", "why": refused[:400], "compile": compiling.ns}
     answer({"stage": "masks", "result": {"compile": compiling.ns}})

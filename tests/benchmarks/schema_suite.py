@@ -134,14 +134,18 @@ def counts(result: dict[str, Any], tests: int) -> dict[str, int]:
 def keyword_table(records: list[dict[str, Any]], engines: list[str]) -> str:
     keywords = sorted({record["keyword"] for record in records})
     rows = [["keyword", "tests", *(f"{engine} {'/'.join(VERDICTS)}" for engine in engines)]]
-    for keyword in [*keywords, None]:
-        chosen = [record for record in records if keyword is None or record["keyword"] == keyword]
+    parts = [(keyword, [r for r in records if r["keyword"] == keyword]) for keyword in keywords]
+    must = [record for record in records if not record["keyword"].startswith("optional/")]
+    parts.append(("all that is not optional", must))
+    if len(must) < len(records):
+        parts.append(("all", records))
+    for name, chosen in parts:
         cells = []
         for engine in engines:
             mine = [record["counts"] for record in chosen if record["engine"] == engine]
             cells.append("/".join(str(sum(count[verdict] for count in mine)) for verdict in VERDICTS))
         tests = sum(len(record["tests"]) for record in chosen if record["engine"] == engines[0])
-        rows.append([keyword or "all", str(tests), *cells])
+        rows.append([name, str(tests), *cells])
     return table(rows)
 
 
