@@ -3,7 +3,7 @@
     python tests/benchmarks/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --schemas 1000
     python tests/benchmarks/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --flood 10000
 
-A walk takes random tokens that the mask allows. Where the text may end it ends by the toss of a coin; when
+A walk takes random tokens that the mask allows, now and then one that goes towards the end. Where the text may end it ends by the toss of a coin; when
 the budget of tokens is spent the shortest completion follows. The text must be JSON that `jsonschema` finds
 valid, and no mask may have been empty before. `--flood` compiles that many different schemas in one process
 and prints its memory, which must stay flat.
@@ -35,8 +35,8 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 END_CHANCE = 0.3
-SHORT_TOKENS = 0.5
-"""Share of the steps that take the shortest of a few tokens, so that texts get somewhere."""
+ONWARD_CHANCE = 0.3
+"""Share of the steps that go towards the end of the text, or else most walks would end inside a string."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,14 @@ class Walk:
     """Whether the budget was spent and the shortest completion was appended."""
 
 
-def walk(constraint: Constraint, vocabulary: Vocabulary, chance: random.Random, budget: int) -> Walk:
-    """One random text."""
+def walk(
+    constraint: Constraint,
+    vocabulary: Vocabulary,
+    single: dict[int, int],
+    chance: random.Random,
+    budget: int,
+) -> Walk:
+    """One random text; `single` has the token of each byte."""
     matcher = constraint.matcher(vocabulary)
     row = np.zeros(vocabulary.words, np.int32)
     for taken in range(budget):
@@ -59,10 +65,14 @@ def walk(constraint: Constraint, vocabulary: Vocabulary, chance: random.Random, 
         accepting = matcher.is_accepting()
         if accepting and chance.random() < END_CHANCE:
             return Walk(matcher.text(), taken, None)
-        token = choose(row, vocabulary, chance)
+        token = choose(row, chance)
         if token is None:
             fault = None if accepting else "a mask without any token"
             return Walk(matcher.text(), taken, fault)
+        if not accepting and chance.random() < ONWARD_CHANCE:
+            token = single[matcher.shortest_completion()[0]]
+            if not row[token >> 5] >> (token & 31) & 1:
+                return Walk(matcher.text(), taken, f"token {token} completes the text and is not in the mask")
         if not matcher.accept(token):
             return Walk(matcher.text(), taken, f"token {token} is in the mask and is refused")
     return _complete(matcher, budget)
@@ -76,17 +86,19 @@ def _complete(matcher: Matcher, taken: int) -> Walk:
     return Walk(matcher.text(), taken, fault, True)
 
 
-def choose(row: np.ndarray, vocabulary: Vocabulary, chance: random.Random) -> int | None:
-    """A random token of a mask: by its first bits from a random place on, or among all of them."""
+def choose(row: np.ndarray, chance: random.Random) -> int | None:
+    """A random token of a mask: a random word that is not empty, then a random bit of it."""
     filled = np.flatnonzero(row)
     if not len(filled):
         return None
-    found: list[int] = []
-    for _ in range(4 if chance.random() < SHORT_TOKENS else 1):
-        word = int(filled[chance.randrange(len(filled))])
-        bits = int(row[word]) & 0xFFFFFFFF
-        found.append(word * 32 + chance.choice([bit for bit in range(32) if bits >> bit & 1]))
-    return min(found, key=lambda token: len(vocabulary.token_bytes[token] or b""))
+    word = int(filled[chance.randrange(len(filled))])
+    bits = int(row[word]) & 0xFFFFFFFF
+    return word * 32 + chance.choice([bit for bit in range(32) if bits >> bit & 1])
+
+
+def single_bytes(vocabulary: Vocabulary) -> dict[int, int]:
+    """A token of each byte."""
+    return {data[0]: token for token, data in enumerate(vocabulary.token_bytes) if data and len(data) == 1}
 
 
 def judge(text: bytes, schema: Any) -> str | None:
@@ -111,6 +123,7 @@ def walks(cases: list[dict[str, Any]], vocabulary: Vocabulary, arguments: argpar
     """Number of faults."""
     counts: Counter[str] = Counter()
     faults = 0
+    single = single_bytes(vocabulary)
     started = time.perf_counter()
     for case in track(cases, description="schemas", disable=not sys.stderr.isatty()):
         try:
@@ -124,7 +137,7 @@ def walks(cases: list[dict[str, Any]], vocabulary: Vocabulary, arguments: argpar
         for number in range(arguments.walks):
             chance = random.Random(f"{arguments.seed} {case['name']} {number}")
             try:
-                made = walk(constraint, vocabulary, chance, arguments.tokens)
+                made = walk(constraint, vocabulary, single, chance, arguments.tokens)
             except ConstraintError as fault:
                 counts["given up"] += 1
                 print(f"{case['name']} walk {number}: gave up: {fault}")
@@ -183,6 +196,7 @@ def invented(number: int) -> dict[str, Any]:
 def flood(cases: list[dict[str, Any]], vocabulary: Vocabulary, count: int, budget: int) -> None:
     """Compile many schemas, the given ones first, write a random text of each, and print the memory."""
     refused = 0
+    single = single_bytes(vocabulary)
     started = time.perf_counter()
     print(f"{'schemas':>8}{'refused':>9}{'MiB':>8}{'seconds':>9}")
     for number in range(count):
