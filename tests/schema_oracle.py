@@ -32,6 +32,9 @@ class Pairs(list[tuple[str, Any]]):
     """An object as its entries in order."""
 
 
+_NOTHING = object()
+
+
 def accepts(language: Language, value: Any) -> bool:
     return _Recogniser(language).matches(language.root, value)
 
@@ -59,6 +62,8 @@ class _Recogniser:
                 return self.matches(self.rules[name], value)
             case Choice(arms):
                 return any(self.matches(arm, value) for arm in arms)
+            case Bytes(b""):
+                return value is _NOTHING
             case Bytes(data):
                 return _is_scalar(value) and _text(value).encode() == data
             case Words(words):
@@ -77,6 +82,15 @@ class _Recogniser:
         if opening == b'"':
             assert isinstance(inside, Text) and closing == b'"'
             return isinstance(value, str) and self._string(inside, value)
+        if opening == b"[" and isinstance(inside, Object):
+            # Different strings are the keys of an object without values.
+            assert inside.colon == Bytes(b"")
+            return (
+                isinstance(value, list)
+                and not isinstance(value, Pairs)
+                and all(isinstance(item, str) for item in value)
+                and self._object(inside, [(item, _NOTHING) for item in value])
+            )
         if opening == b"[":
             assert isinstance(inside, Array) and closing == b"]"
             return isinstance(value, list) and not isinstance(value, Pairs) and self._array(inside, value)

@@ -65,6 +65,20 @@ class ArrayLayout:
 _Family = tuple[CharDfa, Literals, frozenset[CharDfa]]
 """Keys, what their values must be, the patterns that they match."""
 
+
+@dataclass(slots=True, eq=False)
+class TextsLayout:
+    """An array of different strings: `words` each at most once, and any of `texts`."""
+
+    words: list[str]
+    texts: CharDfa
+    low: int
+    high: int | None
+
+    def values(self) -> Iterator[Literals]:
+        return iter(())
+
+
 Count = tuple[int, Literals, int | None]
 """A counter that may matter to a place: its index, what is counted, its maximum."""
 
@@ -195,10 +209,14 @@ class Layouts:
 
     # Arrays
 
-    def arrays(self, form: ArrayForm) -> Iterator[ArrayLayout]:
+    def arrays(self, form: ArrayForm) -> Iterator[ArrayLayout | TextsLayout]:
         """The layouts of a form: one, or for items that must repeat one for each value."""
         if form.unique is not None and (form.high is None or form.high > 1):
-            yield from self._different(form)
+            texts = self._texts(form)
+            if texts is None:
+                yield from self._different(form)
+            else:
+                yield texts
         elif form.repeated is not None:
             yield from self._repeated(form)
         else:
@@ -219,6 +237,26 @@ class Layouts:
             if index >= count.start
         ]
         return self.arms(form.value(index), counts)
+
+    def _texts(self, form: ArrayForm) -> TextsLayout | None:
+        """The layout of different strings, None if the items are anything else, or told apart by place."""
+        value = form.value(0)
+        if form.width() or form.counts or not value or self.algebra.mask(value) != g.STRING:
+            return None
+        texts = self.algebra.scalars.of(self.algebra.scalars.string, value)
+        finite = [one for one in texts if one.words is not None]
+        others = tuple(one for one in texts if one.words is None)
+        words = sorted(word for one in finite for word in one.words or ())
+        dfa = strings.key_automaton(others, self.limits.states)
+        if dfa is None:
+            path = form.unique or "#"
+            raise UnsupportedSchema("uniqueItems", path, "the strings are too long to be told apart")
+        few = _few_words(dfa)
+        if few is not None:
+            words, dfa = sorted({*words, *few}), automata.NONE
+        elif words:
+            dfa = strings.minus_words(dfa, frozenset(words))
+        return TextsLayout(words, dfa, form.low, form.high)
 
     def _different(self, form: ArrayForm) -> Iterator[ArrayLayout]:
         """A counter for each value that may occur, with maximum 1."""
@@ -285,8 +323,9 @@ class Layouts:
     # Arms
 
     def arms(self, value: Literals, counts: list[Count]) -> Arms:
-        """The ways to fill a place. What a maximum counts is kept apart from what it does not count; what only
-        minima count may be passed over, unless there are so many that they would overlap in many ways."""
+        """The ways to fill a place. What a maximum counts is kept apart from the rest; what only
+        minima count may be passed over, unless there are so many that they would overlap in many ways.
+        """
         if self.algebra.is_empty(value):
             return []
         found: Arms = [(value, ())]

@@ -32,7 +32,7 @@ from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge, Unsatisfiable
 from sglc.schema.forms import TRUE, Literals
-from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout
+from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout
 from sglc.schema.options import SchemaOptions
 
 _BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
@@ -44,7 +44,7 @@ class _Shape:
     """The values of one set of literals."""
 
     scalars: Term | None
-    arrays: list[ArrayLayout]
+    arrays: list[ArrayLayout | TextsLayout]
     objects: list[ObjectLayout]
 
 
@@ -103,7 +103,7 @@ class Lowering:
     def _shape(self, these: Literals) -> _Shape:
         algebra = self.algebra
         mask = algebra.mask(these)
-        arrays: list[ArrayLayout] = []
+        arrays: list[ArrayLayout | TextsLayout] = []
         objects: list[ObjectLayout] = []
         if mask & g.ARRAY:
             arrays = [layout for form in algebra.arrays(these) for layout in self.layouts.arrays(form)]
@@ -163,8 +163,10 @@ class Lowering:
                     return False
         return True
 
-    def _array_has_values(self, layout: ArrayLayout) -> bool:
+    def _array_has_values(self, layout: ArrayLayout | TextsLayout) -> bool:
         """False is certain."""
+        if isinstance(layout, TextsLayout):
+            return bool(layout.texts.edges) or len(layout.words) >= layout.low
         if layout.high is not None and layout.low > layout.high:
             return False
         for index in range(min(layout.low, len(layout.places) + 1)):
@@ -193,6 +195,8 @@ class Lowering:
             layout.names = {name: kept for name, arms in layout.names.items() if (kept := alive(arms))}
             layout.families = [(keys, kept) for keys, arms in layout.families if (kept := alive(arms))]
         for array in shape.arrays:
+            if isinstance(array, TextsLayout):
+                continue
             array.places = [alive(arms) for arms in array.places]
             array.rest = alive(array.rest)
 
@@ -253,7 +257,25 @@ class Lowering:
     def _arms(self, arms: Arms) -> tuple[Arm, ...]:
         return tuple(Arm(self.term(value), counts) for value, counts in arms)
 
-    def _array_term(self, layout: ArrayLayout) -> Term:
+    def _texts_term(self, layout: TextsLayout) -> Term:
+        """Different strings are the keys of an object that has nothing else."""
+        nothing = (Arm(Bytes(b"")),)
+        inside = Object(
+            tuple(Property(word, nothing) for word in layout.words),
+            (Family(layout.texts, nothing),) if layout.texts.edges else (),
+            layout.low,
+            layout.high,
+            order="any",
+            distinct=True,
+            encoding=self.encoding,  # type: ignore[arg-type]
+            comma=self.comma,
+            colon=Bytes(b""),
+        )
+        return self._around(b"[", inside, b"]")
+
+    def _array_term(self, layout: ArrayLayout | TextsLayout) -> Term:
+        if isinstance(layout, TextsLayout):
+            return self._texts_term(layout)
         places = tuple(self._arms(arms) for arms in layout.places)
         inside = Array(
             places, self._arms(layout.rest), layout.low, layout.high, layout.counters, comma=self.comma
@@ -352,9 +374,8 @@ class Lowering:
             dfa = strings.minus_words(part.dfa, part.minus)
         if not dfa.edges:
             return None
-        if part.high is not None or part.low:
-            if automata.shortest_word(dfa, part.low, part.high) is None:
-                return None
+        if not strings.has_length(dfa, part.low, part.high):
+            return None
         text = Text(dfa, self.encoding, part.low, part.high)  # type: ignore[arg-type]
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa as automata
+from sglc.automata.formats import format_text
 from sglc.automata.json_number import NumberSet
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.term import CharDfa
@@ -166,8 +167,7 @@ class Scalars:
                 dfa = pattern_automaton(pattern, path)
                 return strings.EVERY if dfa == automata.all_words() else strings.of_dfa(dfa)
             case g.Format(name, path):
-                found = format_automaton(name, path)
-                return None if found is None else strings.of_dfa(found)
+                return format_strings(name, path)
         return None
 
 
@@ -192,11 +192,19 @@ def _constants(part: Part) -> Constants | None:
 def pattern_automaton(pattern: str, path: str) -> CharDfa:
     """The strings in which an ECMAScript pattern matches somewhere."""
     try:
-        return compile_regex(pattern, anchored=False)
+        return compile_regex(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
         raise UnsupportedSchema("pattern", path, str(fault)) from None
 
 
-def format_automaton(name: str, path: str) -> CharDfa | None:
+_NOT_AUTOMATA = frozenset({"regex", "idn-hostname"})
+
+
+def format_strings(name: str, path: str) -> strings.Strings | None:
     """The strings of a format of the standard; None for other names, which are annotations."""
+    found = format_text(name)
+    if found is not None:
+        return (strings.StringSet(dfa=found.dfa, high=found.max_chars),)
+    if name in _NOT_AUTOMATA:
+        raise UnsupportedSchema("format", path, f"the texts of the format {name!r} are not a regular set")
     return None

@@ -116,7 +116,7 @@ def _meet(a: StringSet, b: StringSet) -> StringSet | None:
     if high is not None and low > high:
         return None
     dfa = a.dfa if b.dfa is None else b.dfa if a.dfa is None else intersection(a.dfa, b.dfa)
-    if dfa is not None and not _has_length(dfa, low, high):
+    if dfa is not None and not has_length(dfa, low, high):
         return None
     return StringSet(None, a.minus | b.minus, dfa, low, high)
 
@@ -137,40 +137,37 @@ def _complement(one: StringSet) -> Strings:
 
 
 @lru_cache(maxsize=4096)
-def _has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
-    """Whether some word may have a length in the bounds: its shortest is not above, its longest not below."""
+def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
+    """Whether some word has a length in the bounds. Looks at the sets of states after n characters, which
+    repeat themselves sooner or later."""
     if not dfa.edges:
         return False
-    if high is not None:
-        seen = {0}
-        layer = {0}
-        for _ in range(high + 1):
-            if layer & dfa.accepting:
-                break
-            layer = {target for state in layer for _, _, target in dfa.edges[state]} - seen
-            seen |= layer
-            if not layer:
-                return False
-        else:
-            return False
-    if low > 0 and low < 100_000 and automata.is_finite(dfa):
-        return longest(dfa) >= low
-    return True
-
-
-def longest(dfa: CharDfa) -> int:
-    """Characters of the longest word of a finite automaton."""
-    depth: dict[int, int] = {}
-    stack = [0]
-    while stack:
-        state = stack[-1]
-        waiting = [target for _, _, target in dfa.edges[state] if target not in depth]
-        if waiting:
-            stack += waiting
-            continue
-        stack.pop()
-        depth[state] = max((depth[target] + 1 for _, _, target in dfa.edges[state]), default=0)
-    return depth[0]
+    if not low and high is None:
+        return True
+    followers = [tuple({target for _, _, target in row}) for row in dfa.edges]
+    layers = [frozenset({0})]
+    known = {layers[0]: 0}
+    while len(layers) <= low:
+        following = frozenset(target for state in layers[-1] for target in followers[state])
+        if following in known:
+            period = len(layers) - known[following]
+            start = known[following]
+            layers = [layers[start + (low - start + step) % period] for step in range(period)]
+            break
+        known[following] = len(layers)
+        layers.append(following)
+    else:
+        layers = layers[-1:]
+    size = low
+    seen: set[frozenset[int]] = set()
+    layer = layers[0]
+    while layer and layer not in seen and (high is None or size <= high):
+        if layer & dfa.accepting:
+            return True
+        seen.add(layer)
+        layer = frozenset(target for state in layer for target in followers[state])
+        size += 1
+    return False
 
 
 @lru_cache(maxsize=4096)
