@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 from types import ModuleType
 
+import jsonschema
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
@@ -77,6 +78,16 @@ def test_the_suite_is_read_from_an_archive(benchmark_modules: dict[str, ModuleTy
     suite = benchmark_modules["schema_suite"].Suite(str(tmp_path / "suite.tar.xz"))
     assert list(suite.groups("draft7", False)) == [("ref", group)]
     assert suite.remotes() == {"http://localhost:1234/a.json": {"type": "integer"}}
+
+
+def test_texts_of_hard_cases_are_labelled_rightly(benchmark_modules: dict[str, ModuleType]) -> None:
+    cases = importlib.import_module("stress_cases")
+    for case in cases.CASES + cases.WORSE:
+        if case.kind != "schema" or "\\p{" in json.dumps(case.constraint):  # which Python's regexes lack
+            continue
+        validator = jsonschema.Draft202012Validator(case.constraint)
+        assert all(validator.is_valid(value) for value in case.legal), case.name
+        assert not any(validator.is_valid(value) for value in case.illegal), case.name
 
 
 def test_an_engine_serves_jobs_until_it_is_lost(

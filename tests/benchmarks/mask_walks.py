@@ -3,10 +3,10 @@
     python tests/benchmarks/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --schemas 1000
     python tests/benchmarks/mask_walks.py schemas.jsonl.xz --tokenizer tokenizer.json --flood 10000
 
-A walk takes random tokens that the mask allows, now and then one that goes towards the end. Where the text may end it ends by the toss of a coin; when
-the budget of tokens is spent the shortest completion follows. The text must be JSON that `jsonschema` finds
-valid, and no mask may have been empty before. `--flood` compiles that many different schemas in one process
-and prints its memory, which must stay flat.
+A walk takes random tokens that the mask allows, now and then one that goes towards the end. Where the text
+may end it ends by the toss of a coin; when the budget of tokens is spent the shortest completion follows. The
+text must be JSON that `jsonschema` finds valid, and no mask may have been empty before.
+`--flood` compiles that many different schemas in one process and prints its memory, which must stay flat.
 """
 
 from __future__ import annotations
@@ -202,9 +202,8 @@ def flood(cases: list[dict[str, Any]], vocabulary: Vocabulary, count: int, budge
     for number in range(count):
         schema = cases[number]["schema"] if number < len(cases) else invented(number)
         try:
-            walk(
-                compile_schema(schema, order="any", spelling="any"), vocabulary, random.Random(number), budget
-            )
+            constraint = compile_schema(schema, order="any", spelling="any")
+            walk(constraint, vocabulary, single, random.Random(number), budget)
         except ConstraintError:
             refused += 1
         if number % (count // 20 or 1) == 0 or number == count - 1:
