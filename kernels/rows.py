@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 
@@ -30,6 +31,7 @@ def _ir() -> str:
     return rows.build()
 
 
+_SIZE = attrgetter("nbytes")
 _SETS = (COUNT, POINTER, POINTER, POINTER, COUNT)
 _ROWS = Library(
     _ir,
@@ -37,7 +39,8 @@ _ROWS = Library(
         "sglc_unite": _SETS,
         "sglc_intersect": _SETS,
         "sglc_subtract": _SETS,
-        "sglc_fill_rows": (None, POINTER, COUNT, POINTER, COUNT, COUNT),
+        "sglc_fill_rows": (None, POINTER, COUNT, POINTER, COUNT),
+        "sglc_copy_rows": (None, POINTER, COUNT, POINTER, COUNT),
         "sglc_apply": (None, POINTER, POINTER, COUNT, COUNT, COUNT),
     },
 )
@@ -111,7 +114,7 @@ def fill_row(source: Source, out: np.ndarray) -> None:
         reference_rows.fill_row(source.base, empty if source.ids is None else source.ids, out)
     else:
         place = np.array(source.place, np.int64)
-        kernels.fill_rows(address(place), 1, address(out), len(out), len(out))
+        kernels.fill_rows(address(place), 1, address(out), len(out))
 
 
 def fill_rows(sources: Sequence[Source], out: np.ndarray, threads: int | None = None) -> None:
@@ -127,22 +130,33 @@ def fill_rows(sources: Sequence[Source], out: np.ndarray, threads: int | None = 
         for source, row in zip(sources, out, strict=True):
             fill_row(source, row)
         return
-    copy_rows(np.array([source.place for source in sources], np.int64), out, threads)
-
-
-def copy_rows(places: np.ndarray, out: np.ndarray, threads: int | None = None) -> None:
-    """`fill_rows` for who keeps the places (int64[n, 3]) of sources that fit and that stay alive.
-
-    Nothing about the places can be checked. Needs the compiled kernels (`compiled`).
-    """
-    kernels = _ROWS.functions()
-    if kernels is None:
-        raise RuntimeError("the row kernels are not compiled")
-    n, words = out.shape
+    places = np.array([source.place for source in sources], np.int64)
     first, target = address(places), address(out)
 
     def part(start: int, stop: int) -> None:
-        kernels.fill_rows(first + 24 * start, stop - start, target + 4 * words * start, words, words)
+        kernels.fill_rows(first + 24 * start, stop - start, target + 4 * words * start, words)
+
+    _split(part, n, out.nbytes, threads)
+
+
+def copy_rows(sources: Sequence[np.ndarray], out: np.ndarray, threads: int | None = None) -> None:
+    """Copy n masks, contiguous int32[words] each, into the rows of `out` (int32[n, words])."""
+    expect(out, "out", np.int32, 2)
+    n, words = out.shape
+    if len(sources) != n:
+        raise LayoutError("there must be one source a row")
+    if n and set(map(_SIZE, sources)) != {4 * words}:
+        raise LayoutError("a source has another length")
+    kernels = _ROWS.functions()
+    if kernels is None:
+        for source, row in zip(sources, out, strict=True):
+            row[:] = source
+        return
+    places = np.fromiter(map(address, sources), np.int64, n)
+    first, target = address(places), address(out)
+
+    def part(start: int, stop: int) -> None:
+        kernels.copy_rows(first + 8 * start, stop - start, target + 4 * words * start, words)
 
     _split(part, n, out.nbytes, threads)
 

@@ -15,6 +15,7 @@ from sglc.kernels.llvm.build import (
     I1,
     I32,
     I64,
+    P8,
     P32,
     P64,
     PF,
@@ -44,6 +45,7 @@ def build() -> str:
     _combination(module, "sglc_subtract", lambda b, x, y: b.and_(x, b.not_(y)))
     one = _fill_row(module)
     _fill_rows(module, one)
+    _copy_rows(module)
     _apply(module)
     return str(module)
 
@@ -87,10 +89,7 @@ def _fill_row(module: ir.Module) -> ir.Function:
             with counted(b, I64(0), n) as index:
                 set_bit(b, out, load(b, ids, index))
         with copied:
-            with counted(b, I64(0), whole, LANES) as index:
-                store(b, load(b, base, index, _V), out, index)
-            with counted(b, whole, words) as index:
-                store(b, load(b, base, index), out, index)
+            _copy(b, base, out, words)
             with counted(b, I64(0), n) as index:
                 set_bit(b, out, load(b, ids, index), on=False)
     b.ret_void()
@@ -98,15 +97,31 @@ def _fill_row(module: ir.Module) -> ir.Function:
 
 
 def _fill_rows(module: ir.Module, one: ir.Function) -> None:
-    """void f(sources, n, out, words, stride): row i from (base, ids, number of ids) in sources[3 * i:]."""
-    b = function(module, "sglc_fill_rows", ir.VoidType(), P64, I64, P32, I64, I64)
-    sources, n, out, words, stride = b.function.args
+    """void f(sources, n, out, words): row i from (base, ids, number of ids) in sources[3 * i:]."""
+    b = function(module, "sglc_fill_rows", ir.VoidType(), P64, I64, P32, I64)
+    sources, n, out, words = b.function.args
     with counted(b, I64(0), n) as row:
         first = b.mul(row, I64(3))
         base, ids, size = (load(b, sources, b.add(first, I64(place))) for place in range(3))
-        target = at(b, out, b.mul(row, stride))
+        target = at(b, out, b.mul(row, words))
         b.call(one, [b.inttoptr(base, P32), b.inttoptr(ids, P32), size, target, words])
     b.ret_void()
+
+
+def _copy_rows(module: ir.Module) -> None:
+    """void f(sources, n, out, words): row i from the words at the address sources[i]."""
+    b = function(module, "sglc_copy_rows", ir.VoidType(), P64, I64, P32, I64)
+    sources, n, out, words = b.function.args
+    with counted(b, I64(0), n) as row:
+        source = b.inttoptr(load(b, sources, row), P32)
+        _copy(b, source, at(b, out, b.mul(row, words)), words)
+    b.ret_void()
+
+
+def _copy(b: ir.IRBuilder, source: ir.Value, target: ir.Value, words: ir.Value) -> None:
+    """The C library's copy: rows lie at any multiple of 4, and it aligns what it writes."""
+    copy = b.module.declare_intrinsic("llvm.memcpy", [P8, P8, I64])
+    b.call(copy, [b.bitcast(target, P8), b.bitcast(source, P8), b.shl(words, I64(2)), I1(0)])
 
 
 def _apply(module: ir.Module) -> None:

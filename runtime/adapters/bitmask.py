@@ -19,7 +19,7 @@ import numpy as np
 
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 
@@ -168,28 +168,28 @@ def fill(guides: Sequence[Guide], bitmask: Any, rows: Sequence[int] | None = Non
     words = max(guide.vocabulary.words for guide in guides)
     if table.shape[1] < words:
         raise ValueError(f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {words}")
+    whole = rows is None and table.shape == (len(guides), words)
+    if whole:
+        fill_masks([guide.matcher for guide in guides], table)
+    ends: dict[int, tuple[list[int], list[int]]] = {}
+    """By end token: rows in which it is legal, and rows in which it would be text and is not."""
     for guide, row in zip(guides, where, strict=True):
-        _fill_row(guide, table[row])
-
-
-def _fill_row(guide: Guide, row: np.ndarray) -> None:
-    matcher, words = guide.matcher, guide.vocabulary.words
-    row[words:] = 0
-    may_end = matcher.is_accepting()
-    if guide.is_ended:
-        row[:words] = 0
-    else:
-        matcher.fill_mask(row[:words])
-        if not may_end and not matcher.mask_size():
+        matcher = guide.matcher
+        if not whole:
+            matcher.fill_mask(table[row, : guide.vocabulary.words])
+            table[row, guide.vocabulary.words :] = 0
+        may_end = matcher.is_accepting()
+        if guide.is_ended:
+            table[row] = 0
+        elif not may_end and not matcher.mask_size():
             text = matcher.text()[-40:].decode("utf-8", "backslashreplace")
             raise DeadEnd(f"no token of the vocabulary can go on after {text!r}")
-    bits = row.view(np.uint32)
-    for token in guide.end_ids:
-        bit = np.uint32(1 << (token & 31))
-        if may_end:
-            bits[token >> 5] |= bit
-        else:
-            bits[token >> 5] &= ~bit
+        for token in guide.end_ids:
+            ends.setdefault(token, ([], []))[not may_end].append(row)
+    for token, (legal, illegal) in ends.items():
+        bit = np.uint32(1 << (token & 31)).view(np.int32)
+        table[legal, token >> 5] |= bit
+        table[illegal, token >> 5] &= ~bit
 
 
 def _as_array(bitmask: Any) -> np.ndarray:

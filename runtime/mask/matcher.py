@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sglc.kernels.rows import copy_rows
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import DEAD, FINAL
 from sglc.runtime.mask.store import MaskStore
+
+_BATCH = 32
+"""From this many rows on, one call for all is quicker than one for each."""
 
 _History = tuple[int, bytes, "_History | None"]
 """(configuration before the step, bytes of the step, the steps before)."""
@@ -158,6 +162,16 @@ class Matcher:
 
 
 def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray) -> None:
-    """The masks of several matchers, one row each of `rows` (int32[len(matchers), ceil(V/32)])."""
-    for matcher, row in zip(matchers, rows, strict=True):
-        matcher.fill_mask(row)
+    """The masks of several matchers, one row each of `rows` (int32[len(matchers), ceil(V/32)]).
+
+    Masks that are known are copied in one native call, which runs without the interpreter lock.
+    """
+    if len(matchers) < _BATCH or not rows.flags.c_contiguous:
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.fill_mask(row)
+        return
+    masks = []
+    for matcher in matchers:
+        store, config = matcher._store, matcher._config
+        masks.append((store.masks.get(config) or store.mask(config, matcher._account)).row)
+    copy_rows(masks, rows)
