@@ -12,7 +12,7 @@ from strategies import words_of
 from term_oracle import some_words, viable
 
 BYTES = sorted(
-    {*b' "\\n,:{}[]()-+.eE0123789abcxnultrf/A~', 10, 0, *"é".encode(), *"€😀".encode(), 0x7F, 0xFF}
+    {*b' "\\n,:{}[]()-+.eE0123456789abcdfxyzqgnultrf/AD~', 10, 0, *"é".encode(), *"€😀".encode(), 0x7F, 0xFF}
 )
 """Single bytes of test vocabularies: those that decide something in the languages of the tests."""
 
@@ -59,3 +59,21 @@ def mask_of(matcher: Matcher, vocabulary: Vocabulary) -> set[int]:
     assert found == set(matcher.allowed().tolist())
     assert len(found) == matcher.mask_size()
     return found
+
+
+def shortest_by_search(matcher: Matcher, enough: int) -> int:
+    """Length of a shortest completion by breadth-first search over bytes, up to a size."""
+    level = {matcher.config: matcher}
+    for size in range(enough + 1):
+        if any(place.is_accepting() for place in level.values()):
+            return size
+        following: dict[int, Matcher] = {}
+        for place in level.values():
+            for byte in place.allowed().tolist():
+                twin = place.clone()
+                assert twin.accept(byte)
+                following.setdefault(twin.config, twin)
+        if len(following) > 600:
+            return enough
+        level = following
+    raise AssertionError("the completion is not a completion")

@@ -9,19 +9,27 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from sglc.automata.dfa import all_words
+from sglc.automata.dfa import all_words, difference, words
 from sglc.automata.emptiness import is_empty, shortest_words
+from sglc.automata.encoding import encoded, spellings
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import (
     Anything,
+    Arm,
+    Array,
     Bytes,
     Choice,
+    Counter,
     Except,
+    Family,
     Language,
     Nothing,
+    Object,
+    Property,
     Repeat,
     Rule,
     Sequence,
+    Span,
     Term,
     Text,
     UniqueKeys,
@@ -53,6 +61,7 @@ from sglc.types.type import (
     UnionType,
 )
 from sglc.types.values import EnumValue, RecordValue
+from term_oracle import random_word
 
 PATTERNS = (
     r"[A-Z][a-z]{0,5}", r"[ab]*", r"\d{2}-\d{2}", r'["\\a]{0,4}', r"(foo|ba[rz])?", r"[^a]{1,3}",
@@ -330,6 +339,17 @@ def _words(draw: st.DrawFn, term: Term, rules: Mapping[str, Term], depth: int) -
                 st.lists(st.sampled_from(pool), unique=True, min_size=low, max_size=min(most, len(pool)))
             )
             return b", ".join(b'"' + k + b'": ' + draw(_words(value, rules, depth + 1)) for k in keys)
+        case Array() | Object():
+            some = draw(st.integers(0, 3))
+            return random_word(
+                term,
+                rules,
+                lambda options: draw(st.sampled_from(options)),
+                lambda part: draw(_words(part, rules, depth + 1)),
+                some,
+            )
+        case Span():
+            return draw(st.sampled_from(shortest_words(Language(term), 40)))
         case Except(item, words):
             word = draw(_words(item, rules, depth + 1))
             return (
@@ -357,22 +377,24 @@ def _text_words(draw: st.DrawFn, term: Text) -> bytes:
         low, high, state = draw(st.sampled_from(options))
         point = draw(st.integers(low, min(high, low + 90)) | st.integers(low, high))
         out.append(chr(point))
-    text = "".join(out)
-    if term.encoding == "json":
-        import json
-
-        text = json.dumps(text, ensure_ascii=False)[1:-1]
-    return text.encode()
+    if term.encoding == "json-any":
+        return b"".join(
+            [draw(st.sampled_from(list(spellings(ord(char), "json-any")))).encode() for char in out]
+        )
+    return b"".join([encoded(ord(char), term.encoding == "json") for char in out])
 
 
 # --- languages that are no types --------------------------------------------------------------------------
+
+
+ENCODINGS = ("raw", "json", "json-any")
 
 
 @st.composite
 def terms(draw: st.DrawFn, depth: int = 0) -> Term:
     """Random terms without rules, ambiguous ones too; they may be empty."""
     small = st.binary(max_size=3) | st.sampled_from((b"a", b"ab", b"", "é".encode(), b"null"))
-    kind = draw(st.integers(0, 4 if depth > 2 else 9))
+    kind = draw(st.integers(0, 5 if depth > 2 else 13))
     if kind <= 1:
         return Bytes(draw(small))
     if kind == 2:
@@ -381,20 +403,98 @@ def terms(draw: st.DrawFn, depth: int = 0) -> Term:
         dfa = compile_regex(draw(st.sampled_from(PATTERNS))) if draw(st.booleans()) else all_words()
         low = draw(st.integers(0, 2))
         high = draw(st.none() | st.integers(0, 4))
-        return Text(dfa, draw(st.sampled_from(("raw", "json"))), low, high)
+        return Text(dfa, draw(st.sampled_from(ENCODINGS)), low, high)
     if kind == 5:
-        return Choice(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
+        return draw(spans())
     if kind == 6:
+        return Choice(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
+    if kind == 7:
         low = draw(st.integers(0, 2))
         high = draw(st.none() | st.integers(0, 3))
         return Repeat(draw(terms(depth + 1)), low, high, draw(st.sampled_from((b"", b", ", b"a"))))
-    if kind == 7:
+    if kind == 8:
         key = Text(compile_regex(draw(st.sampled_from(("[ab]", "a{0,2}", '["é]')))), "json")
         low = draw(st.integers(0, 2))
         return UniqueKeys(key, draw(terms(depth + 1)), low, draw(st.none() | st.integers(0, 3)))
-    if kind == 8:
+    if kind == 9:
         return Except(draw(terms(depth + 1)), frozenset(draw(st.sets(small, max_size=3))))
+    if kind == 10:
+        return draw(arrays(terms(depth + 2)))
+    if kind == 11:
+        return draw(objects(terms(depth + 2)))
     return Sequence(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
+
+
+@st.composite
+def spans(draw: st.DrawFn) -> Span:
+    text = draw(st.sampled_from(("", "abcab", "aaaa", 'say "é\\', "a😀bé😀b", "null, null")))
+    low = draw(st.integers(0, 3))
+    return Span(text, draw(st.sampled_from(ENCODINGS)), low, draw(st.none() | st.integers(0, 4)))
+
+
+@st.composite
+def _counters(draw: st.DrawFn) -> tuple[Counter, ...]:
+    number = draw(st.sampled_from((0, 0, 0, 1, 1, 2)))
+    return tuple(
+        [Counter(draw(st.integers(0, 2)), draw(st.none() | st.integers(0, 3))) for _ in range(number)]
+    )
+
+
+@st.composite
+def _arms(draw: st.DrawFn, inner: st.SearchStrategy[Term], counters: int, most: int = 2) -> tuple[Arm, ...]:
+    counts = st.lists(st.integers(0, counters - 1), max_size=2).map(tuple) if counters else st.just(())
+    return tuple(draw(st.lists(st.builds(Arm, inner, counts), max_size=most)))
+
+
+def _between(usual: bytes, odd: Term) -> st.SearchStrategy[Term]:
+    return st.sampled_from((Bytes(usual), Bytes(usual), Bytes(usual[:1]), odd))
+
+
+SPACED = Text(compile_regex(" ?, ?"))
+VALUES = st.sampled_from(
+    (Bytes(b"1"), Bytes(b"null"), Words(frozenset({b"1", b"12"})), Text(compile_regex("[0-9]{1,2}")),
+     Sequence((Bytes(b'"'), Text(compile_regex("[ab]*"), "json-any"), Bytes(b'"'))), Bytes(b""), Bytes(b"{}"),
+     Nothing())
+)  # fmt: skip
+
+
+@st.composite
+def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Array:
+    """Arrays whose arms overlap, with counters."""
+    item = VALUES | inner
+    counters = draw(_counters())
+    places = tuple(draw(st.lists(_arms(item, len(counters)), max_size=2)))
+    low = draw(st.integers(0, 3))
+    return Array(
+        places, draw(_arms(item, len(counters), 3)), low, draw(st.none() | st.integers(0, 4)), counters,
+        draw(_between(b", ", SPACED)),
+    )  # fmt: skip
+
+
+FAMILIES = ("[xy]", "z?", '[é"]{1,2}', "(ab|b)c*", '[^axyzé"b].*')
+KEYS = ("a", "aa", "ab", "b", "größe", 'q"', "😀", "a/")
+
+
+@st.composite
+def objects(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Object:
+    """Objects with clauses, counters, families and both orders."""
+    value = VALUES | inner
+    counters = draw(_counters())
+    names = draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=3))
+    properties = tuple([Property(name, draw(_arms(value, len(counters)))) for name in names])
+    families = []
+    for pattern in draw(st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2)):
+        keys = difference(compile_regex(pattern), words(names))
+        families.append(Family(keys, draw(_arms(value, len(counters)))))
+    literals = st.tuples(st.integers(0, len(names) - 1), st.booleans()) if names else st.nothing()
+    clauses = draw(st.lists(st.frozensets(literals, max_size=3), max_size=2)) if names else []
+    return Object(
+        properties, tuple(families), draw(st.integers(0, 2)), draw(st.none() | st.integers(0, 3)),
+        tuple(clause for clause in clauses if clause or draw(st.integers(0, 9)) == 0), counters,
+        draw(st.sampled_from(("declared", "any"))), draw(st.booleans()),
+        draw(st.sampled_from(("json", "json-any"))), draw(_between(b", ", SPACED)),
+        draw(_between(b": ", Text(compile_regex(" {0,2}: ?")))),
+    )  # fmt: skip
 
 
 @st.composite
@@ -402,6 +502,14 @@ def recursive_languages(draw: st.DrawFn) -> Language:
     """Languages with one rule that contains itself behind a byte."""
     body = Sequence((Bytes(b"("), Choice((Rule("r"), draw(terms(1)))), Bytes(b")")))
     return Language(draw(st.sampled_from((Rule("r"), Sequence((Rule("r"), Rule("r")))))), {"r": body})
+
+
+def compounds() -> st.SearchStrategy[Language]:
+    """Arrays, objects and spans, alone or in brackets with something before or behind."""
+    bare = arrays(terms(3)) | objects(terms(3)) | spans()
+    around = st.sampled_from(((b"{", b"}"), (b"", b", "), (b"[", b"]x"), (b'"', b"")))
+    framed = st.builds(lambda one, ends: Sequence((Bytes(ends[0]), one, Bytes(ends[1]))), bare, around)
+    return (bare | framed | objects(objects(VALUES)) | arrays(arrays(VALUES))).map(Language)
 
 
 def languages() -> st.SearchStrategy[Language]:

@@ -2,23 +2,32 @@
 
 Two functions define everything: `_ends`, where a word that begins at a place may end, and `_completions`,
 some words that begin with the rest of the data. It is slow and shares nothing with the code under test.
+
+Greedy texts end only where the data does not go on with a byte that they could take. `viable` does not look
+at that: it is exact for languages without greedy texts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from itertools import islice, product
+from typing import Any
 
+from entry_oracle import Step, process_of
 from sglc.automata.term import (
     Anything,
+    Array,
     Bytes,
     Choice,
     Except,
     Language,
     Nothing,
+    Object,
     Repeat,
     Rule,
     Sequence,
+    Span,
     Term,
     Text,
     UniqueKeys,
@@ -41,12 +50,39 @@ def some_words(language: Language, count: int) -> list[bytes]:
     return _Matcher(language, b"").completions(language.root, 0, count)
 
 
+def random_word(
+    term: Array | Object,
+    rules: Mapping[str, Term],
+    choose: Callable[[list[Any]], Any],
+    word_of: Callable[[Term], bytes],
+    steps: int,
+) -> bytes:
+    """A word of an array or object, chosen step by step; `word_of` gives words of its parts."""
+    matcher = _Matcher(Language(term, rules), b"")
+    process = matcher._process(term)
+    state, out = process.start, b""
+    for _ in range(steps):
+        options = [
+            (step, key, step.following(_decode(key)))
+            for step in process.steps(state)
+            if all(matcher.words(part, 1) for part in (*step.before, *step.after))
+            for key in matcher.words(step.key, 3)
+        ]
+        options = [option for option in options if matcher._finish(process, option[2], 1)]
+        if not options:
+            break
+        step, key, state = choose(options)
+        out += b"".join([*map(word_of, step.before), key, *map(word_of, step.after)])
+    return out + choose(matcher._finish(process, state, 3))
+
+
 class _Matcher:
     def __init__(self, language: Language, data: bytes) -> None:
         self.rules = language.rules
         self.data = data
         self.known_ends: dict[tuple[int, int], frozenset[int]] = {}
         self.rule_words: dict[int, dict[str, list[bytes]]] = {}
+        self.processes: dict[int, Any] = {}
         self.kept: list[Term] = []  # so that no id in known_ends is used twice
 
     # Where words end.
@@ -76,6 +112,22 @@ class _Matcher:
             case Text():
                 for at, state, count in self._walk(term, start):
                     if state in term.dfa.accepting and _count_fits(term, count):
+                        if not (term.greedy and at < len(data) and self._takes(term, start, at + 1)):
+                            yield at
+            case Array() | Object():
+                process = self._process(term)
+                for at, state in self._states(process, start):
+                    if process.done(state):
+                        yield at
+            case Span(_, encoding):
+                for piece in _pieces(term):
+                    at = start
+                    for char in piece:
+                        found, size = _read_char(data, at, encoding)
+                        if found != char:
+                            break
+                        at += size
+                    else:
                         yield at
             case Sequence(items):
                 yield from self._sequence_ends(items, start)
@@ -94,6 +146,97 @@ class _Matcher:
                         yield at
             case Rule(name):
                 yield from self.ends(self.rules[name], start)
+
+    def _takes(self, term: Text, start: int, end: int) -> bool:
+        """Whether some word of a text begins with data[start:end]."""
+        plain = Text(term.dfa, term.encoding, term.min_chars, term.max_chars)
+        return viable(Language(plain), self.data[start:end])
+
+    # Arrays and objects are processes: steps from state to state, each of which reads an item or entry.
+
+    def _process(self, term: Array | Object) -> Any:
+        if id(term) not in self.processes:
+            self.kept.append(term)
+            self.processes[id(term)] = process_of(term)
+        return self.processes[id(term)]
+
+    def _states(self, process: Any, start: int) -> Iterator[tuple[int, Hashable]]:
+        """(place, state) after every number of complete steps."""
+        seen = {(start, process.start)}
+        stack = [(start, process.start)]
+        while stack:
+            place, state = stack.pop()
+            yield place, state
+            for step in process.steps(state):
+                for end, key in self._step_ends(step, place):
+                    spot = (end, step.following(key))
+                    if spot not in seen:
+                        seen.add(spot)
+                        stack.append(spot)
+
+    def _step_ends(self, step: Step, start: int) -> Iterator[tuple[int, str]]:
+        """(end, key read) of a step."""
+        for before in self._sequence_ends(step.before, start):
+            for end in self.ends(step.key, before):
+                key = _decode(self.data[before:end])
+                for after in self._sequence_ends(step.after, end):
+                    yield after, key
+
+    def _process_completions(self, process: Any, start: int, count: int) -> Iterator[bytes]:
+        data = self.data
+        for place, state in self._states(process, start):
+            head = data[start:place]
+            if place == len(data):
+                yield from (head + more for more in self._finish(process, state, count))
+                continue
+            for step in process.steps(state):
+                for first, key in self._step_completions(step, place, count):
+                    for more in self._finish(process, step.following(key), count):
+                        yield head + first + more
+
+    def _step_completions(self, step: Step, start: int, count: int) -> Iterator[tuple[bytes, str]]:
+        """(word that begins with the rest of the data, key) of a step inside which the data runs out."""
+        afters = self._products(step.after, count)
+        for before in self._sequence_completions(step.before, start, count):
+            for word in self.words(step.key, count):
+                yield from ((before + word + after, _decode(word)) for after in afters)
+        for begin in self._sequence_ends(step.before, start):
+            head = self.data[start:begin]
+            for word in self.completions(step.key, begin, count):
+                yield from ((head + word + after, _decode(word)) for after in afters)
+            for end in self.ends(step.key, begin):
+                key = _decode(self.data[begin:end])
+                for after in self._sequence_completions(step.after, end, count):
+                    yield self.data[start:end] + after, key
+
+    def _finish(self, process: Any, state: Hashable, count: int) -> list[bytes]:
+        """Up to `count` ways to go on from a state to an end; fewer only if there are fewer.
+
+        Level by level over the number of steps, with up to `count` words for each state.
+        """
+        found: dict[bytes, None] = {}
+        level: dict[Hashable, list[bytes]] = {state: [b""]}
+        for _ in range(process.enough(count) + 1):
+            for here, words in level.items():
+                if process.done(here):
+                    found.update(dict.fromkeys(words))
+            if len(found) >= count:
+                break
+            following: dict[Hashable, dict[bytes, None]] = {}
+            for here, words in level.items():
+                for step in process.steps(here):
+                    befores = self._products(step.before, count)
+                    afters = self._products(step.after, count)
+                    for key in self.words(step.key, count):
+                        after = following.setdefault(step.following(_decode(key)), {})
+                        for parts in product(words, befores, (key,), afters):
+                            after[b"".join(parts)] = None
+                            if len(after) >= count:
+                                break
+            level = {here: list(words)[:count] for here, words in following.items() if words}
+            if not level:
+                break
+        return list(found)[:count]
 
     def _sequence_ends(self, items: tuple[Term, ...], start: int) -> set[int]:
         places = {start}
@@ -199,6 +342,13 @@ class _Matcher:
                 yield from self._repeat_completions(term, start, count)
             case UniqueKeys():
                 yield from self._entry_completions(term, start, count)
+            case Array() | Object():
+                yield from self._process_completions(self._process(term), start, count)
+            case Span(_, encoding):
+                for piece in _pieces(term):
+                    for word in _text_spellings(piece, encoding, None):
+                        if word.startswith(rest):
+                            yield word
             case Except(item, words):
                 for word in self.completions(item, start, count + len(words)):
                     if word not in words:
@@ -358,11 +508,11 @@ class _Matcher:
             rest = data[at:]
             if not rest:
                 yield from (data[start:] + tail for tail in _text_words(term, state, read, count))
-            elif len(rest) < 6 and read != term.max_chars:
+            elif len(rest) < 12 and read != term.max_chars:
                 # Perhaps the data stops inside a character.
-                for char, target in _chars(term, state, rest, count):
+                for spelling, target in _chars(term, state, rest, count):
                     for tail in _text_words(term, target, read + 1, count):
-                        yield data[start:at] + _spell(char, term.encoding) + tail
+                        yield data[start:at] + spelling + tail
 
 
 def _count_fits(term: Text, count: int) -> bool:
@@ -377,33 +527,70 @@ def _target(term: Text, state: int, point: int) -> int | None:
 
 
 def _spell(char: str, encoding: str) -> bytes:
-    return (json.dumps(char, ensure_ascii=False)[1:-1] if encoding == "json" else char).encode()
+    return (char if encoding == "raw" else json.dumps(char, ensure_ascii=False)[1:-1]).encode()
+
+
+def _spellings(char: str, encoding: str) -> Iterator[bytes]:
+    """All ways to write a character."""
+    yield _spell(char, encoding)
+    if encoding == "json-any":
+        others = [short.encode() for short in SHORT if json.loads(f'"{short}"') == char]
+        units = json.dumps(char, ensure_ascii=True)[1:-1]
+        if len(units) not in (6, 12):
+            units = f"\\u{ord(char):04x}"
+        choices = [(c, c.upper()) if c in "abcdef" else (c,) for c in units]
+        others += ["".join(cased).encode() for cased in product(*choices)]
+        yield from (other for other in dict.fromkeys(others) if other != _spell(char, encoding))
+
+
+SHORT = ('\\"', "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t")
+
+
+def _text_spellings(text: str, encoding: str, count: int | None) -> Iterator[bytes]:
+    ways = [list(islice(_spellings(char, encoding), count)) for char in text]
+    yield from map(b"".join, islice(product(*ways), count))
+
+
+def _decode(data: bytes) -> str:
+    return json.loads('"' + data.decode("utf-8", "replace") + '"')
+
+
+def _pieces(term: Span) -> Iterator[str]:
+    text = term.text
+    most = len(text) if term.max_chars is None else term.max_chars
+    found = {text[a:b] for a in range(len(text) + 1) for b in range(a, len(text) + 1)}
+    yield from sorted(piece for piece in found if term.min_chars <= len(piece) <= most)
 
 
 def _read_char(data: bytes, at: int, encoding: str) -> tuple[str | None, int]:
     """The character spelled at a place and how many bytes it takes; (None, 0) if none is complete there."""
-    for size in range(1, 7):
+    for size in range(1, 13):
         piece = data[at : at + size]
         if len(piece) < size:
             break
         try:
-            char = json.loads(b'"' + piece + b'"', strict=True) if encoding == "json" else piece.decode()
+            text = piece.decode()
+            char = text if encoding == "raw" else json.loads('"' + text + '"', strict=True)
         except ValueError:
             continue
-        # Only the canonical spelling counts: `\\u0061` is no `a`.
-        if len(char) == 1 and not "\ud800" <= char <= "\udfff" and _spell(char, encoding) == piece:
-            return char, size
+        if len(char) == 1 and not "\ud800" <= char <= "\udfff":
+            # In `json` only the canonical spelling counts: `\\u0061` is no `a`.
+            if encoding == "json-any" or _spell(char, encoding) == piece:
+                return char, size
     return None, 0
 
 
-def _chars(term: Text, state: int, partial: bytes, count: int) -> Iterator[tuple[str, int]]:
-    """Up to `count` characters of each edge whose spelling is longer than `partial` and begins with it."""
+def _chars(term: Text, state: int, partial: bytes, count: int) -> Iterator[tuple[bytes, int]]:
+    """(spelling, state behind it): up to `count` of each edge that begin with `partial` and are longer."""
     for low, high, target in term.dfa.edges[state]:
-        if term.encoding == "json":
-            for char in [chr(point) for point in (*range(0x20), 0x22, 0x5C) if low <= point <= high]:
-                spelling = _spell(char, "json")
-                if spelling.startswith(partial) and spelling != partial:
-                    yield char, target
+        if term.encoding != "raw":
+            some = [chr(point) for point in (*range(0x20), 0x22, 0x2F, 0x5C) if low <= point <= high]
+            if term.encoding == "json-any" and partial.startswith(b"\\"):
+                some += map(chr, _escaped_points(partial, low, high, count))
+            for char in dict.fromkeys(some):
+                for spelling in _spellings(char, term.encoding):
+                    if spelling.startswith(partial) and spelling != partial and spelling[:1] == b"\\":
+                        yield spelling, target
         if partial[0] < 0xC2:
             continue
         # The code points whose UTF-8 begins like that are one range; find its ends by the bytes.
@@ -415,7 +602,30 @@ def _chars(term: Text, state: int, partial: bytes, count: int) -> Iterator[tuple
             if first is not None and last is not None:
                 begin = max(first, low)
                 for point in range(begin, min(last, high, begin + count - 1) + 1):
-                    yield chr(point), target
+                    yield chr(point).encode(), target
+
+
+def _escaped_points(partial: bytes, low: int, high: int, count: int) -> Iterator[int]:
+    """Points of a range, `count` of each plane's half, whose escape may begin with `partial`."""
+    text = partial.decode("ascii", "replace").lower()
+    digits = text[2:6]
+    if text[1:2] not in ("", "u") or any(c not in "0123456789abcdef" for c in digits):
+        return
+    first = int(digits.ljust(4, "0"), 16)
+    last = int(digits.ljust(4, "f"), 16)
+    if len(text) <= 6:
+        yield from islice(range(max(first, low), min(last, high, 0xFFFF) + 1), count)
+    for lead in range(max(first, 0xD800), min(last, 0xDBFF) + 1):
+        begin = 0x10000 + (lead - 0xD800 << 10)
+        if begin > high or begin + 0x3FF < low:
+            continue
+        for point in range(max(begin, low), min(begin + 0x3FF, high) + 1):
+            trail = f"\\u{lead:04x}\\u{0xDC00 + (point & 0x3FF):04x}"
+            if trail.startswith(text):
+                yield point
+                count -= 1
+                if not count:
+                    return
 
 
 def _decode_points(partial: bytes, missing: int) -> tuple[int | None, int | None]:
@@ -456,9 +666,9 @@ def _text_words(term: Text, state: int, read: int, count: int) -> list[bytes]:
         for here, words in layer.items():
             for low, high, target in term.dfa.edges[here]:
                 for point in range(low, min(high, low + count - 1) + 1):
-                    spelling = _spell(chr(point), term.encoding)
                     grown = following.setdefault(target, {})
-                    grown.update(dict.fromkeys(word + spelling for word in words))
+                    for spelling in islice(_spellings(chr(point), term.encoding), count):
+                        grown.update(dict.fromkeys(word + spelling for word in words))
         layer = {here: list(words)[:count] for here, words in following.items()}
         read += 1
     return list(found)[:count]

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mask_cases import brute_force, mask_of, prefixes, vocabularies
+from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
 from sglc.runtime.mask import leaf
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages, words_of
 from term_oracle import accepts, some_words, viable
@@ -159,25 +158,7 @@ def test_completions_are_as_short_as_any(data: st.DataObject) -> None:
     assert matcher.accept_bytes(prefix)
     ending = matcher.shortest_completion()
     assert accepts(language, prefix + ending)
-    assert len(ending) == _shortest_by_search(matcher, len(ending))
-
-
-def _shortest_by_search(matcher: Matcher, enough: int) -> int:
-    """Length of a shortest completion by breadth-first search over bytes, up to a size."""
-    level = {matcher.config: matcher}
-    for size in range(enough + 1):
-        if any(place.is_accepting() for place in level.values()):
-            return size
-        following: dict[int, Matcher] = {}
-        for place in level.values():
-            for byte in place.allowed().tolist():
-                twin = place.clone()
-                assert twin.accept(byte)
-                following.setdefault(twin.config, twin)
-        if len(following) > 600:
-            return enough
-        level = following
-    raise AssertionError("the completion is not a completion")
+    assert len(ending) == shortest_by_search(matcher, len(ending))
 
 
 @some(EXAMPLES // 3)

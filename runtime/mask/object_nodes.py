@@ -30,9 +30,10 @@ from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spell
 
 _QUOTE = ord('"')
 _OPEN = 1 << 40
-_LOST = _OPEN + 1
-_CLOSE = _OPEN + 2
-_NO_PLACE = (_OPEN, _LOST, _CLOSE)
+_SOMEWHERE = _OPEN + 1
+_LOST = _OPEN + 2
+_CLOSE = _OPEN + 3
+_BEFORE_QUOTE = (_OPEN, _SOMEWHERE, _CLOSE)
 _ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
@@ -41,8 +42,12 @@ _SOME = 1 << 30
 """A cost that no entry reaches, for what is not known yet."""
 
 LeafState = tuple[int, int, int, frozenset[str], bytes, bytes | None]
-"""(state or -1, profile, place in the key table or `_OPEN` before the quote or `_LOST`, endings that would
-make a used key, bytes of the character begun if there are such endings, bytes of the key where kept)."""
+"""(state or -1, profile, place in the key table, endings that would make a used key, bytes of the character
+begun if there are such endings, bytes of the key where kept).
+
+Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
+and `_LOST` behind that quote; `_CLOSE` before the last quote, with the configuration behind it as the state.
+"""
 
 ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
 """Frames behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
@@ -247,7 +252,7 @@ class ObjectNode(Node):
             if state[2]:
                 work.append((self.parts.comma, machine.cont(self, (NEXT_SOMEWHERE,), cont)))
         else:
-            out.add(machine.thread(self, (-1, -1, _LOST, _NONE, b"", None), cont))
+            out.add(machine.thread(self, (-1, -1, _SOMEWHERE, _NONE, b"", None), cont))
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
         """Before the quote of a key; where there is only one key, that is a literal."""
@@ -274,16 +279,14 @@ class ObjectNode(Node):
     # Inside keys, by the leaf table
 
     def forced_run(self, state: LeafState) -> bytes:
-        return b'"' if state[2] in (_OPEN, _CLOSE) else b""
+        return b'"' if state[2] in _BEFORE_QUOTE else b""
 
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
-        if state[2] == _CLOSE:
-            return state[0]
         return self.move(machine, state, cont, _QUOTE)
 
     def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
         _, profile, local, residue, _, _ = state
-        if local in _NO_PLACE or (residue and not self._endless):
+        if local >= _OPEN or (residue and not self._endless):
             return None
         return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._open(profile))
 
@@ -328,14 +331,16 @@ class ObjectNode(Node):
         return self.traces and state[0] >= 0 and state[2] != _CLOSE
 
     def untrace(self, machine: Machine, state: LeafState) -> LeafState:
-        return (-1, state[1], state[2], state[3], state[4], None) if self.traces else state
+        if not self.traces or state[2] == _CLOSE:
+            return state
+        return -1, state[1], state[2], state[3], state[4], None
 
     def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
-        if self.traces and state[0] >= 0:
+        if self.traced(machine, state):
             state = self.untrace(machine, state)
         here, profile, local, residue, begun, _ = state
-        if local == _OPEN:
-            yield _QUOTE, _QUOTE, self._inside(machine, here, profile, 0, residue, b"", None, cont)
+        if local >= _OPEN:
+            yield _QUOTE, _QUOTE, self._quote(machine, state, cont)
             return
         if local >= 0:
             target = self._close(machine, state, cont)
@@ -364,11 +369,8 @@ class ObjectNode(Node):
 
     def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
         here, profile, local, residue, _, data = state
-        if local == _OPEN:
-            if byte != _QUOTE:
-                return 0
-            kept = b"" if here >= 0 and self._labels(profile) & self._counted else None
-            return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
+        if local >= _OPEN:
+            return self._quote(machine, state, cont) if byte == _QUOTE else 0
         if byte == _QUOTE and local >= 0:
             return self._close(machine, state, cont)
         target = self.table.move(local, byte)
@@ -378,6 +380,16 @@ class ObjectNode(Node):
             return self._step(machine, state, byte, target, cont)
         kept = None if data is None else data + bytes([byte])
         return self._inside(machine, here, profile, target, _NONE, b"", kept, cont)
+
+    def _quote(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration behind a quote that must come."""
+        here, profile, local, residue, _, _ = state
+        if local == _CLOSE:
+            return here
+        if local == _SOMEWHERE:
+            return machine.alone(machine.thread(self, (-1, -1, _LOST, _NONE, b"", None), cont))
+        kept = b"" if here >= 0 and self._labels(profile) & self._counted else None
+        return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
     def _inside(
         self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str], begun: bytes,
