@@ -3,17 +3,18 @@
 The table is compressed text and bytes: one line for each property (its kind, the size of its data in bytes,
 its names), an empty line, the data. A set's data are its ranges as gaps and lengths in base-128 numbers, low
 bits first. Kinds: `gc` general categories, `bin` binary properties, `sc` scripts, `scx` script extensions
-where they differ from the script, `fold` the orbits of simple case folding.
+where they differ from the script, `fold` the orbits of simple case folding; `jt` joining types, `bc` classes
+of the bidirectional algorithm, `ccc` the canonical combining class 9 (viramas).
 """
 
 from __future__ import annotations
 
 import zlib
 from base64 import b85decode
-from collections.abc import Iterator
 from functools import cache
 
 from sglc.automata.charset import ALL, Ranges, invert, ranges
+from sglc.automata.packed import read_numbers
 from sglc.automata.unicode_tables import PACKED, VERSION
 
 __all__ = ["VERSION", "case_orbits", "property_set", "simple_case_closure"]
@@ -76,7 +77,7 @@ def _decoded(kind: str, name: str) -> Ranges | None:
         return None
     out: list[tuple[int, int]] = []
     last = 0
-    numbers = _numbers(data[place[0] : place[1]])
+    numbers = read_numbers(data[place[0] : place[1]])
     for gap in numbers:
         low = last + gap
         last = low + next(numbers)
@@ -101,17 +102,6 @@ def _table() -> tuple[dict[tuple[str, str], tuple[int, int]], bytes]:
     return index, data
 
 
-def _numbers(data: bytes) -> Iterator[int]:
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        if byte < 128:
-            yield value
-            value = shift = 0
-        else:
-            shift += 7
-
-
 def _loose(name: str) -> str:
     return name.replace("_", "").replace(" ", "").replace("-", "").lower()
 
@@ -124,7 +114,7 @@ def case_orbits() -> dict[int, tuple[int, ...]]:
     """For each character that simple case folding takes for another, all that are taken for it."""
     index, data = _table()
     start, end = index["fold", "fold"]
-    numbers = _numbers(data[start:end])
+    numbers = read_numbers(data[start:end])
     orbits: dict[int, tuple[int, ...]] = {}
     first = 0
     for size in numbers:
