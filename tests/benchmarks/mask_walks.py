@@ -111,7 +111,7 @@ def judge(text: bytes, schema: Any) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kind(schema).validate(value)
+            kind(schema, format_checker=kind.FORMAT_CHECKER).validate(value)
     except jsonschema.ValidationError as fault:
         return f"not valid: {fault.message[:150]} at {fault.json_path}"
     except Exception as fault:  # the validator itself, e.g. for patterns that Python cannot read
@@ -120,42 +120,35 @@ def judge(text: bytes, schema: Any) -> str | None:
 
 
 def walks(cases: list[dict[str, Any]], vocabulary: Vocabulary, arguments: argparse.Namespace) -> int:
-    """Number of faults."""
-    counts: Counter[str] = Counter()
-    faults = 0
+    """Walk through all schemas, print what goes wrong and return how often."""
+    counts: Counter[str] = Counter(faults=0)
     single = single_bytes(vocabulary)
     started = time.perf_counter()
     for case in track(cases, description="schemas", disable=not sys.stderr.isatty()):
+        name = case["name"]
         try:
             constraint = compile_schema(case["schema"], order="any", spelling="any")
-        except ConstraintError as fault:
+            counts["schemas"] += 1
+            for number in range(arguments.walks):
+                chance = random.Random(f"{arguments.seed} {name} {number}")
+                made = walk(constraint, vocabulary, single, chance, arguments.tokens)
+                counts.update(walks=1, tokens=made.tokens, completed=int(made.completed))
+                fault = made.fault or judge(made.text, case["schema"])
+                if fault is not None and fault.startswith("?"):
+                    counts["not judged"] += 1
+                elif fault is not None:
+                    counts["faults"] += 1
+                    text = made.text[-160:].decode(errors="replace")
+                    print(f"{name} walk {number}: {fault}: {text!r}", flush=True)
+        except ConstraintError as refusal:
             counts["refused"] += 1
             if arguments.verbose:
-                print(f"{case['name']}: refused: {fault}")
-            continue
-        counts["schemas"] += 1
-        for number in range(arguments.walks):
-            chance = random.Random(f"{arguments.seed} {case['name']} {number}")
-            try:
-                made = walk(constraint, vocabulary, single, chance, arguments.tokens)
-            except ConstraintError as fault:
-                counts["given up"] += 1
-                print(f"{case['name']} walk {number}: gave up: {fault}")
-                break
-            fault_of = made.fault or judge(made.text, case["schema"])
-            counts["walks"] += 1
-            counts["tokens"] += made.tokens
-            counts["completed"] += made.completed
-            if fault_of is not None and fault_of.startswith("?"):
-                counts["not judged"] += 1
-            elif fault_of is not None:
-                faults += 1
-                print(
-                    f"{case['name']} walk {number}: {fault_of}: {made.text[-160:].decode(errors='replace')!r}"
-                )
-    counts["faults"] = faults
+                print(f"{name}: refused: {refusal}")
+        except Exception as crash:
+            counts["faults"] += 1
+            print(f"{name}: {type(crash).__name__}: {crash}", flush=True)
     print(f"{time.perf_counter() - started:.0f} s", dict(counts))
-    return faults
+    return counts["faults"]
 
 
 # Many schemas in one process
@@ -206,6 +199,8 @@ def flood(cases: list[dict[str, Any]], vocabulary: Vocabulary, count: int, budge
             walk(constraint, vocabulary, single, random.Random(number), budget)
         except ConstraintError:
             refused += 1
+        except Exception as crash:
+            print(f"schema {number}: {type(crash).__name__}: {crash}")
         if number % (count // 20 or 1) == 0 or number == count - 1:
             seconds = time.perf_counter() - started
             print(f"{number + 1:8}{refused:9}{resident():8.0f}{seconds:9.0f}", flush=True)
