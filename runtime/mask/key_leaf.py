@@ -26,6 +26,7 @@ class KeyLeaf(LeafTable):
         self.places: list[int] = []
         self._numbers: dict[int, int] = {}
         self._still: dict[int, Still | None] = {}
+        self._labels = np.zeros(0, np.int32)
 
     def number(self, local: int) -> int:
         """The state of a local state of the key table."""
@@ -59,7 +60,11 @@ class KeyLeaf(LeafTable):
         return self.table.end(self.places[state])
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
-        return np.array([self.table.end(self.places[state]) for state in states.tolist()], np.int32)
+        known = len(self._labels)
+        if known < len(self.places):
+            more = [self.table.end(local) for local in self.places[known:]]
+            self._labels = np.concatenate([self._labels, np.array(more, np.int32)])
+        return self._labels[states]
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
         local = self.places[place.state]

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.reference_walk import BOUNDARY, ENDS
-from sglc.kernels.subtrees import UNBOUNDED
+from sglc.runtime.mask import steps
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace
+from sglc.runtime.mask.steps import Group
 
 DEAD = 0
 FINAL = 1
@@ -192,6 +192,8 @@ class Machine:
         self._untraced: dict[int, int] = {}
         self._steps: dict[int, int] = {}
         self._firsts: dict[int, np.ndarray] = {}
+        self._groups: dict[int, tuple[Group, ...]] = {}
+        self._joins: dict[tuple[int, ...], int] = {}
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False
@@ -333,110 +335,42 @@ class Machine:
             self._steps[key] = found
         return found
 
+    def join(self, configs: Sequence[int]) -> int:
+        """The configuration with the alternatives of all."""
+        found = configs[0] if configs else DEAD
+        if len(configs) == 2:
+            return self.union(found, configs[1])
+        if len(configs) > 2:
+            key = tuple(sorted(set(configs)))
+            known = self._joins.get(key)
+            if known is None:
+                known = self.config([thread for config in key for thread in self.configs[config]])
+                self._joins[key] = known
+            found = known
+        return found
+
+    def groups(self, config: int) -> tuple[Group, ...]:
+        """The threads of a configuration by what they read."""
+        found = self._groups.get(config)
+        if found is None:
+            if len(self._groups) > _MOST_STEPS:
+                self._groups.clear()
+            found = self._groups[config] = steps.groups(self, config)
+        return found
+
     def first(self, config: int) -> np.ndarray:
         """bool[256]: the bytes that may come next; not to be written to."""
         found = self._firsts.get(config)
         if found is None:
-            found = np.zeros(256, bool)
-            for thread in self.configs[config]:
-                if thread == ACCEPT:
-                    continue
-                node, state, cont = self.threads[thread]
-                run = node.forced_run(state)
-                if run:
-                    found[run[0]] = True
-                    continue
-                place = node.leaf(self, state)
-                if place is not None:
-                    most = UNBOUNDED if place.most is None else place.most
-                    found |= place.table.first(place.state, place.least, most, place.open)
-                    if place.table.eager and self._leaves_at_once(node, state, cont, place):
-                        found |= node.follow(self, state, cont)
-                else:
-                    found |= self.row(self.untraced(self.alone(thread))) != DEAD
             if len(self._firsts) > _MOST_STEPS:
                 self._firsts.clear()
+            found = self._firsts[config] = steps.first(self, config)
             found.flags.writeable = False
-            self._firsts[config] = found
         return found
 
     def advance(self, config: int, data: bytes) -> int:
-        """The configuration after bytes: every thread runs as far as its leaf goes, without rows."""
-        size = len(data)
-        if not size or config == DEAD:
-            return config
-        found = DEAD
-        pending = [(config, 0)]
-        seen = set(pending)
-        while pending:
-            here, at = pending.pop()
-            for thread in self.configs[here]:
-                if thread == ACCEPT:
-                    continue
-                node, state, cont = self.threads[thread]
-                run = node.forced_run(state)
-                if run:
-                    end = at + len(run)
-                    if end > size:
-                        if run.startswith(data[at:]):
-                            rest = self.alone(self.thread(node, node.skip(state, size - at), cont))
-                            found = self.union(found, rest)
-                        continue
-                    if not data.startswith(run, at):
-                        continue
-                    after = [(node.behind(self, state, cont), end)]
-                else:
-                    place = node.leaf(self, state)
-                    if place is not None:
-                        landed, after = self._run_leaf(node, state, cont, place, data, at)
-                        found = self.union(found, landed)
-                    else:
-                        after = [(node.move(self, state, cont, data[at]), at + 1)]
-                for spot in after:
-                    if spot[1] == size:
-                        found = self.union(found, spot[0])
-                    elif spot[0] != DEAD and spot not in seen:
-                        seen.add(spot)
-                        pending.append(spot)
-            self.effort += len(self.configs[here])
-        return found
-
-    def _leaves_at_once(self, node: Node, state: Any, cont: int, place: LeafPlace) -> bool:
-        """Whether a leaf may be left where it is."""
-        if not place.table.current().flags[place.state] & ENDS or place.least > 0:
-            return False
-        barred = node.barred(self, state)
-        if barred is not None and barred(b""):
-            return False
-        return node.leave(self, state, cont, place.table.label(place.state), b"") != DEAD
-
-    def _run_leaf(
-        self, node: Node, state: Any, cont: int, place: LeafPlace, data: bytes, at: int
-    ) -> tuple[int, list[tuple[int, int]]]:
-        """(configuration at the end of the data inside the leaf or DEAD, places where the leaf is left)."""
-        table, local, least = place.table, place.state, place.least
-        most = UNBOUNDED if place.most is None else place.most
-        flags = table.current().flags
-        left: list[tuple[int, int]] = []
-        first: np.ndarray | None = None
-        barred = node.barred(self, state)
-        taken = 0
-        for position in range(at, len(data)):
-            if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
-                if first is None:
-                    first = node.follow(self, state, cont)
-                word = data[at:position]
-                if first[data[position]] and not (barred is not None and barred(word)):
-                    label = table.label(local)
-                    left.append((node.leave(self, state, cont, label, word), position))
-            local = table.row(local)[data[position]]
-            if local < 0:
-                return DEAD, left
-            flags = table.current().flags
-            taken += int(flags[local]) & BOUNDARY
-            if not table.alive(local, least - taken, most - taken, place.open):
-                return DEAD, left
-        return node.land(self, state, cont, local, taken, data[at:]), left
+        """The configuration after bytes."""
+        return steps.advance(self, config, data)
 
     def untraced(self, config: int) -> int:
         """The configuration with equal continuations up to the next traced step, without the bytes read.

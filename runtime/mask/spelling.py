@@ -9,11 +9,12 @@ it stands at `HEX` plus the digits' values until `byte_ranges` resolves it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from sglc.automata.encoding import short_escapes, unit_escapes
 from sglc.automata.term import Encoding
+from sglc.runtime.mask.characters import Characters
 from sglc.runtime.mask.utf8 import ESCAPED, ByteRange, escape, utf8_sequences
 
 Path = tuple[ByteRange, ...]
@@ -65,28 +66,6 @@ def byte_ranges(low: int, high: int) -> tuple[ByteRange, ...]:
     return tuple(out)
 
 
-def group(paths: Iterable[tuple[Path, int]], inside: Callable[[tuple[Move, ...]], int]) -> tuple[Move, ...]:
-    """Moves, sorted and disjoint, for paths to targets; `inside` numbers a state within a character."""
-    by_first: dict[ByteRange, list[tuple[Path, int]]] = {}
-    ends: dict[ByteRange, int] = {}
-    for path, target in paths:
-        if len(path) == 1:
-            ends[path[0]] = target
-        else:
-            by_first.setdefault(path[0], []).append((path[1:], target))
-    reached = list(ends.items())
-    reached += [(first, inside(group(rest, inside))) for first, rest in by_first.items()]
-    moves = [(low, high, target) for first, target in reached for low, high in byte_ranges(*first)]
-    moves.sort()
-    merged: list[Move] = []
-    for low, high, target in moves:
-        if merged and merged[-1][2] == target and merged[-1][1] + 1 == low:
-            merged[-1] = (merged[-1][0], high, target)
-        else:
-            merged.append((low, high, target))
-    return tuple(merged)
-
-
 class ByteMoves:
     """An automaton over characters as one over bytes, made state by state.
 
@@ -98,19 +77,15 @@ class ByteMoves:
         self.edges = edges
         self.encoding = encoding
         self._moves: dict[int, tuple[Move, ...]] = {}
-        self._inside: dict[tuple[Move, ...], int] = {}
-        self._targets: dict[int, tuple[int, ...]] = {}
+        self._characters = Characters(encoding)
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
+        if local < 0:
+            return self._characters.moves(-1 - local)
         found = self._moves.get(local)
         if found is None:
-            paths = [
-                (path, target)
-                for low, high, target in self.edges(local)
-                for path in spellings(low, high, self.encoding)
-            ]
-            found = self._moves[local] = group(paths, self._number)
+            found = self._moves[local] = self._characters.begin(tuple(self.edges(local)))
         return found
 
     def move(self, local: int, byte: int) -> int | None:
@@ -122,7 +97,7 @@ class ByteMoves:
 
     def targets(self, local: int) -> tuple[int, ...]:
         """The automaton's states that may be reached by the end of a character that has been begun."""
-        return self._targets[local]
+        return self._characters.targets(-1 - local)
 
     def ends_of_character(self, local: int, each: int = 1) -> dict[int, list[bytes]]:
         """By state that may be reached: ends of the character begun, the shortest first.
@@ -150,31 +125,6 @@ class ByteMoves:
                             break
             level = following
         return found
-
-    def _number(self, moves: tuple[Move, ...]) -> int:
-        local = self._inside.get(moves)
-        if local is None:
-            local = self._inside[moves] = -1 - len(self._inside)
-            self._moves[local] = moves
-            reached: set[int] = set()
-            for _, _, target in moves:
-                reached.update((target,) if target >= 0 else self._targets[target])
-            self._targets[local] = tuple(sorted(reached))
-        return local
-
-
-def plain(low: int, high: int, encoding: Encoding) -> list[tuple[int, int]]:
-    """The characters of a range that may be written as they are."""
-    out = []
-    if encoding != "raw":
-        for escaped in ESCAPED:
-            if low <= escaped <= high:
-                if low < escaped:
-                    out.append((low, escaped - 1))
-                low = escaped + 1
-    if low <= high:
-        out.append((low, high))
-    return out
 
 
 def read(data: bytes, encoding: Encoding) -> str:

@@ -12,8 +12,9 @@ from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
+from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
+from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -100,32 +101,24 @@ class MaskStore:
         A mask is the union of the masks of the threads. Each thread takes the tokens (or rests of tokens) as
         far as its leaf goes, and the continuation goes on with what is left of them.
         """
-        machine = self.machine
+        machine, whole = self.machine, self._whole
+        if machine.universal >= 0 and machine.universal in machine.configs[config]:
+            row |= self.vocabulary.writable
+            return False
         lost = False
         pending: list[tuple[int, np.ndarray]] = []
-        for thread in machine.configs[config]:
-            if thread == ACCEPT:
-                continue
-            if thread == machine.universal:
-                row |= self.vocabulary.writable
-                continue
-            node, state, cont = machine.threads[thread]
-            run = node.forced_run(state)
-            if run:
-                after = node.behind(machine, state, cont)
-                pending.append(
-                    (after, self._whole.literal(self._whole.roots, run, machine.first(after), row))
-                )
-                continue
-            place = node.leaf(machine, state)
-            if place is None:
-                lost |= self._rows.add(machine.alone(thread), config, self._whole.roots, row, account)
-                continue
-            found, inside = self._leaf(place, node.follow(machine, state, cont))
-            row |= found.row
-            if inside is not None:
-                row |= inside
-            pending += self._left(thread, found, None)
+        for group in machine.groups(config):
+            if group.run:
+                after = group.behind(machine)
+                pending.append((after, whole.literal(whole.roots, group.run, machine.first(after), row)))
+            elif group.leaf is None:
+                lost |= self._by_rows(group, config, whole.roots, row, account)
+            else:
+                found, inside = self._leaf(group.leaf, group.follow(machine))
+                row |= found.row
+                if inside is not None:
+                    row |= inside
+                pending += self._left(group, found, None)
         return self._follow(pending, config, row, account) or lost
 
     def _follow(
@@ -134,52 +127,49 @@ class MaskStore:
         """Go on with rests of tokens: (configuration before them, their nodes)."""
         machine, whole = self.machine, self._whole
         lost = False
-        done: dict[int, np.ndarray] = {}
+        done: set[tuple[int, bytes]] = set()
         while pending:
             config, entries = pending.pop()
-            before = done.get(config)
-            if before is not None and len(entries):
-                entries = np.setdiff1d(entries, before).astype(np.int32)
-            if not len(entries):
+            key = (config, entries.tobytes())
+            if not len(entries) or key in done:
                 continue
-            done[config] = entries if before is None else np.concatenate([before, entries])
+            done.add(key)
             machine.effort += len(machine.configs[config])
             account.check()
-            for thread in machine.configs[config]:
-                if thread == ACCEPT:
-                    continue
-                node, state, cont = machine.threads[thread]
-                run = node.forced_run(state)
-                if run:
-                    after = node.behind(machine, state, cont)
-                    pending.append((after, whole.literal(entries, run, machine.first(after), row)))
-                    continue
-                place = node.leaf(machine, state)
-                if place is None:
-                    lost |= self._rows.add(machine.alone(thread), root, entries, row, account)
-                    continue
-                found = self._walk(entries, place, node.follow(machine, state, cont), row, None)
-                pending += self._left(thread, found, entries)
+            for group in machine.groups(config):
+                if group.run:
+                    after = group.behind(machine)
+                    pending.append((after, whole.literal(entries, group.run, machine.first(after), row)))
+                elif group.leaf is None:
+                    lost |= self._by_rows(group, root, entries, row, account)
+                else:
+                    found = self._walk(entries, group.leaf, group.follow(machine), row, None)
+                    pending += self._left(group, found, entries)
         return lost
 
-    def _left(self, thread: int, found: LeafMask, entries: np.ndarray | None) -> list[tuple[int, np.ndarray]]:
+    def _by_rows(
+        self, group: Group, root: int, entries: np.ndarray, row: np.ndarray, account: Account
+    ) -> bool:
+        machine = self.machine
+        threads = [machine.thread(group.node, group.state, cont) for cont in group.conts]
+        return self._rows.add(machine.config(threads), root, entries, row, account)
+
+    def _left(
+        self, group: Group, found: LeafMask, entries: np.ndarray | None
+    ) -> list[tuple[int, np.ndarray]]:
         """(configuration, nodes) where tokens leave a leaf; `entries`: those of the walk, None for all."""
         machine = self.machine
-        node, state, cont = machine.threads[thread]
         exits, ends = found.exits, found.ends
         if not len(exits):
             return []
-        barred = node.barred(machine, state)
+        barred = group.node.barred(machine, group.state)
         if barred is not None:
             open = np.array([not barred(path) for path in self._paths(found, entries)], bool)
             exits, ends = exits[open], ends[open]
         labels = found.table.labels_of(ends)
         if labels is None:
-            return [(node.leave(machine, state, cont, -1), exits)]
-        return [
-            (node.leave(machine, state, cont, label), exits[labels == label])
-            for label in np.unique(labels).tolist()
-        ]
+            return [(group.leave(machine, -1), exits)]
+        return [(group.leave(machine, label), exits[labels == label]) for label in np.unique(labels).tolist()]
 
     def _paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""

@@ -12,8 +12,8 @@ import heapq
 from typing import Any
 
 from sglc.automata.term import CharDfa, Encoding
+from sglc.runtime.mask.characters import Characters, Move
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.spelling import Move, group, spellings
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
 
 Place = tuple[int, int, int | None]
@@ -34,7 +34,7 @@ class TextTable:
     __slots__ = (
         "_advanced",
         "_best",
-        "_inside",
+        "_gapless",
         "_longest",
         "_moves",
         "_period",
@@ -44,6 +44,7 @@ class TextTable:
         "_targets",
         "_word_steps",
         "boundary",
+        "characters",
         "dfa",
         "encoding",
         "leaf",
@@ -54,7 +55,7 @@ class TextTable:
         self.encoding = encoding
         self.boundary = len(dfa.edges)
         self._moves: list[tuple[Move, ...] | None] = [None] * self.boundary
-        self._inside: dict[tuple[Move, ...], int] = {}
+        self.characters = Characters(encoding)
         self._targets: list[tuple[int, ...]] = [
             tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges
         ]
@@ -62,6 +63,7 @@ class TextTable:
         self._longest: list[int | None] | None = None
         self._reach: list[int] = [sum(1 << s for s in dfa.accepting)]
         self._seen_reach: dict[int, int] = {self._reach[0]: 0}
+        self._gapless: bool | None = None
         self._period: tuple[int, int] | None = None
         self._best: list[list[int | None]] = []
         self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
@@ -72,23 +74,29 @@ class TextTable:
     @property
     def known(self) -> int:
         """The number of local states met so far; they are numbered from 0."""
-        return len(self._moves)
+        return self.boundary + self.characters.known
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
+        if local >= len(self._moves):
+            self._moves += [None] * (local + 1 - len(self._moves))
         found = self._moves[local]
         if found is None:
-            paths = [
-                (path, target)
-                for low, high, target in self.dfa.edges[local]
-                for path in spellings(low, high, self.encoding)
-            ]
-            found = self._moves[local] = group(paths, self._intern)
+            boundary = self.boundary
+            if local < boundary:
+                moves = self.characters.begin(self.dfa.edges[local])
+            else:
+                moves = self.characters.moves(local - boundary)
+            found = self._moves[local] = tuple(
+                [(low, high, target if target >= 0 else boundary - 1 - target) for low, high, target in moves]
+            )
         return found
 
     def targets(self, local: int) -> tuple[int, ...]:
         """The boundary states that can be reached by the end of the current (or next) character."""
-        return self._targets[local]
+        if local < self.boundary:
+            return self._targets[local]
+        return self.characters.targets(local - self.boundary)
 
     # Words with a number of characters to come
 
@@ -111,7 +119,7 @@ class TextTable:
         if local < self.boundary:
             if self.alive(local, fewer, more):
                 found = (local, *self._settle(local, fewer, more))
-        elif any(self.alive(target, fewer, more) for target in self._targets[local]):
+        elif any(self.alive(target, fewer, more) for target in self.targets(local)):
             found = key
         if len(self._advanced) > 100_000:
             self._advanced.clear()
@@ -126,8 +134,30 @@ class TextTable:
 
     @property
     def any_length(self) -> bool:
-        """Whether words of every length lead on from everywhere, so that two bounds are as good as one."""
+        """Whether words of every length lead on from everywhere."""
         return self.boundary == 1 and 0 in self._targets[0] and 0 in self.dfa.accepting
+
+    @property
+    def gapless(self) -> bool:
+        """Whether the lengths of the words that lead on from a place have no gap between fewest and most.
+
+        It is enough that this holds for each state if it holds for its targets: a word of length n begins
+        with a character that leaves n - 1, which by induction some target has.
+        """
+        if self._gapless is None:
+            self._gapless = all(map(self._no_gap, range(self.boundary)))
+        return self._gapless
+
+    def _no_gap(self, state: int) -> bool:
+        targets = self._targets[state]
+        if not targets:
+            return True
+        fewest = [self.shortest(target) for target in targets]
+        longest = [most for most in map(self.longest, targets) if most is not None]
+        if state in self.dfa.accepting and min(fewest) > 0:
+            return False
+        # Any two of the targets touch, so that those of a character that has been begun do as well.
+        return not longest or max(fewest) <= min(longest) + 1
 
     def can_end(self, local: int, least: int) -> bool:
         """Whether a word may end at this place."""
@@ -138,7 +168,7 @@ class TextTable:
         if local >= self.boundary:
             return True
         fewer, more = max(least - 1, 0), None if most is None else most - 1
-        return any(self.alive(target, fewer, more) for target in self._targets[local])
+        return any(self.alive(target, fewer, more) for target in self.targets(local))
 
     def count_words(self, least: int, most: int | None, limit: int) -> int:
         """The number of words with `least` to `most` characters, at most `limit`."""
@@ -396,17 +426,6 @@ class TextTable:
         return chr(low).encode()
 
     # Building
-
-    def _intern(self, moves: tuple[Move, ...]) -> int:
-        local = self._inside.get(moves)
-        if local is None:
-            local = self._inside[moves] = len(self._moves)
-            self._moves.append(moves)
-            reached: set[int] = set()
-            for _, _, target in moves:
-                reached.update((target,) if target < self.boundary else self._targets[target])
-            self._targets.append(tuple(sorted(reached)))
-        return local
 
 
 def _clip(low: int, high: int, candidates: tuple[int, ...]) -> list[int]:

@@ -26,7 +26,7 @@ class TextNode(Node):
 
     def leaf(self, machine: Machine, state: Place) -> LeafPlace | None:
         local, least, most = state
-        if least > 0 and most is not None and not self.table.any_length:
+        if least > 0 and most is not None and not self.table.gapless:
             return None
         return LeafPlace(text_leaf(self.table), local, least, most)
 

@@ -1,0 +1,162 @@
+"""Steps of configurations without rows: threads at one place of one leaf are taken together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sglc.kernels.reference_walk import BOUNDARY, ENDS
+from sglc.kernels.subtrees import UNBOUNDED
+from sglc.runtime.mask.leaf import LeafPlace
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.machine import Machine, Node
+
+_ACCEPT, _DEAD = 0, 0
+
+
+class Group(NamedTuple):
+    """The threads of a configuration that are at one place of one leaf, before different continuations."""
+
+    node: Node
+    state: Any
+    conts: tuple[int, ...]
+    run: bytes
+    """`Node.forced_run` of the state."""
+    leaf: LeafPlace | None
+
+    def behind(self, machine: Machine) -> int:
+        """The configuration after the forced run."""
+        return machine.join([self.node.behind(machine, self.state, cont) for cont in self.conts])
+
+    def follow(self, machine: Machine) -> np.ndarray:
+        """bool[256]: the bytes with which the text after the leaf may begin."""
+        if len(self.conts) == 1:
+            return self.node.follow(machine, self.state, self.conts[0])
+        found = np.zeros(256, bool)
+        for cont in self.conts:
+            found |= self.node.follow(machine, self.state, cont)
+        return found
+
+    def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
+        """The configuration after a word of the leaf, see `Node.leave`."""
+        return machine.join([self.node.leave(machine, self.state, cont, label, data) for cont in self.conts])
+
+
+def groups(machine: Machine, config: int) -> tuple[Group, ...]:
+    """The threads of a configuration but acceptance, by leaf and state."""
+    conts: dict[tuple[int, Any], list[int]] = {}
+    nodes: dict[int, Node] = {}
+    for thread in machine.configs[config]:
+        if thread != _ACCEPT:
+            node, state, cont = machine.threads[thread]
+            conts.setdefault((node.index, state), []).append(cont)
+            nodes[node.index] = node
+    found = []
+    for (index, state), some in conts.items():
+        node = nodes[index]
+        run = node.forced_run(state)
+        found.append(Group(node, state, tuple(some), run, None if run else node.leaf(machine, state)))
+    return tuple(found)
+
+
+def first(machine: Machine, config: int) -> np.ndarray:
+    """bool[256]: the bytes that may come next."""
+    found = np.zeros(256, bool)
+    for group in machine.groups(config):
+        place = group.leaf
+        if group.run:
+            found[group.run[0]] = True
+        elif place is not None:
+            most = UNBOUNDED if place.most is None else place.most
+            found |= place.table.first(place.state, place.least, most, place.open)
+            if place.table.eager and _leaves_at_once(machine, group, place):
+                found |= group.follow(machine)
+        else:
+            for cont in group.conts:
+                alone = machine.alone(machine.thread(group.node, group.state, cont))
+                found |= machine.row(machine.untraced(alone)) != _DEAD
+    return found
+
+
+def advance(machine: Machine, config: int, data: bytes) -> int:
+    """The configuration after bytes: every leaf is read as far as it goes."""
+    size = len(data)
+    if not size or config == _DEAD:
+        return config
+    landed: set[int] = set()
+    pending = [(config, 0)]
+    seen = set(pending)
+    while pending:
+        here, at = pending.pop()
+        machine.effort += len(machine.configs[here])
+        for group in machine.groups(here):
+            if group.run:
+                after = _read_run(machine, group, data, at, landed)
+            elif group.leaf is not None:
+                after = _read_leaf(machine, group, group.leaf, data, at, landed)
+            else:
+                node, state = group.node, group.state
+                after = [(node.move(machine, state, cont, data[at]), at + 1) for cont in group.conts]
+            for spot in after:
+                if spot[1] == size:
+                    landed.update(machine.configs[spot[0]])
+                elif spot[0] != _DEAD and spot not in seen:
+                    seen.add(spot)
+                    pending.append(spot)
+    return machine.config(landed)
+
+
+def _read_run(
+    machine: Machine, group: Group, data: bytes, at: int, landed: set[int]
+) -> list[tuple[int, int]]:
+    run, node = group.run, group.node
+    end = at + len(run)
+    if end > len(data):
+        if run.startswith(data[at:]):
+            state = node.skip(group.state, len(data) - at)
+            landed.update([machine.thread(node, state, cont) for cont in group.conts])
+        return []
+    return [(group.behind(machine), end)] if data.startswith(run, at) else []
+
+
+def _read_leaf(
+    machine: Machine, group: Group, place: LeafPlace, data: bytes, at: int, landed: set[int]
+) -> list[tuple[int, int]]:
+    """Adds the threads at the end of the data inside the leaf; the places where the leaf is left."""
+    node, state = group.node, group.state
+    table, local, least = place.table, place.state, place.least
+    most = UNBOUNDED if place.most is None else place.most
+    barred = node.barred(machine, state)
+    follow: np.ndarray | None = None
+    left: list[tuple[int, int]] = []
+    taken = 0
+    flags = table.current().flags
+    for position in range(at, len(data)):
+        byte = data[position]
+        if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
+            if follow is None:
+                follow = group.follow(machine)
+            if follow[byte] and not (barred is not None and barred(data[at:position])):
+                left.append((group.leave(machine, table.label(local), data[at:position]), position))
+        local = table.row(local)[byte]
+        if local < 0:
+            return left
+        flags = table.current().flags
+        taken += int(flags[local]) & BOUNDARY
+        if not table.alive(local, least - taken, most - taken, place.open):
+            return left
+    for cont in group.conts:
+        landed.update(machine.configs[node.land(machine, state, cont, local, taken, data[at:])])
+    return left
+
+
+def _leaves_at_once(machine: Machine, group: Group, place: LeafPlace) -> bool:
+    """Whether a leaf may be left where it is."""
+    if not place.table.current().flags[place.state] & ENDS or place.least > 0:
+        return False
+    barred = group.node.barred(machine, group.state)
+    if barred is not None and barred(b""):
+        return False
+    return group.leave(machine, place.table.label(place.state), b"") != _DEAD
