@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sglc.runtime.adapters.bitmask import DeadEnd, Guide, allocate, fill
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.matcher import fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
 from small_models import small_tokenizer
 
@@ -106,6 +107,29 @@ def test_rows_of_a_batch(n: int, more: int, data: st.DataObject) -> None:
         assert wide[row].tolist() == [*alone[i].tolist(), *[0] * more]
     for row in set(range(n + 2)) - set(where):
         assert set(wide[row].tolist()) == {77}
+
+
+@pytest.mark.parametrize("n", [31, 32, 70])
+def test_a_large_batch_is_filled_like_a_small_one(n: int) -> None:
+    """Also into rows that are not contiguous, and with matchers alone."""
+    draw = random.Random(n)
+    guides = []
+    for i in range(n):
+        guide = Guide(compile_constraint(regex=PATTERNS[i % len(PATTERNS)]), vocabulary())
+        for _ in range(draw.randrange(5)):
+            guide.accept(draw.choice(sorted(legal(guide))))
+        guides.append(guide)
+    table = np.full((n, vocabulary().words), 77, np.int32)
+    fill(guides, table)
+    assert [set(vocabulary().unpack(row).tolist()) for row in table] == [legal(guide) for guide in guides]
+    matchers = [guide.matcher for guide in guides]
+    expected = [matcher.mask().tolist() for matcher in matchers]
+    for rows in (table, np.zeros((n, 2 * vocabulary().words), np.int32)[:, : vocabulary().words]):
+        fill_masks(matchers, rows)
+        assert rows.tolist() == expected
+    for fewer in (matchers[1:], matchers[:1]):
+        with pytest.raises(ValueError):
+            fill_masks(fewer, table)
 
 
 def test_end_tokens_are_never_text() -> None:
