@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,8 @@ from sglc.automata.term import Encoding
 from sglc.runtime.mask.characters import Characters, Edge
 
 EDGES_OF_SPACE = (
-    0, 1, 8, 9, 10, 13, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5B, 0x5C, 0x5D, 0x7E, 0x7F, 0x80, 0xBF, 0xC0, 0x7FF,
-    0x800, 0xFFF, 0x1000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x103FF, 0x10400, 0x3FFFF, 0x40000,
+    0, 1, 8, 9, 10, 13, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5B, 0x5C, 0x5D, 0x7E, 0x7F, 0x80, 0xBF, 0xC0,
+    0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD000, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x103FF, 0x10400, 0x3FFFF, 0x40000,
     0xFFFFF, 0x100000, 0x10FFFF,
 )  # fmt: skip
 POINTS = st.sampled_from(EDGES_OF_SPACE) | st.integers(0, 0x10FFFF).filter(lambda c: not 0xD800 <= c < 0xE000)
@@ -52,7 +53,7 @@ def read(characters: Characters, start: tuple[Edge, ...], data: bytes) -> int | 
     """The target after exactly one character; None if the data are not one."""
     moves = characters.begin(start)
     for position, byte in enumerate(data):
-        assert all(before[1] < after[0] for before, after in zip(moves, moves[1:], strict=False))
+        assert all(before[1] < after[0] for before, after in pairwise(moves))
         target = next((t for low, high, t in moves if low <= byte <= high), None)
         if target is None:
             return None
