@@ -114,7 +114,7 @@ class ObjectProcess:
                     rest = (Bytes(b'"'), term.colon, arm.term)
                     yield Step(before, name, rest, lambda _, r=reached: r)
         for family in term.families:
-            keys = dfa.difference(family.keys, dfa.words(used)) if used else family.keys
+            keys = dfa.difference(family.keys, dfa.words([*used, *(known.name for known in term.properties)]))
             number = others + 1
             if term.maximum is None:
                 number = min(number, max(term.minimum, 1))

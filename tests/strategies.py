@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from sglc.automata.dfa import all_words, difference, words
+from sglc.automata.dfa import all_words, difference, is_endless, words
 from sglc.automata.emptiness import is_empty, shortest_words
 from sglc.automata.encoding import encoded, spellings
 from sglc.automata.regex import compile_regex
@@ -484,7 +484,9 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Object:
     properties = tuple([Property(name, draw(_arms(value, len(counters)))) for name in names])
     families = []
     for pattern in draw(st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2)):
-        keys = difference(compile_regex(pattern), words(names))
+        keys = compile_regex(pattern)
+        if not is_endless(keys):
+            keys = difference(keys, words(names))
         families.append(Family(keys, draw(_arms(value, len(counters)))))
     literals = st.tuples(st.integers(0, len(names) - 1), st.booleans()) if names else st.nothing()
     clauses = draw(st.lists(st.frozensets(literals, max_size=3), max_size=2)) if names else []

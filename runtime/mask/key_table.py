@@ -193,14 +193,16 @@ class KeyTable(ByteMoves):
     def rests_of_keys(self, local: int, label: int, count: int) -> list[bytes]:
         """The `count` shortest ends of a family's keys from a state between characters."""
         number = self.family_labels.index(label)
-        place = self._states[local][1][number]
+        (first, last, depth), places = self._states[local]
+        place = places[number]
+        names = {spelled(name[depth:], "json") for name in self.names[first:last]}
         asked, known = self._words.get((number, place), (0, []))
-        if asked < count:
-            asked = count + 4
+        if asked < count + len(names):
+            asked = count + len(names) + 4
             dfa = _starting_at(self.families[number], place)
             known = list(shortest_words(Language(Text(dfa, "json")), asked))
             self._words[number, place] = asked, known
-        return known[:count]
+        return [word for word in known if word not in names][:count]
 
 
 def _length_first(data: bytes) -> tuple[int, bytes]:

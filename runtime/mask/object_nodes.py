@@ -136,7 +136,7 @@ class ObjectNode(Node):
             return
         parts = self.parts
         self._options, self.states = self._make_states()
-        names = {name: label for label, name in enumerate(parts.names) if self._options[label]}
+        names = {name: label for label, name in enumerate(parts.names)}
         families = {
             label: parts.families[label - self.properties]
             for label in range(self.properties, len(self._options))

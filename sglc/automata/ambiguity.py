@@ -17,7 +17,7 @@ from sglc.automata import dfa
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
-from sglc.automata.compound_words import entry
+from sglc.automata.compound_words import entry, separated
 from sglc.automata.counts import Counts, Vector
 from sglc.automata.dfa import nice_char
 from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
@@ -331,7 +331,7 @@ class _Walker:
             case Array():
                 yield self.place(self.array(head), rest)
             case Object():
-                yield self.place(self.object(head), rest)
+                yield self.place(self.object(separated(head)), rest)
             case _Parts():
                 yield from self.items_of(head, rest)
             case Span(text):

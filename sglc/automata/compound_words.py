@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
@@ -115,8 +116,17 @@ class _Entries:
         )  # fmt: skip
 
 
+@lru_cache(maxsize=256)
+def separated(term: Object) -> Object:
+    """The same object with families that have no name of a property."""
+    names = dfa.words(frozenset(part.name for part in term.properties))
+    families = tuple([replace(part, keys=dfa.difference(part.keys, names)) for part in term.families])
+    return term if families == term.families else replace(term, families=families)
+
+
 def object_words(term: Object, best: Best, count: int) -> Words:
     """The `count` shortest words of an object."""
+    term = separated(term)
     entries = _Entries(term, best, count, term.order == "declared")
     states = entries.states
     if not states.feasible(0):
@@ -313,6 +323,7 @@ def array_is_finite(term: Array, best: Best, finite: Callable[[Term], bool]) -> 
 def object_is_finite(term: Object, best: Best, finite: Callable[[Term], bool]) -> bool:
     """For an object that has a word."""
     # Which entries there may be does not depend on their order.
+    term = separated(term)
     entries = _Entries(term, best, 2, declared=False)
     states = entries.states
     number = len(term.properties)

@@ -72,6 +72,15 @@ def is_finite(dfa: CharDfa) -> bool:
     return done == len(dfa.edges)
 
 
+def is_endless(dfa: CharDfa) -> bool:
+    """Whether infinitely many words lead on from every state, so that leaving out a few empties none.
+
+    In a trimmed automaton every state can be left but those without edges, and a path that can always be
+    continued comes to a cycle: so it is enough that every state has an edge.
+    """
+    return bool(dfa.edges) and all(dfa.edges)
+
+
 # --- construction ---------------------------------------------------------------------------------------
 
 

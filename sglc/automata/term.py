@@ -154,7 +154,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, further ones of `rest`.
+    """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, others of `rest`.
 
     A place without arms cannot be filled. `minimum` and `maximum` count all items.
     """
@@ -191,11 +191,13 @@ Clause = frozenset[tuple[int, bool]]
 class Object:
     """The inside of a JSON object: entries `"key"` `colon` value joined by `comma`, no property twice.
 
-    Names of `properties` are distinct, and no name or key belongs to two of the properties and families;
-    keys that belong to none cannot occur. `minimum` and `maximum` count all entries. All `clauses` hold of the
-    finished object (a required property is a clause of its own). With order `declared` properties come in
-    their order and entries of families after them; with `any` all entries come in any order. `distinct`: no
-    key of a family occurs twice either. The quotes of keys belong to this term; `encoding` is theirs.
+    Names of `properties` are distinct, and no key belongs to two families. A key that is the name of a
+    property belongs to that property only; a family that has such a key must be endless (`dfa.is_endless`),
+    so that it matters nowhere but there. Keys that belong to none cannot occur. `minimum` and `maximum` count
+    all entries. All `clauses` hold of the finished object (a required property is a clause of its own). With
+    order `declared` properties come in their order and entries of families after them; with `any` all entries
+    come in any order. `distinct`: no key of a family occurs twice either. The quotes of keys belong to this
+    term; `encoding` is theirs.
     """
 
     properties: tuple[Property, ...] = ()

@@ -41,6 +41,16 @@ class ObjectLayout:
     high: int | None
     counters: tuple[Counter, ...]
     distinct: bool = False
+    known: tuple[str, ...] = ()
+    """All names that are told apart from the keys of families."""
+
+    def barred(self) -> list[str]:
+        """Names that must not occur although a family has such keys."""
+        return [
+            name
+            for name in self.known
+            if name not in self.names and any(automata.accepts(keys, name) for keys, _ in self.families)
+        ]
 
     def values(self) -> Iterator[Literals]:
         for arms in (*self.names.values(), *(arms for _, arms in self.families)):
@@ -119,7 +129,8 @@ class Layouts:
             arms = self.arms(
                 value, self._counts(form, lambda count, inside=inside: _inside(count.parts, inside))
             )
-            keys = strings.minus_words(keys, frozenset(known))
+            if not automata.is_endless(keys):
+                keys = strings.minus_words(keys, frozenset(known))
             words = _few_words(keys)
             if words is not None:
                 names.update(dict.fromkeys(words, arms))
@@ -127,6 +138,7 @@ class Layouts:
                 shown.append((keys, arms))
         counters = tuple(Counter(count.low, count.high) for count in form.counts)
         layout = ObjectLayout(names, shown, form.clauses, form.low, form.high, counters)
+        layout.known = tuple(known)
         layout.distinct = bool(shown) and self._needs_distinct(form)
         return layout
 

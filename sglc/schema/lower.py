@@ -291,7 +291,8 @@ class Lowering:
             clauses.append(frozenset((index[name], present) for name, present in clause if name in index))
         low = layout.low if layout.low > len(_required(layout)) else 0
         inside = Object(
-            tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items()),
+            tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items())
+            + tuple(Property(name, ()) for name in layout.barred()),
             tuple(Family(keys, self._arms(arms)) for keys, arms in layout.families),
             low,
             layout.high,
