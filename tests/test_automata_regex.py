@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-import term_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import term_oracle
 from sglc.automata import dfa
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.regex_term import regex_term
@@ -149,6 +149,8 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
         ("[a-z ]{1,3000}", True, Text(dfa.all_words(((0x20, 0x20), (0x61, 0x7A))), "raw", 1, 3000)),
         ("^[a-z]{1,64}$", False, Text(dfa.all_words(((0x61, 0x7A),)), "raw", 1, 64)),
         ("(a|b){50,}", True, Text(dfa.all_words(((0x61, 0x62),)), "raw", 50, None)),
+        ("^id-[a-z]{1,64}[0-9]$", False, Text(compile_regex("id-[a-z]*[0-9]"), "raw", 5, 68)),
+        ("(ab|cd){20,}x", True, Text(compile_regex("(ab|cd)*x"), "raw", 41, None)),
         ("(ab|c){2,5000}", True, Repeat(Text(compile_regex("ab|c")), 2, 5000)),
         ("(a?b?){2,5000}", True, Repeat(Text(compile_regex("ab?|b")), 0, 5000)),
         ("^(?=.{1,255}$)(a+b)+$", False, Text(compile_regex("(a+b)+"), "raw", 1, 255)),
@@ -158,6 +160,113 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
 )
 def test_large_repeats_are_counted(pattern, anchored, term):
     assert regex_term(pattern, anchored=anchored) == term
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern", "matches", "fails"),
+    [
+        # ECMA-262, 2024: sections 22.2.2 and B.1.2.
+        ("ecma", r"[\w-.]+", ["a-.", "-"], [",", "x/"]),
+        ("ecma", r"a{b}\-\_{2}", ["a{b}-__"], ["ab-_"]),
+        ("ecma", r"[^]", ["\n", "😀"], ["", "ab"]),
+        ("ecma", r"a[]|b", ["b"], ["a", ""]),
+        ("ecma", r".", ["\x85", "\v"], ["\n", "\r", "\u2028", "\u2029"]),
+        ("ecma", r"\s", ["\ufeff", "\xa0", "\u2029"], ["\x85", "\x1c", "\u200b"]),
+        ("ecma", r"\d\w", ["1a"], ["٣a", "1é"]),
+        ("ecma", r"(?i)\w", ["ſ", "\u212a", "k"], ["é", "ı"]),
+        ("ecma", r"(?i)ß", ["ß", "ẞ"], ["ss", "SS"]),
+        ("ecma", r"(?i)[^x]", ["y"], ["x", "X"]),
+        ("ecma", r"\u{1F600}\ud83d\ude00", ["😀😀"], ["😀"]),
+        ("ecma", r"[\ud83d\ude00-\u{1F610}]", ["😀", "😅"], ["a"]),
+        ("ecma", r"\cJ\0\x0a", ["\n\0\n"], ["cJ"]),
+        ("ecma", r"(?<year>\d{4})-(?:x)", ["2024-x"], ["2024-"]),
+        ("ecma", r"\p{Script=Greek}\p{Lu}\P{L}", ["αA1"], ["aA1", "αa1", "αAb"]),
+        ("ecma", r"\p{Emoji_Presentation}|\p{sc=Han}|\p{L}", ["😀", "漢", "é"], ["1", "-"]),
+        ("ecma", r"(?=.*\d)(?=.*[a-z]).{3,5}", ["a1-", "--1a-"], ["a1", "abc", "a1----"]),
+        ("ecma", r"(?!a|b$).*", ["", "bc", "c"], ["a", "ab", "b"]),
+        ("ecma", r"(?:(?!--).)*", ["a-b", "-"], ["a--b", "--"]),
+        ("ecma", r".*(?<!\.tmp)", ["a.txt", ""], ["a.tmp"]),
+        ("ecma", r"(?<=^|,)a(?=,|$)", ["a"], [",a"]),
+        ("ecma", r"(?s).", ["\n"], [""]),
+        ("ecma", r"(?m)^a$\n^b$", ["a\nb"], ["ab"]),
+        ("python", r"\d\w\s", ["٣é\x1c"], ["aaa"]),
+        ("python", r"(?a)\d\w\s", ["1a "], ["٣a ", "1é "]),
+        ("python", r"a$", ["a"], ["a\n"]),
+        ("python", r"a$\n", ["a\n"], ["a"]),
+        ("python", r"\Aa{,2}\Z", ["", "a", "aa"], ["aaa"]),
+        ("python", r"[]a]+[^]]", ["]a", "aa"], ["a]", "]"]),
+        ("python", r"(?x) a \  b # comment", ["a b"], ["a  b"]),
+        ("python", r"(?P<n>a)(?#remark)(?i:b)c", ["aBc"], ["ABc", "aBC"]),
+        ("python", r"\101\x41\N{DIGIT ONE}\U0001F600\a", ["AA1😀\x07"], [""]),
+        ("python", r"(?i)i", ["i", "I", "İ", "ı"], ["1"]),
+        ("python", r"a{b", ["a{b"], ["a"]),
+        ("sgl", r"(?i:a)b\b.*", ["Ab", "ab c"], ["aB", "abc"]),
+    ],
+)
+def test_dialects_read_what_is_theirs(dialect, pattern, matches, fails):
+    automaton = compile_regex(pattern, dialect=dialect)
+    for text in matches:
+        assert dfa.accepts(automaton, text), text
+    for text in fails:
+        assert not dfa.accepts(automaton, text), text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern", "position", "reason"),
+    [
+        ("ecma", r"(a)\1", 3, "a backreference is not regular"),
+        ("ecma", r"(?<n>a)\k<n>", 7, "a backreference is not regular"),
+        ("ecma", r"x\Z", 1, r"the assertion \Z is not available"),
+        ("ecma", r"\a", 0, r"the escape \a is not known"),
+        ("ecma", r"a{,3}", 1, r"a count needs its minimum, {0,4}; a literal { is written \{"),
+        ("ecma", r"(?<=a)*b", 0, "an anchor cannot be repeated"),
+        ("ecma", r"\p{Klingon}", 0, "Klingon is no Unicode property"),
+        ("ecma", r"\ud83d", 0, "U+D83D is no character"),
+        ("ecma", r"[\ud800-\udfff]", 0, "surrogates are no characters"),
+        ("python", r"a(?i)b", 1, "(?i) may stand at the start of the pattern only"),
+        ("python", r"a++", 2, "possessive quantifiers are not available"),
+        ("python", r"(?>a)", 0, "an atomic group is not regular"),
+        ("python", r"(a)(?(1)b|c)", 3, "a conditional group is not regular"),
+        ("python", r"(?P<n>a)(?P=n)", 8, "a backreference is not regular"),
+        ("python", r"\p{L}", 0, r"the escape \p is not known"),
+        ("python", r"\N{NO SUCH NAME}", 0, r"a character is named \N{DIGIT ONE}"),
+        ("python", r"[\w-z]", 1, "a range needs a single character at both ends"),
+        ("python", r"\400", 0, r"an octal escape above \377"),
+        ("sgl", r"(?=a)*", 0, "an anchor cannot be repeated"),
+    ],
+)
+def test_what_is_not_regular_or_not_known_is_refused_with_its_place(dialect, pattern, position, reason):
+    with pytest.raises(RegexError) as caught:
+        compile_regex(pattern, dialect=dialect)
+    assert (caught.value.position, caught.value.reason) == (position, reason)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?=.*a.{18}b)(?=.*c.{18}d).*",
+        "(?!(?:a|b)*a(?:a|b){20}$).*",
+        "(?<=a.{19})b.{19}(?=c)",
+        "".join(f"(?=.*{chr(0x61 + at)})" for at in range(26)),
+        "^((a{1,300}){1,300}){1,300}$",
+    ],
+)
+def test_work_is_bounded(pattern):
+    with pytest.raises(RegexError):
+        compile_regex(pattern, anchored=False, limit=2_000)
+
+
+def test_properties_go_by_all_their_names():
+    for names in (
+        ("Lu", "Uppercase_Letter", "gc=Lu", "General_Category=Uppercase_Letter", "uppercase letter"),
+        ("Greek", "Script=Greek", "sc=Grek", "Script=Grek"),
+        ("Alpha", "Alphabetic"),
+        ("L", "Letter", "gc=L"),
+    ):
+        assert len({property_set(name) for name in names}) == 1 and property_set(names[0])
+    assert property_set("Any") != property_set("Assigned") != property_set("ASCII")
+    assert property_set("scx=Deva") != property_set("sc=Deva")
+    assert property_set("Foo") is property_set("Script=Foo") is property_set("Foo=L") is None
 
 
 def test_the_bound_of_a_repeat_costs_nothing():

@@ -6,6 +6,7 @@ The automaton of `regex_nfa` by subsets (Rabin and Scott, 1959). Patterns with l
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from sglc.automata.minimal import minimal_dfa
@@ -13,7 +14,7 @@ from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_look import determinise_looks
 from sglc.automata.regex_nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex_parse import parse_regex
-from sglc.automata.regex_tree import Node, RegexError, cut
+from sglc.automata.regex_tree import Node, RegexError, cut, factor
 from sglc.automata.term import CharDfa
 
 __all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex"]
@@ -21,7 +22,7 @@ __all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex"]
 DEFAULT_LIMIT = 20_000
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
 
-_WORK_PER_STATE = 200
+_WORK_PER_STATE = 100
 
 
 @lru_cache(maxsize=1024)
@@ -51,7 +52,7 @@ def compile_node(
     if open_right:
         node = cut(node, left=False)
     budget = Budget(10 * limit, limit * _WORK_PER_STATE)
-    nfa = Nfa(node, budget, open_left=open_left, open_right=open_right)
+    nfa = Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
     if nfa.looks:
         return determinise_looks(nfa, limit)
     return _determinise(nfa, limit)
@@ -69,38 +70,55 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
             # What depends on the next character waits for it.
             (eager if edge.kind in EAGER else waiting).setdefault(state, []).append((edge, target))
 
-    def closure(states: set[int], before: int, behind: int | None) -> set[int]:
-        stack = list(states)
-        while stack:
-            state = stack.pop()
-            targets = list(nfa.silents[state])
-            targets += [t for edge, t in eager.get(state, ()) if cut_up.holds(edge, before, 0)]
-            if behind is not None and state in waiting:
-                targets += [t for edge, t in waiting[state] if cut_up.holds(edge, before, behind)]
-            for target in targets:
-                if target not in states:
-                    states.add(target)
-                    stack.append(target)
-        return states
+    known_reach: dict[tuple[int, int, int | None], frozenset[int]] = {}
+
+    def reach(state: int, before: int, behind: int | None) -> frozenset[int]:
+        """The states that matter after silent edges and those that are decided, from one state."""
+        key = (state, before, behind)
+        found = known_reach.get(key)
+        if found is None:
+            seen = {state}
+            stack = [state]
+            while stack:
+                here = stack.pop()
+                targets = list(nfa.silents[here])
+                targets += [t for edge, t in eager.get(here, ()) if cut_up.holds(edge, before, 0)]
+                if behind is not None and here in waiting:
+                    targets += [t for edge, t in waiting[here] if cut_up.holds(edge, before, behind)]
+                for target in targets:
+                    if target not in seen:
+                        seen.add(target)
+                        stack.append(target)
+            budget.spend(len(seen))
+            found = frozenset(s for s in seen if moves[s] or s == nfa.end or s in waiting)
+            known_reach[key] = found
+        return found
+
+    def closure(states: Iterable[int], before: int, behind: int | None) -> frozenset[int]:
+        return frozenset().union(*[reach(state, before, behind) for state in states])
 
     def arrive(states: set[int], before: int) -> tuple[frozenset[int], int]:
         """The states that matter, and the kind of the character before while it may still be asked for."""
-        closed = closure(states, before, None)
-        kernel = frozenset(s for s in closed if moves[s] or s == nfa.end or s in waiting)
+        kernel = closure(states, before, None)
+        if nfa.open_right and nfa.end in kernel:
+            return everything
+        if not waiting:
+            return kernel, 0
         return kernel, before if any(s in waiting for s in kernel) else 0
 
+    everything = (frozenset({nfa.end}), 0)
     first = arrive({nfa.start}, NO_CHAR)
     number = {first: 0}
     order = [first]
     rows: list[dict[int, int]] = []
     accepting: set[int] = set()
     for kernel, before in order:
-        waits = any(state in waiting for state in kernel)
-        if nfa.end in (closure(set(kernel), before, NO_CHAR) if waits else kernel):
+        waits = bool(waiting) and any(state in waiting for state in kernel)
+        if nfa.end in (closure(kernel, before, NO_CHAR) if waits else kernel):
             accepting.add(len(rows))
         gathered: dict[int, set[int]] = {}
         for kind in set(kinds) if waits else (None,):
-            for state in kernel if kind is None else closure(set(kernel), before, kind):
+            for state in kernel if kind is None else closure(kernel, before, kind):
                 for parts, target in moves[state]:
                     budget.spend(len(parts))
                     for block in parts:

@@ -84,6 +84,9 @@ class _Looks:
         rows: list[dict[int, int]] = []
         accepting: set[int] = set()
         kinds = self.cut.kinds
+        # Behind the end of an open part every text is good, whatever the searches find.
+        done = (self.nfas[part].end, _NONE)
+        everything = ((*(frozenset[Thread]() for _ in parts[1:]), frozenset({done})), 0)
         for here in order:
             ends = self.closures(parts, here, NO_CHAR)[-1]
             if any(state == self.nfas[part].end and self.good(promises) for state, promises in ends):
@@ -98,13 +101,9 @@ class _Looks:
                 for block in arrived[-1]:
                     if kinds[block] != kind:
                         continue
-                    target = (
-                        tuple(
-                            self.arrive(each, gone.get(block, ()))
-                            for each, gone in zip(parts, arrived, strict=True)
-                        ),
-                        kind,
-                    )
+                    target = (self.arrive_all(parts, arrived, block), kind)
+                    if self.nfas[part].open_right and done in target[0][-1]:
+                        target = everything
                     if not target[0][-1]:
                         continue
                     if target not in number:
@@ -114,6 +113,13 @@ class _Looks:
                         order.append(target)
                     row[block] = number[target]
         return minimal_dfa(rows, accepting, self.cut.blocks)
+
+    def arrive_all(
+        self, parts: list[int], arrived: list[dict[int, list[Thread]]], block: int
+    ) -> tuple[frozenset[Thread], ...]:
+        return tuple(
+            self.arrive(each, gone.get(block, ())) for each, gone in zip(parts, arrived, strict=True)
+        )
 
     # --- threads --------------------------------------------------------------------------------------
 

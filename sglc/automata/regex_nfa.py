@@ -47,6 +47,7 @@ class Nfa:
         self, node: Node, budget: Budget, *, open_left: bool = False, open_right: bool = False
     ) -> None:
         self.budget = budget
+        self.open_right = open_right
         self.moves: list[list[tuple[Ranges, int]]] = []
         self.silents: list[list[int]] = []
         self.edges: dict[int, list[tuple[Edge, int]]] = {}

@@ -47,7 +47,7 @@ def regex_term(
     """The texts that `compile_regex` accepts, as a term; raises RegexError as it does.
 
     The whole is a single `Text` for most patterns, with bounds on its length for patterns such as
-    `^[a-z]{1,64}$`; a caller may intersect a `Text` with more.
+    `^id-[a-z]{1,64}$`; a caller may intersect a `Text` with more.
     """
     node = _joined(parse_regex(pattern, ignore_case=ignore_case, dialect=dialect))
     return _Terms(limit, encoding).term(node, not anchored, not anchored)
@@ -90,6 +90,10 @@ class _Terms:
         return arms[0] if len(arms) == 1 else Choice(tuple(arms)) if arms else Nothing()
 
     def sequence(self, items: tuple[Node, ...], left: bool, right: bool) -> Term:
+        if not left and not right:
+            counted = self.counted(items)
+            if counted is not None:
+                return counted
         out: list[Term] = []
         run: list[Node] = []
         for item in items:
@@ -105,6 +109,24 @@ class _Terms:
         if Nothing() in out:
             return Nothing()
         return out[0] if len(out) == 1 else Sequence(tuple(out))
+
+    def counted(self, items: tuple[Node, ...]) -> Term | None:
+        """One large loop where all else has one length: the length of the whole tells the rounds."""
+        large = [item for item in items if _is_large(item)]
+        widths = [_width(item) for item in items if not _is_large(item)]
+        if len(large) != 1 or None in widths:
+            return None
+        (loop,) = large
+        width = _width(loop.item) if isinstance(loop, Loop) and not _is_large(loop.item) else None
+        if not isinstance(loop, Loop) or not width:
+            return None
+        rest = sum(each for each in widths if each is not None)
+        any_rounds = Loop(loop.item, 0, None, loop.position)
+        whole = self.text(Join(tuple(any_rounds if item is loop else item for item in items)))
+        most = None if loop.maximum is None else rest + width * loop.maximum
+        if not isinstance(whole, Text):
+            return whole
+        return Text(whole.dfa, self.encoding, rest + width * loop.minimum, most)
 
     def loop(self, node: Loop) -> Term:
         these = _single(node.item)
@@ -182,6 +204,21 @@ def _size(node: Node) -> int:
     if isinstance(node, Loop):
         return _size(node.item) * max(node.minimum, node.maximum or 1, 1)
     return sum(_size(part) for part in parts(node))
+
+
+def _width(node: Node) -> int | None:
+    """The length of all texts it matches, if they have one; only asked where there are no places inside."""
+    if isinstance(node, Chars):
+        return 1
+    if isinstance(node, Loop):
+        width = _width(node.item)
+        if width == 0 or node.maximum == 0:
+            return 0
+        return width * node.minimum if width is not None and node.minimum == node.maximum else None
+    widths = [_width(part) for part in parts(node)]
+    if isinstance(node, Either):
+        return widths[0] if len(set(widths)) == 1 else None
+    return None if None in widths else sum(width for width in widths if width is not None)
 
 
 def _is_large(node: Node) -> bool:

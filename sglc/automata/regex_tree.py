@@ -117,3 +117,33 @@ def cut(node: Node, *, left: bool) -> Node:
             return EMPTY
         return arms[0] if len(arms) == 1 else Either(arms)
     return node
+
+
+def factor(node: Node, depth: int = 0) -> Node:
+    """The same language, common beginnings of alternatives taken out, so that fewer states are at work."""
+    if isinstance(node, Join):
+        return Join(tuple(factor(item, depth) for item in node.items))
+    if isinstance(node, Loop):
+        return Loop(factor(node.item, depth), node.minimum, node.maximum, node.position)
+    if isinstance(node, Look):
+        return Look(factor(node.item, depth), node.behind, node.negated, node.position)
+    if not isinstance(node, Either) or len(node.arms) < 3 or depth > _FACTOR_DEPTH:
+        return node
+    groups: dict[Node, list[tuple[Node, ...]]] = {}
+    for arm in dict.fromkeys(node.arms):
+        items = arm.items if isinstance(arm, Join) else (arm,)
+        groups.setdefault(items[0] if items else EMPTY, []).append(items)
+    arms: list[Node] = []
+    for group in groups.values():
+        if len(group) == 1:
+            arms.append(Join(tuple(factor(item, depth + 1) for item in group[0])))
+            continue
+        shared = 0
+        while all(len(items) > shared and items[shared] == group[0][shared] for items in group):
+            shared += 1
+        rest = Either(tuple(Join(items[shared:]) for items in group))
+        arms.append(Join((*group[0][:shared], factor(rest, depth + 1))))
+    return arms[0] if len(arms) == 1 else Either(tuple(arms))
+
+
+_FACTOR_DEPTH = 60
