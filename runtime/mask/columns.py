@@ -45,6 +45,13 @@ def bytes_in(groups: np.ndarray) -> np.ndarray:
     return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[_GROUP]
 
 
+def groups_without(excluded: np.ndarray) -> np.ndarray:
+    """uint64[2]: all groups but those of the excluded bytes, bool[256]."""
+    flags = np.ones(128, bool)
+    flags[_GROUP[excluded]] = False
+    return np.packbits(flags, bitorder="little").view(np.uint64)
+
+
 class Columns:
     """The facts about one vocabulary.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from sglc.automata.charset import ALL
 from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.key_table import KeyTable
@@ -23,6 +25,7 @@ class KeyLeaf(LeafTable):
         self.width = max(1, (labels + 63) // 64)
         super().__init__(self.width)
         self.table = table
+        self.encoding = table.encoding
         self.places: list[int] = []
         self._numbers: dict[int, int] = {}
         self._still: dict[int, Still | None] = {}
@@ -82,5 +85,8 @@ class KeyLeaf(LeafTable):
         """Characters with which every key of a family can go on."""
         if number not in self._still:
             characters = common_characters(self.table.families[number].edges)
-            self._still[number] = still_on(characters, self.table.encoding, -1)
+            found = still_on(characters, self.encoding, -1)
+            if found is not None and characters == ALL:
+                found = replace(found, uniform=ALL)
+            self._still[number] = found
         return self._still[number]

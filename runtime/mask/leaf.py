@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sglc.automata.charset import ALL, Ranges, meet, ranges
-from sglc.automata.term import Encoding
+from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays
 from sglc.runtime.mask.columns import bytes_in, group_set
@@ -31,14 +31,17 @@ _NO_LABELS = np.zeros(0, np.uint64)
 class Still:
     """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
 
-    home  the state that is come back to after every character, -1 for any
-    room  tokens of up to so many characters stay alive, None for any
+    home      the state that is come back to after every character, -1 for any
+    room      tokens of up to so many characters stay alive, None for any
+    uniform   from every state exactly the words over these characters go on, so that tokens which do not end
+              the leaf are the same for all leaves with these characters
     """
 
     groups: np.ndarray
     bytes: np.ndarray
     home: int
     room: int | None = None
+    uniform: Ranges | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +68,7 @@ class LeafTable:
     Subclasses number their states from 0 and say what they are by `moves`, `describe` and `count`.
     """
 
+    encoding: Encoding = "raw"
     eager = False
     """Whether the leaf is left by its own thread where a word ends at once; others have a thread for that."""
 
@@ -187,6 +191,7 @@ class TextLeaf(LeafTable):
     def __init__(self, table: TextTable) -> None:
         super().__init__()
         self.table = table
+        self.encoding = table.encoding
         self._loops: dict[int, Still | None] = {}
         self._common: Still | object | None = _UNKNOWN
 
@@ -237,7 +242,11 @@ class TextLeaf(LeafTable):
             edges = self.table.dfa.edges
             self._common = None
             if len(edges) <= _MANY:
-                self._common = still_on(common_characters(edges), self.table.encoding, -1)
+                common = common_characters(edges)
+                found = still_on(common, self.table.encoding, -1)
+                if found is not None and all(_covered(row) == common for row in edges):
+                    found = replace(found, uniform=common)
+                self._common = found
         return self._common  # type: ignore[return-value]
 
 
@@ -245,10 +254,20 @@ def common_characters(edges: Sequence[Sequence[tuple[int, int, int]]]) -> Ranges
     """The characters with which every state of an automaton can go on."""
     found = ALL
     for row in edges:
-        found = meet(found, ranges([(low, high) for low, high, _ in row]))
+        found = meet(found, _covered(row))
         if not found:
             break
     return found
+
+
+def _covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
+    return ranges([(low, high) for low, high, _ in row])
+
+
+def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
+    """The leaf of all words over some characters."""
+    edges = (tuple([(low, high, 0) for low, high in characters]),)
+    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
 def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:

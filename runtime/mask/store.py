@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from sglc.automata.charset import Ranges
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable
+from sglc.runtime.mask.columns import groups_without
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, class_leaf
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
+_MOST_CLASS_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,8 +199,12 @@ class MaskStore:
         inside, quiet = None, None
         still = table.still(place, columns.longest)
         if still is not None and not (first & still.bytes).any():
-            inside = columns.inside(still.groups, still.room)
-            quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
+            if still.uniform is not None:
+                inside = self._class_row(still.uniform, table)
+                quiet = Quiet(columns.below, ~first, groups_without(first))
+            else:
+                inside = columns.inside(still.groups, still.room)
+                quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
         if least > 0 or most is not None:
             reach = self._known_walk(replace(place, least=0, most=None), first, quiet).reach
             if table.any_length:
@@ -206,6 +213,19 @@ class MaskStore:
                 most = None
             place = replace(place, least=least, most=most)
         return self._known_walk(place, first, quiet), inside
+
+    def _class_row(self, characters: Ranges, table: LeafTable) -> np.ndarray:
+        """The tokens that are beginnings of words over some characters, as a leaf table spells them."""
+        key = (characters, table.encoding)
+        found = self.vocabulary.class_rows.get(key)
+        if found is None:
+            words = class_leaf(characters, table.encoding)
+            found = np.zeros(self.vocabulary.words, np.int32)
+            self._walk(self._whole.roots, LeafPlace(words, 0), np.zeros(256, bool), found, None)
+            if len(self.vocabulary.class_rows) > _MOST_CLASS_ROWS:
+                self.vocabulary.class_rows.clear()
+            self.vocabulary.class_rows[key] = found
+        return found
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""

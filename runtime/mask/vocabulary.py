@@ -36,6 +36,9 @@ class Vocabulary:
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
 
+        self.class_rows: dict[Any, np.ndarray] = {}
+        """Masks of the tokens over a class of characters, by class and encoding; kept by mask stores."""
+
     @classmethod
     def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:
         """Read a `tokenizer.json` (byte-level BPE, or SentencePiece style with byte fallback)."""
