@@ -11,7 +11,7 @@ Targets from 0 on are states of the automaton, between characters; -1 - i is ins
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sglc.automata.term import Encoding
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
@@ -23,7 +23,7 @@ Move = tuple[int, int, int]
 Key = tuple[int, int, tuple[Edge, ...]]
 """(kind, bytes or digits left, edges of their values)."""
 
-_UTF8, _HEX, _LOWER_HEX, _ESCAPE, _CONTROL_ESCAPE, _PAIR, _PAIR_U = range(7)
+_UTF8, _HEX, _LOWER_HEX, _ESCAPE, _CONTROL_ESCAPE, _PAIR, _PAIR_U, _LATER = range(8)
 _SHORT = {short[1]: character for character, short in SHORT_ESCAPES.items()}
 _SHORT_FREE = {**_SHORT, 0x2F: 0x2F}
 _LEADS = (
@@ -37,8 +37,12 @@ _LEADS = (
 class Characters:
     """The states inside characters of one automaton in one encoding."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(
+        self, encoding: Encoding, edges_of: Callable[[int], tuple[Edge, ...]] | None = None
+    ) -> None:
+        """`edges_of` gives the edges of a state, for `escape_of`."""
         self.encoding = encoding
+        self._edges_of = edges_of
         self._keys: list[Key] = []
         self._ids: dict[Key, int] = {}
         self._moves: list[tuple[Move, ...] | None] = []
@@ -77,6 +81,15 @@ class Characters:
                 moves.append((0x5C, 0x5C, self._inside((_CONTROL_ESCAPE, 0, rest))))
         return _merged(moves)
 
+    def escape_of(self, state: int) -> int:
+        """The target behind the backslash of any escape in a state, whose edges are not looked at before."""
+        return self._inside((_LATER, state, ()))
+
+    def escaped_state(self, state: int) -> int | None:
+        """The state between characters that an inside state of `escape_of` belongs to."""
+        kind, source, _ = self._keys[state]
+        return source if kind == _LATER else None
+
     def moves(self, state: int) -> tuple[Move, ...]:
         """The moves of an inside state, sorted and disjoint."""
         found = self._moves[state]
@@ -90,7 +103,11 @@ class Characters:
         found = self._targets[state]
         if found is None:
             reached: set[int] = set()
-            for _, _, target in self._keys[state][2]:
+            kind, source, edges = self._keys[state]
+            if kind == _LATER:
+                assert self._edges_of is not None
+                edges = self._edges_of(source)
+            for _, _, target in edges:
                 reached.update((target,) if target >= 0 else self.targets(-1 - target))
             found = self._targets[state] = tuple(sorted(reached))
         return found
@@ -137,6 +154,9 @@ class Characters:
                     yield 0x57 + max(low, 10), 0x57 + high, target
                     if kind == _HEX:
                         yield 0x37 + max(low, 10), 0x37 + high, target
+        elif kind == _LATER:
+            assert self._edges_of is not None
+            yield from self._escapes(_ESCAPE, self._edges_of(left))
         elif kind == _PAIR:
             yield 0x5C, 0x5C, self._inside((_PAIR_U, 0, edges))
         elif kind == _PAIR_U:

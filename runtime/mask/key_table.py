@@ -52,6 +52,42 @@ class KeyTable(ByteMoves):
             self._states.append(state)
         return found
 
+    def moves(self, local: int) -> tuple[Move, ...]:
+        """The byte moves of a local state, sorted and disjoint."""
+        if local < 0 or local in self._moves:
+            return super().moves(local)
+        node, places = self._states[local]
+        children = [] if node == _NO_NODE else self._children(node)
+        free = all(0x20 <= char < 0x7F and char not in (0x22, 0x5C) for char, _ in children)
+        if not free or not children or self.encoding == "raw" or all(place < 0 for place in places):
+            return super().moves(local)
+        found = self._moves[local] = self._with_children(local, children, places)
+        return found
+
+    def _with_children(
+        self, local: int, children: list[tuple[int, _Node]], places: tuple[int, ...]
+    ) -> tuple[Move, ...]:
+        """The moves of the families alone, but for the few bytes with which names go on."""
+        waiting = list(reversed(children))
+        nowhere = (-1,) * len(places)
+        out: list[Move] = []
+        for low, high, target in self.moves(self._state((_NO_NODE, places))):
+            while waiting and waiting[-1][0] < low:
+                char, child = waiting.pop()
+                out.append((char, char, self._state((child, nowhere))))
+            while waiting and waiting[-1][0] <= high:
+                char, child = waiting.pop()
+                if low < char:
+                    out.append((low, char - 1, target))
+                out.append((char, char, self._state((child, self._states[target][1]))))
+                low = char + 1
+            if low == 0x5C == high and self.encoding == "json-any":
+                out.append((low, high, self._characters.escape_of(local)))
+            elif low <= high:
+                out.append((low, high, target))
+        out += [(char, char, self._state((child, nowhere))) for char, child in reversed(waiting)]
+        return tuple(out)
+
     def _children(self, node: _Node) -> list[tuple[int, _Node]]:
         """(code point, node below) in order."""
         first, last, depth = node
@@ -119,7 +155,17 @@ class KeyTable(ByteMoves):
         found = self._below.get(local)
         if found is None:
             found = 0
-            if local < 0:
+            source = self._characters.escaped_state(-1 - local) if local < 0 else None
+            if source is not None:
+                (first, last, depth), places = self._states[source]
+                if first < last and len(self.names[first]) == depth:
+                    first += 1
+                for label in self._labels[first:last]:
+                    found |= 1 << label
+                for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
+                    if place >= 0 and dfa.edges[place]:
+                        found |= 1 << label
+            elif local < 0:
                 for target in self.targets(local):
                     found |= self.below(target)
             else:

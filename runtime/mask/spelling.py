@@ -77,7 +77,7 @@ class ByteMoves:
         self.edges = edges
         self.encoding = encoding
         self._moves: dict[int, tuple[Move, ...]] = {}
-        self._characters = Characters(encoding)
+        self._characters = Characters(encoding, lambda state: tuple(self.edges(state)))
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
