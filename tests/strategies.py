@@ -429,7 +429,11 @@ def terms(draw: st.DrawFn, depth: int = 0) -> Term:
 def spans(draw: st.DrawFn) -> Span:
     text = draw(st.sampled_from(("", "abcab", "aaaa", 'say "é\\', "a😀bé😀b", "null, null")))
     low = draw(st.integers(0, 3))
-    return Span(text, draw(st.sampled_from(ENCODINGS)), low, draw(st.none() | st.integers(0, 4)))
+    encoding = draw(st.sampled_from(ENCODINGS))
+    # A character has many spellings in `json-any`; the oracle tries them all.
+    return Span(
+        text[:4] if encoding == "json-any" else text, encoding, low, draw(st.none() | st.integers(0, 4))
+    )
 
 
 @st.composite

@@ -33,7 +33,6 @@ _OPEN = 1 << 40
 _SOMEWHERE = _OPEN + 1
 _LOST = _OPEN + 2
 _CLOSE = _OPEN + 3
-_BEFORE_QUOTE = (_OPEN, _SOMEWHERE, _CLOSE)
 _ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
@@ -279,7 +278,8 @@ class ObjectNode(Node):
     # Inside keys, by the leaf table
 
     def forced_run(self, state: LeafState) -> bytes:
-        return b'"' if state[2] in _BEFORE_QUOTE else b""
+        # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
+        return b'"' if state[2] in (_OPEN, _CLOSE) else b""
 
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
         return self.move(machine, state, cont, _QUOTE)
