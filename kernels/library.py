@@ -24,7 +24,7 @@ def use_reference(only: bool) -> None:
 
 
 class Library:
-    """The functions of one module. `build` gives its IR text and is called once, when first needed.
+    """The functions of one module. `build` gives its IR text, where no object code of it is kept.
 
     `signatures` are by the names in the IR; functions are attributes of what `functions` returns, without
     the prefix `sglc_`. Calls run without the interpreter lock.
@@ -49,7 +49,7 @@ class Library:
         try:
             from sglc.kernels.llvm import jit
 
-            addresses = jit.compile_functions(self._build(), list(self._signatures))
+            addresses = jit.library_functions(self._build, list(self._signatures))
         except (ImportError, OSError, RuntimeError):
             return None
         found = SimpleNamespace()

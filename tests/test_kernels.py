@@ -172,6 +172,30 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     assert len(list(stored.iterdir())) == 3
 
 
+def test_object_code_belongs_to_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of a module is written only where its object is not kept, and anew when a source changes."""
+    from sglc.kernels.llvm import jit, top
+
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
+    written = []
+
+    def build() -> str:
+        written.append(1)
+        return top.build()
+
+    for times in (1, 1):
+        assert jit.library_functions(build, top.NAMES)[top.NAMES[0]]
+        assert len(written) == times
+    jit.library_functions(build, top.NAMES[:1])  # another interface, another object
+    assert len(written) == 2
+    monkeypatch.setattr(jit, "_sources", lambda: b"other sources")
+    jit.library_functions(build, top.NAMES)
+    assert len(written) == 3
+    monkeypatch.setattr(jit, "_sources", lambda: b"")
+    jit.library_functions(build, top.NAMES)
+    assert len(written) == 4
+
+
 def test_calls_run_without_the_interpreter_lock() -> None:
     kernels = select.compiled()
     assert kernels is not None

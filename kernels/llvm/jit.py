@@ -1,8 +1,9 @@
 """From LLVM IR to callable machine code, with the object code kept on disk.
 
 Compiling a kernel takes tens of milliseconds, loading its object code less than one. Stored objects are
-keyed by the IR, the version of LLVM and the processor with its features, carry a checksum, and are only read
-from files that belong to this user and that others cannot write. Anything else is compiled again.
+keyed by the IR or the files that write it, the version of LLVM and the processor with its features, carry a
+checksum, and are only read from files that belong to this user and that others cannot write. Anything else is
+compiled again.
 """
 
 from __future__ import annotations
@@ -40,14 +41,40 @@ def _target() -> tuple[llvm.TargetMachine, str]:
     return machine, f"{llvmlite.__version__} {version} {triple} {name} {features}"
 
 
+@lru_cache(maxsize=1)
+def _sources() -> bytes:
+    """A digest of the files that write the kernels; empty where they are not to be had as files."""
+    state = hashlib.sha256()
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    for path in files:
+        data = path.read_bytes()
+        state.update(f"{path.name} {len(data)}\0".encode() + data)
+    return state.digest() if files else b""
+
+
+def library_functions(build: Callable[[], str], names: Sequence[str]) -> dict[str, int]:
+    """Addresses of the functions `names` of the module that `build` writes as IR text.
+
+    Writing the text takes longer than loading an object, so an object made by the same source files is
+    taken without it. Raises RuntimeError if LLVM cannot.
+    """
+    if not _sources():
+        return compile_functions(build(), names)
+    return _functions(_sources() + " ".join(names).encode(), build, names)
+
+
 def compile_functions(ir: str, names: Sequence[str]) -> dict[str, int]:
     """Addresses of the functions `names` of a module given as IR text. Raises RuntimeError if LLVM cannot."""
+    return _functions(ir.encode(), lambda: ir, names)
+
+
+def _functions(key: bytes, build: Callable[[], str], names: Sequence[str]) -> dict[str, int]:
     machine, identity = _target()
-    key = hashlib.sha256(_FORMAT + identity.encode() + b"\0" + ir.encode()).hexdigest()
-    path = _directory() / f"{key[:40]}.o"
+    digest = hashlib.sha256(_FORMAT + identity.encode() + b"\0" + key).hexdigest()
+    path = _directory() / f"{digest[:40]}.o"
     code = _load(path)
     if code is None:
-        code = _compile(ir, machine)
+        code = _compile(build(), machine)
         _save(path, code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
