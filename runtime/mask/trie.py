@@ -64,15 +64,17 @@ class Trie:
         return found
 
     def path(self, node: int) -> bytes:
-        """The bytes of a node, read back through its ancestors."""
+        """The bytes of a node, found by going down to it."""
+        end = self.end
         out = bytearray()
-        want = int(self.depth[node])
-        while want:
-            if int(self.depth[node]) == want:
-                out.append(int(self.byte[node]))
-                want -= 1
-            node -= 1
-        return bytes(reversed(out))
+        at = 0
+        while True:
+            while (following := int(end[at])) <= node:
+                at = following
+            out.append(int(self.byte[at]))
+            if at == node:
+                return bytes(out)
+            at += 1
 
 
 def build_trie(token_bytes: Sequence[bytes | None]) -> Trie:

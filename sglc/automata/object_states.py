@@ -253,10 +253,40 @@ class ObjectStates:
         residue = self._residue(state)
         if residue is None:
             return False
+        if not self.counts.zero and self._guess(state, residue):
+            return True
         for free, must, _ in self._models(state, residue):
             if not self.counts.zero or self._reaches(state, free, must):
                 return True
         return False
+
+    def _guess(self, state: int, residue: _Residue) -> bool:
+        """Whether a simple attempt completes an object without counters: add what a broken clause asks for.
+
+        For clauses like "this one needs that one" the attempt is the least solution.
+        """
+        free, must, clauses = residue
+        entries, room = self._states[state][2], self._room(state)
+        involved = 0
+        added = 0
+        for _ in range(len(clauses) + 1):
+            broken = False
+            for positive, negative in clauses:
+                involved |= positive | negative
+                if not positive & added and not negative & ~added:
+                    if not positive:
+                        return False
+                    added |= positive & -positive
+                    broken = True
+            if not broken:
+                break
+        else:
+            return False
+        number = must.bit_count() + added.bit_count()
+        if self.maximum is not None and entries + number > self.maximum:
+            return False
+        missing = self.minimum - entries - number
+        return missing <= 0 or room is None or (free & ~involved).bit_count() + room >= missing
 
     def _room(self, state: int) -> int | None:
         """How many keys of families are left, None without limit."""
