@@ -13,6 +13,7 @@ from sglc.automata.dfa import accepts
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.conversation import Conversation, Encoder
+from sglc.runtime.engine import sampler
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
@@ -167,6 +168,28 @@ def test_a_hole_is_always_a_legal_value(
     assert small_tokenizer().bytes_of(
         held[-len(small_tokenizer().encode(bench.talk.state.stretch)) :]
     ).decode() == (bench.talk.state.stretch)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    type=st.sampled_from(TYPES),
+    seed=st.integers(0, 10**6),
+    sampling=st.sampled_from([Sampling(), Sampling(1.2, top_k=3), Sampling(0.8, top_k=12, top_p=0.9)]),
+    wanted=st.sampled_from([{}, {1: 4.0}, {60: 9.0, 61: 8.0}]),
+)
+def test_whole_masks_and_single_questions_give_the_same(
+    type: Type, seed: int, sampling: Sampling, wanted: dict[int, float]
+) -> None:
+    """With tokens asked for first, and with the mask made at once: the same tokens and logprobs."""
+    results = []
+    for most in (sampler.MOST_TRIES, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sampler, "MOST_TRIES", most)
+            bench = Bench(FickleModel(seed, wanted=wanted), "the")
+            bench.recorder.detailed = most == 0
+            result = bench.fill(type, sampling=sampling, seed=seed, budget=Budget(200, "test"))
+            results.append((result, bench.talk.sync().tokens))
+    assert results[0] == results[1]
 
 
 @settings(max_examples=60, deadline=None)
