@@ -87,7 +87,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Unique:
-    path: str = field(compare=False)
+    path: str
 
 
 @dataclass(frozen=True, slots=True)

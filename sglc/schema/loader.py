@@ -205,15 +205,15 @@ class Loader:
                 raise SchemaError(f"{reference!r} is no URI reference", path) from None
             resource = self._load(uri, reference, path)
         fragment = unquote(fragment)
-        scope = self._enter(place.scope, resource)
         if not fragment:
-            return Place(resource.root, resource, resource.path, scope), None
+            return Place(resource.root, resource, resource.path, self._enter(place.scope, resource)), None
         if fragment.startswith("/"):
-            return self._pointer(resource, fragment, scope, reference, path), None
+            return self._pointer(resource, fragment, place.scope, reference, path), None
         found = resource.anchors.get(fragment)
         if found is None:
             raise SchemaError(f"the reference {reference!r} leads nowhere", path)
         value, where, dynamic = found
+        scope = self._enter(place.scope, resource)
         return Place(value, resource, where, scope), fragment if dynamic else None
 
     def _load(self, uri: str, reference: str, path: str) -> Resource:
@@ -241,8 +241,8 @@ class Loader:
             where += "/" + token
             if isinstance(value, dict) and id(value) in self.roots:
                 resource = self.roots[id(value)]
-                scope = self._enter(scope, resource)
-        return Place(value, resource, where, scope)
+        # Resources that the pointer only passes are not entered.
+        return Place(value, resource, where, self._enter(scope, resource))
 
 
 def join(base: str, reference: str) -> str:
