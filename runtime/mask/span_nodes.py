@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sglc.automata.term import Encoding
+from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
 from sglc.runtime.mask.spelling import ByteMoves, Move, spelled
 
@@ -34,6 +36,7 @@ class SpanTable(ByteMoves):
         self.lengths = [0]
         self.last = [-1]
         self._build(text)
+        self.leaf = SpanLeaf(self)
         self._sizes: list[int] | None = None
         self._rests: dict[tuple[int, int], bytes] = {}
 
@@ -124,12 +127,55 @@ class SpanTable(ByteMoves):
         return b"".join([spelled(char, self.encoding) for char in text[place : place + count]])
 
 
+class SpanLeaf(LeafTable):
+    """The rows of a `SpanTable`, whose local states are numbered as they are met."""
+
+    def __init__(self, table: SpanTable) -> None:
+        super().__init__()
+        self.table = table
+        self.places: list[int] = []
+        self._numbers: dict[int, int] = {}
+
+    def number(self, local: int) -> int:
+        """The state of a local state of the table."""
+        found = self._numbers.get(local)
+        if found is None:
+            found = self._numbers[local] = len(self.places)
+            self.places.append(local)
+        return found
+
+    def count(self) -> int:
+        return len(self.places)
+
+    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
+        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
+
+    def describe(self, state: int) -> tuple[int, int, int]:
+        # From everywhere any number of characters may come, up to the end of the text.
+        table, local = self.table, self.places[state]
+        if local >= 0:
+            return BOUNDARY | ENDS, 0, table.to_come(local)
+        return 0, 1, 1 + max(map(table.to_come, table.targets(local)))
+
+
 class SpanNode(Node):
     """Substrings with `minimum` to `maximum` characters. Leaf state: a `Place`."""
 
     def __init__(self, table: SpanTable, minimum: int, maximum: int | None) -> None:
         self.table = table
         self.first = self._settle(0, minimum, maximum) if table.alive(0, minimum, maximum) else None
+
+    def leaf(self, machine: Machine, state: Place) -> LeafPlace:
+        local, least, most = state
+        leaf = self.table.leaf
+        return LeafPlace(leaf, leaf.number(local), least, most)
+
+    def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
+        _, least, most = state
+        place = self._settle(
+            self.table.leaf.places[local], least - taken, None if most is None else most - taken
+        )
+        return self._at(machine, place, cont)
 
     def _settle(self, local: int, least: int, most: int | None) -> Place:
         """Drop counts that no longer decide anything, so that equal places are equal."""
