@@ -42,7 +42,7 @@ class Graph:
 
     kind   LEAF, SEQUENCE, CHOICE, REPEAT or RULE
     below  its nodes: in order, the arms, the one repeated, the body
-    about  LEAF: what it reads (`Token`, `CharDfa` or a frozenset of `str`); REPEAT: (minimum, maximum);
+    about  LEAF: what it reads (`Token` or `CharDfa`); REPEAT: (minimum, maximum);
            RULE: its name
     """
 
@@ -231,7 +231,7 @@ class _Builder:
         if kind is Characters:
             return self.leaf(any_char_class(item.points))  # type: ignore[union-attr]
         if kind is Words:
-            return self.words(item.texts)  # type: ignore[union-attr]
+            return self.words(item.texts, item.at)  # type: ignore[union-attr]
         assert isinstance(item, Difference)
         return self.difference(item)
 
@@ -271,12 +271,12 @@ class _Builder:
                 self.leaves[dfa] = node
         return node
 
-    def words(self, texts: frozenset[str]) -> int:
+    def words(self, texts: frozenset[str], at: int) -> int:
         if "" in texts:
-            return self.graph.repeat(self.words(texts - {""}), 0, 1)
+            return self.graph.repeat(self.words(texts - {""}, at), 0, 1)
         if not texts:
             return self.graph.add(CHOICE, ())
-        return self.graph.add(LEAF, (), texts)
+        return self.graph.add(LEAF, (), self.tokens.data(texts, self.source, at))
 
     def difference(self, item: Difference) -> int:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sglc.automata.dfa import literal
+from sglc.automata.dfa import literal, words
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.model import (
     Alternatives,
@@ -29,7 +29,6 @@ from sglc.grammar.patterns import (
     PatternError,
     compile_pattern,
     escaped,
-    first_points,
     pattern_width,
 )
 from sglc.source import Source
@@ -51,6 +50,8 @@ class Token:
     priority: int = 0
     source: Source | None = field(default=None, compare=False, repr=False)
     at: int = field(default=-1, compare=False, repr=False)
+    words: frozenset[str] = frozenset()
+    """The texts, where they are data."""
 
     @property
     def regex(self) -> str:
@@ -66,6 +67,8 @@ class Token:
         text = self.exact
         if text is not None:
             return ((literal(text), ()),)
+        if self.words:
+            return ((words(self.words), ()),)
         try:
             found = compile_pattern(self.regex)
         except PatternError as fault:
@@ -73,16 +76,10 @@ class Token:
         return found
 
     @cached_property
-    def first(self) -> tuple[tuple[int, int], ...]:
-        """The characters that it may begin with."""
-        text = self.exact
-        return ((ord(text[0]), ord(text[0])),) if text else first_points(self.automaton)
-
-    @cached_property
     def nullable(self) -> bool:
         text = self.exact
-        if text is not None:
-            return not text
+        if text is not None or self.words:
+            return text == ""
         return any(dfa.edges and 0 in dfa.accepting for dfa, _ in self.automaton)
 
     @property
@@ -94,7 +91,10 @@ class Token:
 
     def order(self) -> tuple[int, int, int, str]:
         """Sorts terminals as Lark's lexers try them."""
-        width = len(self.value) if self.is_text else pattern_width(self.regex)[1]
+        if self.words:
+            width = max(map(len, self.words))
+        else:
+            width = len(self.value) if self.is_text else pattern_width(self.regex)[1]
         return -self.priority, -width, -len(self.value), self.name
 
 
@@ -167,6 +167,14 @@ class Tokens:
         self._known[part] = token
         if not part.is_text and token.nullable and self.grammar.dialect == "lark":
             raise GrammarError(f"{token.shown} may be empty", source, item.at, "Lark refuses that")
+        return token
+
+    def data(self, texts: frozenset[str], source: Source | None, at: int) -> Token:
+        """The terminal of texts that are data, none of them empty."""
+        name = f"__ANON_{len(self.all)}"
+        value = "|".join(sorted(texts)) if len(texts) < 100 else f"one of {len(texts)} texts"
+        token = Token(len(self.all), name, value, _NO_FLAGS, False, 0, source, at, texts)
+        self.all.append(token)
         return token
 
     def _define(self) -> None:

@@ -1,0 +1,205 @@
+"""Which ends of a node can be followed by what comes after it, where terminals look ahead.
+
+A terminal whose next character is restricted ends in one of a few *classes* (its barred characters). Every
+node then is a relation: with which class before it, it can be read so as to end in which class. A node in a
+place where only some classes can be gone on from is restricted to those; so nothing is ever begun that cannot
+be finished. Where no terminal looks ahead there is one class, and nothing to do.
+"""
+
+from __future__ import annotations
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges, meet
+from sglc.automata.term import CharDfa
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, SEQUENCE, Graph
+from sglc.grammar.lexing import Lexis
+
+ALL = -1
+"""Every class may come out."""
+MAX_CLASSES = 500
+
+
+class Contexts:
+    """Relations of all nodes below the start; class 0 bars nothing."""
+
+    def __init__(self, graph: Graph, lexis: Lexis) -> None:
+        self.graph = graph
+        self.lexis = lexis
+        self.classes: dict[Ranges, int] = {(): 0}
+        for parts in (*lexis.parts.values(), lexis.skip or ()):
+            for _, barred in parts:
+                self.classes.setdefault(barred, len(self.classes))
+        self.plain = len(self.classes) == 1 and all(lexis.parts.values())
+        if self.plain:
+            return
+        if len(self.classes) > MAX_CLASSES:
+            raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
+        self.barred = list(self.classes)
+        self.relations: list[tuple[int, ...]] = [(0,) * len(self.classes)] * len(graph.kind)
+        self._available: dict[tuple[int, CharDfa], bool] = {}
+        self._fixpoint(graph.reached(graph.start))
+
+    # Leaves
+
+    def available(self, before: int, dfa: CharDfa) -> bool:
+        """Whether a text may begin after an end of that class."""
+        key = (before, dfa)
+        found = self._available.get(key)
+        if found is None:
+            first = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
+            found = self._available[key] = meet(first, self.barred[before]) != first
+        return found
+
+    def skip_ends(self, before: int) -> int:
+        """The classes in which ignored text, if there is any, may end."""
+        found = 1 << before
+        for dfa, barred in self.lexis.skip or ():
+            if self.available(before, dfa):
+                found |= 1 << self.classes[barred]
+        return found
+
+    def _leaf(self, node: int) -> tuple[int, ...]:
+        row = []
+        for before in range(len(self.barred)):
+            ends = 0
+            for dfa, barred in self.lexis.parts[node]:
+                if self.available(before, dfa):
+                    ends |= self.skip_ends(self.classes[barred])
+            row.append(ends)
+        return tuple(row)
+
+    def alive_parts(self, node: int, alive: int) -> list[tuple[CharDfa, Ranges]]:
+        """The parts of a leaf that can be gone on from."""
+        parts = self.lexis.parts[node]
+        if alive == ALL:
+            return list(parts)
+        return [part for part in parts if self.skip_ends(self.classes[part[1]]) & alive]
+
+    def alive_skip(self, alive: int) -> list[tuple[CharDfa, Ranges]]:
+        return [part for part in self.lexis.skip or () if alive >> self.classes[part[1]] & 1]
+
+    # Relations
+
+    def _fixpoint(self, nodes: list[int]) -> None:
+        graph = self.graph
+        above: dict[int, list[int]] = {}
+        for node in nodes:
+            for inner in graph.below[node]:
+                above.setdefault(inner, []).append(node)
+        waiting = nodes[::-1]
+        queued = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            queued.discard(node)
+            found = self._relation(node)
+            if found != self.relations[node]:
+                self.relations[node] = found
+                for outer in above.get(node, ()):
+                    if outer not in queued:
+                        queued.add(outer)
+                        waiting.append(outer)
+
+    def _relation(self, node: int) -> tuple[int, ...]:
+        graph = self.graph
+        kind, below = graph.kind[node], graph.below[node]
+        if kind == LEAF:
+            return self._leaf(node)
+        identity = tuple(1 << before for before in range(len(self.barred)))
+        if kind == SEQUENCE:
+            found = identity
+            for item in below:
+                found = self._after(found, self.relations[item])
+            return found
+        if kind == REPEAT:
+            return self._repeated(self.relations[below[0]], *graph.about[node], identity)  # type: ignore[misc]
+        if kind == CHOICE:
+            rows = [self.relations[arm] for arm in below]
+            return tuple(_any(ends) for ends in zip(*rows, strict=True)) if rows else (0,) * len(identity)
+        return self.relations[below[0]] if below else (0,) * len(identity)
+
+    def _after(self, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(_image(ends, second) for ends in first)
+
+    def _repeated(
+        self, item: tuple[int, ...], minimum: int, maximum: int | None, identity: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        found = identity
+        for _ in range(min(minimum, len(identity) + 1)):
+            found = self._after(found, item)
+        count = minimum
+        while maximum is None or count < maximum:
+            more = tuple(ends | _image(ends, item) for ends in found)
+            if more == found:
+                break
+            found = more
+            count += 1
+        return found
+
+    # Questions
+
+    def narrowed(self, node: int, alive: int) -> int:
+        """`alive`, or ALL if the node ends in no other class anyway."""
+        if self.plain or alive == ALL:
+            return ALL
+        return ALL if not _any(self.relations[node]) & ~alive else alive & _any(self.relations[node])
+
+    def before(self, node: int, alive: int) -> int:
+        """The classes before a node from which it can end alive."""
+        if self.plain:
+            return ALL
+        return sum(1 << number for number, ends in enumerate(self.relations[node]) if ends & alive)
+
+    def dead(self, node: int, alive: int) -> bool:
+        """Whether a node cannot be read at all."""
+        return not self.plain and not self.before(node, alive)
+
+    def items(self, items: tuple[int, ...], alive: int) -> list[int]:
+        """What must come out of each item of a sequence."""
+        if self.plain:
+            return [ALL] * len(items)
+        found = []
+        for item in reversed(items):
+            found.append(alive)
+            alive = self.before(item, alive)
+        return found[::-1]
+
+    def item(self, node: int, alive: int) -> int:
+        """What must come out of each item of a repetition."""
+        if self.plain:
+            return ALL
+        inner = self.graph.below[node][0]
+        minimum, maximum = self.graph.about[node]  # type: ignore[misc]
+        if maximum == 1:
+            return alive
+        found = alive
+        while True:
+            more = found | self.before(inner, found)
+            if more == found:
+                break
+            found = more
+        ends = _any(self.relations[inner])
+        must_go_on = minimum > 1 and ends & found & ~self.before(inner, found)
+        must_end = maximum is not None and ends & found & ~alive
+        if must_go_on or must_end:
+            raise GrammarError(
+                "the items of a counted repetition cannot follow each other here",
+                hint="a terminal that is matched longest-first takes the beginning of the next",
+            )
+        return found
+
+
+def _any(ends: tuple[int, ...]) -> int:
+    found = 0
+    for these in ends:
+        found |= these
+    return found
+
+
+def _image(ends: int, relation: tuple[int, ...]) -> int:
+    found = 0
+    while ends:
+        bit = ends & -ends
+        found |= relation[bit.bit_length() - 1]
+        ends ^= bit
+    return found

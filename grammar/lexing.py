@@ -1,0 +1,404 @@
+"""What each terminal of a grammar reads, and which characters may not come after it.
+
+`dynamic` is what Lark's Earley parser does with `lexer="dynamic_complete"`: a terminal matches as its
+pattern can, whatever else could match there. `longest` is what a lexer does, and more exactly Lark's
+contextual lexer: of the terminals that may come at a place it tries them in a fixed order and takes the first
+that matches, as long as that one goes; a keyword inside an identifier's pattern is told by its whole text. A
+text is read back as it was written if, for each of its terminals T,
+
+- T does not go on into what follows,
+- no terminal that is tried before T matches at its place, neither in the text of T nor beyond it,
+- T is not the text of a keyword that is told from T by its text.
+
+The first two leave characters that may not follow, one of which is enough to know; the others take words
+away from T. Where only a character further on would tell, the first one is barred: the texts that are left
+are still read back as they were written.
+
+Ignored text is matched as long as it goes in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges, atoms, meet
+from sglc.automata.dfa import any_char_class
+from sglc.automata.minimal import minimal_dfa
+from sglc.automata.term import CharDfa
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.follow import first_sets, follow_sets
+from sglc.grammar.graph import LEAF, Graph
+from sglc.grammar.model import Grammar
+from sglc.grammar.patterns import Automaton, accepts
+from sglc.grammar.regular import alternation
+from sglc.grammar.terminals import Token, Tokens
+
+MAX_STATES = 20_000
+"""States of one terminal beside those that it must not be taken for."""
+_MANY_TOKENS = 1_000
+"""Beyond this, any two terminals are taken to be possible at the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexis:
+    """What is read by each leaf (`parts`), and by ignored text; without ignored terminals `skip` is None.
+
+    Each part is a set of texts with the characters that may not follow them. With `whole`, terminals that are
+    data are read whole, and their part tells only how they begin.
+    """
+
+    parts: dict[int, Automaton]
+    skip: Automaton | None
+    whole: bool = False
+
+
+def dynamic_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
+    """Terminals by their patterns alone."""
+    nodes = graph.reached(graph.start)
+    parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
+    return replace(_relevant(graph, nodes, parts, _skipped(grammar, tokens, {})), whole=True)
+
+
+def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
+    """Terminals as a lexer tells them from each other."""
+    nodes = graph.reached(graph.start)
+    leaves = [node for node in nodes if graph.kind[node] == LEAF]
+    token_of: dict[int, Token] = {}
+    for node in leaves:
+        about = graph.about[node]
+        if not isinstance(about, Token):
+            raise GrammarError(
+                "this grammar has no terminals that could be matched longest-first",
+                hint="leave out lexing='longest'",
+            )
+        token_of[node] = about
+    ignored = [tokens.named(name) for name in dict.fromkeys(grammar.ignore)]
+    rivals = _rivals(graph, nodes, token_of, ignored)
+    known: dict[int, Automaton] = {}
+    parts = {}
+    for node, token in token_of.items():
+        if token.index not in known:
+            known[token.index] = _Contest(token, rivals[token.index]).parts()
+        parts[node] = known[token.index]
+    everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
+    matched = {token.index: _Contest(token, everything).parts() for token in ignored}
+    return _relevant(graph, nodes, parts, _skipped(grammar, tokens, matched))
+
+
+def _reads(about: object) -> Automaton:
+    if isinstance(about, Token):
+        if about.words:
+            begins = charset.ranges((ord(text[0]), ord(text[0])) for text in about.words)
+            return ((any_char_class(begins), ()),)
+        return about.automaton
+    assert isinstance(about, CharDfa)
+    return ((about, ()),)
+
+
+# --- which characters matter ----------------------------------------------------------------------------
+
+
+def _first(parts: Automaton) -> Ranges:
+    return charset.ranges((low, high) for dfa, _ in parts if dfa.edges for low, high, _ in dfa.edges[0])
+
+
+def _relevant(graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip: Automaton | None) -> Lexis:
+    """Bar only characters that could come: most terminals then need not look ahead at all."""
+    if not any(barred for these in (*parts.values(), skip or ()) for _, barred in these):
+        return Lexis(parts, skip)
+    sets = {node: _first(these) for node, these in parts.items()}
+    distinct = list(dict.fromkeys(sets.values()))
+    blocks, members = atoms(distinct)
+    bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
+    first = first_sets(graph, nodes, {node: bits[these] for node, these in sets.items()})
+    follow = follow_sets(graph, nodes, first, 0)
+    skipped = _first(skip) if skip else ()
+
+    def coming(mask: int) -> Ranges:
+        found = [part for block, these in enumerate(blocks) if mask >> block & 1 for part in these]
+        return charset.ranges([*found, *skipped])
+
+    known: dict[int, Ranges] = {}
+    out: dict[int, Automaton] = {}
+    for node, these in parts.items():
+        if any(barred for _, barred in these):
+            mask = follow[node]
+            if mask not in known:
+                known[mask] = coming(mask)
+            these = _narrowed(these, known[mask])
+        out[node] = these
+    if skip:
+        skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
+    return Lexis(out, skip)
+
+
+def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
+    """Parts with only those barred characters that may come, joined where these are the same."""
+    by_barred: dict[Ranges, list[CharDfa]] = {}
+    for dfa, barred in parts:
+        by_barred.setdefault(meet(barred, coming), []).append(dfa)
+    return tuple(
+        (dfas[0] if len(dfas) == 1 else alternation(dfas), barred) for barred, dfas in by_barred.items()
+    )
+
+
+# --- ignored text ---------------------------------------------------------------------------------------
+
+
+def _skipped(grammar: Grammar, tokens: Tokens, matched: dict[int, Automaton]) -> Automaton | None:
+    """One or more ignored terminals, each as long as it goes."""
+    if not grammar.ignore:
+        return None
+    automata: list[tuple[Token, CharDfa, Ranges]] = []
+    for name in dict.fromkeys(grammar.ignore):
+        token = tokens.named(name)
+        automata += [(token, dfa, barred) for dfa, barred in matched.get(token.index, token.automaton)]
+    return _Skip(automata).parts()
+
+
+class _Skip:
+    """Subsets of (automaton, state): the places in ignored text. A new terminal begins only where the one
+    before could not have gone on."""
+
+    def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
+        self.automata = automata
+        sets = [((low, high),) for _, dfa, _ in automata for row in dfa.edges for low, high, _ in row]
+        sets += [barred for _, _, barred in automata if barred]
+        self.numbers = {these: index for index, these in enumerate(dict.fromkeys(sets))}
+        self.blocks, self.members = atoms(list(self.numbers))
+        self.rows = [
+            [
+                {
+                    block: target
+                    for low, high, target in row
+                    for block in self.members[self.numbers[((low, high),)]]
+                }
+                for row in dfa.edges
+            ]
+            for _, dfa, _ in automata
+        ]
+        self.begin: dict[int, set[tuple[int, int]]] = {}
+        for index, rows in enumerate(self.rows):
+            for block, target in rows[0].items() if rows else ():
+                self.begin.setdefault(block, set()).add((index, target))
+
+    def closed(self, index: int, state: int) -> set[int]:
+        """The blocks that may not come where this automaton ends in this state: with them it goes on."""
+        _, dfa, barred = self.automata[index]
+        found = set(self.members[self.numbers[barred]]) if barred else set()
+        for block, target in self.rows[index][state].items():
+            if target not in dfa.accepting and block in self.begin and self.begin[block] != {(index, target)}:
+                token = self.automata[index][0]
+                raise GrammarError(
+                    f"{token.shown} is ignored, but only a character further on tells where it ends",
+                    token.source, token.at,
+                )  # fmt: skip
+            found.add(block)
+        return found
+
+    def parts(self) -> Automaton:
+        start = frozenset((index, 0) for index, rows in enumerate(self.rows) if rows)
+        number = {start: 0}
+        order = [start]
+        rows: list[dict[int, int]] = []
+        ends: dict[Ranges, set[int]] = {}
+        for current in order:
+            row: dict[int, set[tuple[int, int]]] = {}
+            barred: set[int] | None = None
+            for index, state in current:
+                for block, target in self.rows[index][state].items():
+                    row.setdefault(block, set()).add((index, target))
+                if current is not start and state in self.automata[index][1].accepting:
+                    closed = self.closed(index, state)
+                    barred = closed if barred is None else barred & closed
+                    for block, places in self.begin.items():
+                        if block not in closed:
+                            row.setdefault(block, set()).update(places)
+            if barred is not None:
+                these = charset.ranges(part for block in barred for part in self.blocks[block])
+                ends.setdefault(these, set()).add(len(rows))
+            numbered: dict[int, int] = {}
+            for block, places in row.items():
+                key = frozenset(places)
+                if key not in number:
+                    if len(order) > MAX_STATES:
+                        raise GrammarError(f"ignored text needs more than {MAX_STATES} states")
+                    number[key] = len(order)
+                    order.append(key)
+                numbered[block] = number[key]
+            rows.append(numbered)
+        found = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
+        return tuple(part for part in found if part[0].edges)
+
+
+# --- a terminal among others ----------------------------------------------------------------------------
+
+
+def _rivals(
+    graph: Graph, nodes: list[int], token_of: dict[int, Token], ignored: list[Token]
+) -> dict[int, list[Token]]:
+    """By terminal: those that may be tried where it is read.
+
+    What the lexer tries depends on the state of the parser, and that on the terminal before; so two terminals
+    are tried together only if both may come after the same one (or at the beginning).
+    """
+    everything = list({token.index: token for token in token_of.values()}.values())
+    if len(everything) > _MANY_TOKENS:
+        return {token.index: [*everything, *ignored] for token in everything}
+    place = {token.index: number for number, token in enumerate(everything)}
+    labels = {node: 1 << place[token.index] for node, token in token_of.items()}
+    first = first_sets(graph, nodes, labels)
+    follow = follow_sets(graph, nodes, first, 0)
+    together = [0] * len(everything)
+    for mask in {first[graph.start], *(follow[node] for node in token_of)}:
+        rest = mask
+        while rest:
+            bit = rest & -rest
+            together[bit.bit_length() - 1] |= mask
+            rest ^= bit
+    return {
+        token.index: [
+            *(other for number, other in enumerate(everything) if together[place[token.index]] >> number & 1),
+            *ignored,
+        ]
+        for token in everything
+    }  # fmt: skip
+
+
+class _Contest:
+    """A terminal beside those that are tried before it."""
+
+    def __init__(self, token: Token, rivals: Iterable[Token]) -> None:
+        self.token = token
+        own = token.order()
+        self.before: list[tuple[Token, bool]] = []
+        """(terminal tried before, whether it is told from this one by its text)."""
+        self.keywords: list[Token] = []
+        for rival in rivals:
+            if rival.index == token.index:
+                continue
+            told = rival.priority == token.priority and rival.is_text != token.is_text
+            if not token.is_text and told and _matches_whole(token, rival.value):
+                self.keywords.append(rival)
+            elif rival.order() < own:
+                self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
+
+    def parts(self) -> Automaton:
+        """The texts that are read back as this terminal, and the characters that may not follow them."""
+        machines: list[tuple[CharDfa, str]] = []
+        for rival, told in self.before:
+            machines += [(dfa, "told" if told else "before") for dfa, _ in rival.automaton]
+        for rival in self.keywords:
+            machines += [(dfa, "keyword") for dfa, _ in rival.automaton]
+        found: list[tuple[CharDfa, Ranges]] = []
+        for dfa, barred in self.token.automaton:
+            found += _run_beside(dfa, barred, _touching(dfa, machines))
+        return tuple(found)
+
+
+def _matches_whole(token: Token, text: str) -> bool:
+    """Whether a pattern, given a text, matches all of it."""
+    return accepts(token.automaton, text)
+
+
+def _touching(dfa: CharDfa, machines: list[tuple[CharDfa, str]]) -> list[tuple[CharDfa, str]]:
+    """Those that begin with a character that this one may begin with."""
+    begins = charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
+    return [
+        (other, role)
+        for other, role in machines
+        if other.edges and meet(begins, charset.ranges((low, high) for low, high, _ in other.edges[0]))
+    ]
+
+
+def _run_beside(
+    dfa: CharDfa, own_barred: Ranges, machines: list[tuple[CharDfa, str]]
+) -> list[tuple[CharDfa, Ranges]]:
+    """The product of a terminal with its rivals, by the characters that may not follow.
+
+    A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
+    """
+    automata = [dfa, *(other for other, _ in machines)]
+    sets = dict.fromkeys(((low, high),) for one in automata for row in one.edges for low, high, _ in row)
+    numbers = {these: index for index, these in enumerate(sets)}
+    blocks, members = atoms(list(numbers))
+    tables = [
+        [
+            {block: target for low, high, target in row for block in members[numbers[((low, high),)]]}
+            for row in one.edges
+        ]
+        for one in automata
+    ]
+    start: tuple[_Place, ...] = ((0, False),) * len(automata)
+    number = {start: 0}
+    order = [start]
+    rows: list[dict[int, int]] = []
+    ends: dict[Ranges, set[int]] = {}
+    for places in order:
+        assert places[0] is not None
+        own = places[0][0]
+        if own in dfa.accepting:
+            barred = _barred_at(own, places, tables, blocks, machines)
+            if barred is not None:
+                ends.setdefault(charset.ranges([*barred, *own_barred]), set()).add(len(rows))
+        row: dict[int, int] = {}
+        rows.append(row)
+        for block, target in tables[0][own].items():
+            following: list[_Place] = [(target, False)]
+            for (other, role), table, place in zip(machines, tables[1:], places[1:], strict=True):
+                after = _step(other, role, table, place, block)
+                if after is _LOST:
+                    break
+                following.append(after)
+            else:
+                key = tuple(following)
+                if key not in number:
+                    if len(order) > MAX_STATES:
+                        raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
+                    number[key] = len(order)
+                    order.append(key)
+                row[block] = number[key]
+    return [
+        part
+        for part in ((minimal_dfa(rows, states, blocks), barred) for barred, states in ends.items())
+        if part[0].edges
+    ]
+
+
+_Place = tuple[int, bool] | None
+_LOST: _Place = (-1, False)
+
+
+def _step(other: CharDfa, role: str, table: list[dict[int, int]], place: _Place, block: int) -> _Place:
+    """A rival's place after one more character; `_LOST` where the rival would be taken instead."""
+    if place is None:
+        return None
+    state, matched = place
+    if role == "told" and state in other.accepting:
+        matched = True
+    after = table[state].get(block)
+    if after is None:
+        return _LOST if matched else None
+    if role == "before" and after in other.accepting:
+        return _LOST
+    return after, matched
+
+
+def _barred_at(
+    own: int, places: tuple[_Place, ...], tables: list[list[dict[int, int]]], blocks: list[Ranges],
+    machines: list[tuple[CharDfa, str]],
+) -> list[tuple[int, int]] | None:  # fmt: skip
+    """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
+    found = set(tables[0][own])
+    for (other, role), table, place in zip(machines, tables[1:], places[1:], strict=True):
+        if place is None:
+            continue
+        state, matched = place
+        ends = state in other.accepting
+        if (role == "keyword" and ends) or (role == "told" and matched and not ends):
+            return None
+        if role != "keyword":
+            found |= table[state].keys()
+    return [part for block in found for part in blocks[block]]
