@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import term_oracle
 from sglc.automata import dfa, format_tables
+from sglc.automata.format_terms import define_class_member, format_language
 from sglc.automata.formats import define_format, format_dfa, format_names, format_text
 from sglc.automata.packed import pack, unpack
+from sglc.automata.regex import compile_regex
 
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "date": (
@@ -87,6 +90,7 @@ def fits(name: str, text: str) -> bool:
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
     made = {name: pack(define_format(name)) for name in sorted(SLOW)}
+    made["regex class member"] = pack(define_class_member())
     if request.config.getoption("--update-golden"):
         Path(format_tables.__file__).write_text(table_source(made))
     else:
@@ -197,3 +201,32 @@ def test_lengths_are_bounded_in_octets():
 @given(st.emails())
 def test_mailboxes_of_common_form_are_found(address):
     assert fits("email", address)
+
+
+# --- formats that are terms -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "", "a|b||c", "^[a-z0-9-_.]+$", "(?:a(b|c){2,3}?)*", "(?<year>[0-9]{4})-(x)", r"\\\x41\u{1F600}\cJ\/",
+        "[]", "[^]", "[-a]", "[a-]", r"[\w.-]", "[А-Яа-яё]", "[À-ÿ]", r"[\u0400-\u04FF]", r"[\x00-\x1F\n-a]",
+        r"\p{Lu}\P{Script=Greek}[\p{L}_]", "(?=a)(?!b)(?<=c)(?<!d)", "a{0,10}b{99,100}c{100,}", "[一-龥]",
+    ],
+)  # fmt: skip
+def test_patterns_are_of_the_format_regex(pattern):
+    assert term_oracle.accepts(format_language("regex"), pattern.encode())
+    assert compile_regex(pattern, dialect="ecma", anchored=False)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(", ")", "a**", "*", "a{2,1}", "a{12,9}", "[z-a]", "[a", "]", "{", r"\a", r"\Z", "(?P<n>a)",
+        r"[\w-a]",
+        "(?i)a", "(?<n>a)(?<n>b)", r"\p{letter}", r"\u{110000}", "^*", "(?<=a)*", "[ÿ-À]", "\\", "[b-a-z]",
+        r"\x4", r"[\c]", "(?#a)", "a{,2}", r"[\x7f-a]", r"[\u00FF-\u00FE]",
+    ],
+)  # fmt: skip
+def test_no_other_text_is(pattern):
+    assert not term_oracle.accepts(format_language("regex"), pattern.encode())

@@ -50,6 +50,34 @@ def property_set(name: str) -> Ranges | None:
 
 
 @cache
+def property_names() -> frozenset[str]:
+    r"""All that ECMA-262 has for the inside of `\p{…}`, in its own spelling."""
+    categories = set(_GROUP_NAMES.split())
+    scripts: set[str] = set()
+    single = {"Any", "ASCII", "Assigned"}
+    for kind, names in _table()[2]:
+        if kind == "gc":
+            categories.update(names)
+        elif kind == "sc":
+            scripts.update(names)
+        elif kind == "bin":
+            single.update(names)
+    for key, values in (
+        ("General_Category", categories),
+        ("Script", scripts),
+        ("Script_Extensions", scripts),
+    ):
+        short = {"General_Category": "gc", "Script": "sc", "Script_Extensions": "scx"}[key]
+        single.update(f"{each}={value}" for each in (key, short) for value in values)
+    return frozenset(single | categories)
+
+
+_GROUP_NAMES = (
+    "L Letter LC Cased_Letter M Mark Combining_Mark N Number P Punctuation punct S Symbol Z Separator C Other"
+)
+
+
+@cache
 def _by_kind(kinds: tuple[str, ...], name: str) -> Ranges | None:
     if "gc" in kinds and name in _GROUPS:
         parts = [_decoded("gc", _loose(part)) or () for part in _GROUPS[name]]
@@ -71,7 +99,7 @@ def _by_kind(kinds: tuple[str, ...], name: str) -> Ranges | None:
 
 
 def _decoded(kind: str, name: str) -> Ranges | None:
-    index, data = _table()
+    index, data, _ = _table()
     place = index.get((kind, name))
     if place is None:
         return None
@@ -86,20 +114,22 @@ def _decoded(kind: str, name: str) -> Ranges | None:
 
 
 @cache
-def _table() -> tuple[dict[tuple[str, str], tuple[int, int]], bytes]:
-    """Where the data of each property is, by kind and any of its names; and all the data."""
+def _table() -> tuple[dict[tuple[str, str], tuple[int, int]], bytes, list[tuple[str, list[str]]]]:
+    """Where the data of each property is, by kind and any of its names; all the data; kinds and names."""
     head, _, data = zlib.decompress(b85decode(PACKED)).partition(b"\n\n")
     index: dict[tuple[str, str], tuple[int, int]] = {}
     start = 0
     names_of: dict[str, list[str]] = {}
+    listed: list[tuple[str, list[str]]] = []
     for line in head.decode().split("\n"):
         kind, size, *names = line.split()
+        listed.append((kind, names))
         if kind == "sc":
             names_of[names[0]] = names
         for name in names_of.get(names[0], names) if kind == "scx" else names:
             index[kind, _loose(name)] = (start, start + int(size))
         start += int(size)
-    return index, data
+    return index, data, listed
 
 
 def _loose(name: str) -> str:
@@ -112,7 +142,7 @@ def _loose(name: str) -> str:
 @cache
 def case_orbits() -> dict[int, tuple[int, ...]]:
     """For each character that simple case folding takes for another, all that are taken for it."""
-    index, data = _table()
+    index, data, _ = _table()
     start, end = index["fold", "fold"]
     numbers = read_numbers(data[start:end])
     orbits: dict[int, tuple[int, ...]] = {}
