@@ -3,8 +3,7 @@
 The table is compressed text and bytes: one line for each property (its kind, the size of its data in bytes,
 its names), an empty line, the data. A set's data are its ranges as gaps and lengths in base-128 numbers, low
 bits first. Kinds: `gc` general categories, `bin` binary properties, `sc` scripts, `scx` script extensions
-where they differ from the script, `fold` the orbits of simple case folding; `jt` joining types, `bc` classes
-of the bidirectional algorithm, `ccc` the canonical combining class 9 (viramas).
+where they differ from the script, `fold` the orbits of simple case folding.
 """
 
 from __future__ import annotations
