@@ -5,8 +5,8 @@ Each is the grammar of its RFC. Where a grammar is not regular, what is left out
 * `time`, `date-time`: leap seconds occur with offsets of full quarters of an hour (all that are in use).
 * `hostname`: no labels that begin with `xn--`; whether they decode to a valid name is not regular.
   (`hostname-ldh` has them: the format as drafts 4 to 6 know it, RFC 1034 alone.)
-* `regex` is in `format_terms`. `idn-hostname` is nowhere: how long a label is when it is encoded, and what its
-  encoded form stands for, is not regular.
+* `regex` is in `format_terms`. `idn-hostname` is nowhere: how long a label is when it is encoded, and what
+  its encoded form stands for, is not regular.
 """
 
 from __future__ import annotations
