@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from sglc.automata import term as t
 from sglc.automata.counts import Counts, Vector
+from sglc.automata.dfa import accepts, is_endless
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.errors import ConstraintError
@@ -371,6 +372,9 @@ def _check_keys(term: t.Object, names: tuple[str, ...]) -> None:
         raise ConstraintError("the name of a property contains a lone surrogate")
     if any(not 0 <= index < len(names) for clause in term.clauses for index, _ in clause):
         raise ConstraintError("a clause speaks of no property")
+    for family in term.families:
+        if not is_endless(family.keys) and any(accepts(family.keys, name) for name in names):
+            raise ConstraintError("the name of a property is also a key of a family with few keys")
 
 
 def _reachable(root: Node) -> set[Node]:

@@ -45,7 +45,7 @@ LeafState = tuple[int, int, int, frozenset[str], bytes, bytes | None]
 begun if there are such endings, bytes of the key where kept).
 
 Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
-and `_LOST` behind that quote; `_CLOSE` before the last quote, with the configuration behind it as the state.
+and `_LOST` behind that quote; `_CLOSE` plus a label before the last quote of a key of that label.
 """
 
 ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
@@ -163,6 +163,7 @@ class ObjectNode(Node):
         self._held: list[tuple[int, frozenset[str]]] = []
         self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
         self._profiles: list[Profile] = []
+        self._labels: list[int] = []
         self._profile_ids: dict[Profile, int] = {}
         self._restricted: dict[tuple[int, int], int] = {}
         self._profile_of: dict[int, int] = {}
@@ -192,12 +193,10 @@ class ObjectNode(Node):
         if found is None:
             found = self._profile_ids[profile] = len(self._profiles)
             self._profiles.append(profile)
-        return found
-
-    def _labels(self, profile: int) -> int:
-        found = 0
-        for _, bits in self._profiles[profile]:
-            found |= bits
+            labels = 0
+            for _, bits in profile:
+                labels |= bits
+            self._labels.append(labels)
         return found
 
     def _restrict(self, profile: int, labels: int) -> int:
@@ -215,7 +214,7 @@ class ObjectNode(Node):
         """The labels of a profile as the leaf table has them."""
         found = self._open_words.get(profile)
         if found is None:
-            found = self._open_words[profile] = self.leaf_table.words(self._labels(profile))
+            found = self._open_words[profile] = self.leaf_table.words(self._labels[profile])
         return found
 
     def _outcome(self, profile: int, label: int) -> Outcome:
@@ -279,7 +278,7 @@ class ObjectNode(Node):
 
     def forced_run(self, state: LeafState) -> bytes:
         # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
-        return b'"' if state[2] in (_OPEN, _CLOSE) else b""
+        return b'"' if state[2] == _OPEN or state[2] >= _CLOSE else b""
 
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
         return self.move(machine, state, cont, _QUOTE)
@@ -296,14 +295,13 @@ class ObjectNode(Node):
     def leave(
         self, machine: Machine, state: LeafState, cont: int, label: int, data: bytes | None = None
     ) -> int:
-        if not self._labels(state[1]) >> label & 1:
+        if not self._labels[state[1]] >> label & 1:
             return 0
         here, profile, _, _, _, kept = state
         if data is None and self.traces:
             here = -1
         whole = None if data is None or kept is None else kept + data
-        config = self._closed(machine, here, profile, label, whole, cont)
-        return machine.alone(machine.thread(self, (config, -1, _CLOSE, _NONE, b"", None), cont))
+        return machine.alone(machine.thread(self, (here, profile, _CLOSE + label, _NONE, b"", whole), cont))
 
     def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
         _, _, _, residue, begun, _ = state
@@ -328,10 +326,10 @@ class ObjectNode(Node):
         return state[2] == _LOST
 
     def traced(self, machine: Machine, state: LeafState) -> bool:
-        return self.traces and state[0] >= 0 and state[2] != _CLOSE
+        return self.traces and state[0] >= 0 and state[2] < _CLOSE
 
     def untrace(self, machine: Machine, state: LeafState) -> LeafState:
-        if not self.traces or state[2] == _CLOSE:
+        if not self.traces or state[2] >= _CLOSE:
             return state
         return -1, state[1], state[2], state[3], state[4], None
 
@@ -383,12 +381,12 @@ class ObjectNode(Node):
 
     def _quote(self, machine: Machine, state: LeafState, cont: int) -> int:
         """The configuration behind a quote that must come."""
-        here, profile, local, residue, _, _ = state
-        if local == _CLOSE:
-            return here
+        here, profile, local, residue, _, whole = state
+        if local >= _CLOSE:
+            return self._closed(machine, here, profile, local - _CLOSE, whole, cont)
         if local == _SOMEWHERE:
             return machine.alone(machine.thread(self, (-1, -1, _LOST, _NONE, b"", None), cont))
-        kept = b"" if here >= 0 and self._labels(profile) & self._counted else None
+        kept = b"" if here >= 0 and self._labels[profile] & self._counted else None
         return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
     def _inside(
@@ -398,12 +396,12 @@ class ObjectNode(Node):
         """The configuration at a place inside a key, DEAD if no key goes on from there."""
         labels = self.table.below(local)
         if residue:
-            labels &= self._labels(profile)
+            labels &= self._labels[profile]
             labels = self._fresh(labels, local, residue, begun)
         profile = self._restrict(profile, labels)
         if profile < 0:
             return 0
-        if data is not None and not self._labels(profile) & self._counted:
+        if data is not None and not self._labels[profile] & self._counted:
             data = None
         return machine.alone(machine.thread(self, (state, profile, local, residue, begun, data), cont))
 

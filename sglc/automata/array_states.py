@@ -134,39 +134,51 @@ class ArrayStates:
             return 0, []
         if not self.counts.zero:
             return self._cheapest_run(state, at_least, cost)
-        # Dijkstra's algorithm over (state, whether an item has been read).
-        heap: list[tuple[int, int, int, bool]] = [(0, 0, state, not at_least)]
-        before: dict[tuple[int, bool], tuple[int, bool, int, int] | None] = {(state, not at_least): None}
+        # A* over (state, whether an item has been read); of equal sums the one that is further is looked at.
+        bound = self._bound(cost)
+        start = (state, not at_least)
+        before: dict[tuple[int, bool], tuple[tuple[int, bool], int, int]] = {}
+        sums = {start: 0}
         done: set[tuple[int, bool]] = set()
-        sums = {(state, not at_least): 0}
+        heap: list[tuple[int, int, tuple[int, bool]]] = [(0, 0, start)]
         order = 0
         while heap:
-            total, _, here, enough = heapq.heappop(heap)
-            if (here, enough) in done:
+            _, _, at = heapq.heappop(heap)
+            if at in done:
                 continue
-            done.add((here, enough))
+            done.add(at)
             if len(done) > MOST_STEPS:
                 raise self._error("the counts of an array are too complex")
+            here, enough = at
             if enough and self.may_end(here):
-                plan: Plan = []
-                at: tuple[int, bool] = (here, enough)
-                while True:
-                    step = before[at]
-                    if step is None:
-                        return total, plan[::-1]
-                    plan.append((step[2], step[3]))
-                    at = step[0], step[1]
+                total, plan = sums[at], []
+                while at != start:
+                    at, place, option = before[at]
+                    plan.append((place, option))
+                return total, plan[::-1]
             place = self.place(here)
             for option, following in self._successors(here):
                 more = cost(place, option)
-                if more is None:
+                then = (following, True)
+                if more is None or sums[at] + more >= sums.get(then, sums[at] + more + 1):
                     continue
-                if total + more < sums.get((following, True), total + more + 1):
-                    sums[following, True] = total + more
-                    before[following, True] = (here, enough, place, option)
-                    order += 1
-                    heapq.heappush(heap, (total + more, order, following, True))
+                sums[then] = sums[at] + more
+                before[then] = (at, place, option)
+                order -= 1
+                heapq.heappush(heap, (sums[then] + bound(self._states[following][0]), order, then))
         return None
+
+    def _bound(self, cost: Callable[[int, int], int | None]) -> Callable[[int], int]:
+        """What the items up to the minimum cost at least, by the number of items that are there."""
+        least = []
+        for place, options in enumerate(self._places):
+            known = [c for option in range(len(options)) if (c := cost(place, option)) is not None]
+            least.append(min(known, default=0))
+        last = self.last
+        sums = [0] * (last + 1)
+        for place in range(min(last, self.minimum) - 1, -1, -1):
+            sums[place] = sums[place + 1] + least[place]
+        return lambda items: sums[min(items, last)] + max(self.minimum - max(items, last), 0) * least[-1]
 
     def _cheapest_run(
         self, state: int, at_least: int, cost: Callable[[int, int], int | None]

@@ -309,7 +309,7 @@ class ObjectStates:
         steps = 0
         while stack:
             free, must, clauses = here = stack.pop()
-            steps += 1
+            steps += 1 + len(clauses)
             if steps > MOST_STEPS:
                 raise self._error("the clauses of an object are too complex")
             if most is not None and must.bit_count() > most:
