@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import term_oracle
 from sglc.automata import dfa
 from sglc.automata.regex import RegexError, compile_regex
-from sglc.automata.regex_term import regex_term
-from sglc.automata.term import Language, Repeat, Sequence, Text
+from sglc.automata.regex_term import regex_term, regex_texts
+from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
 from sglc.automata.unicode_properties import property_set
 
 TEXTS = st.text(st.sampled_from("aabbcAB01_ -\n\r\t.éſK٣İı\u00a0\u2028😀"), max_size=7)
@@ -138,9 +138,13 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
     pattern = frame.format(pattern)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sglc.automata.regex_term.MAX_UNROLLED", unrolled)
-        term = regex_term.__wrapped__(pattern, anchored=anchored)
+        regex_term.cache_clear()
+        term = regex_term(pattern, anchored=anchored)
+        texts = regex_texts.__wrapped__(pattern, anchored=anchored)
+        regex_term.cache_clear()
     wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
     assert term_oracle.accepts(Language(term), text.encode()) == wanted
+    assert term_oracle.accepts(Language(Choice(texts)), text.encode()) == wanted
 
 
 @pytest.mark.parametrize(
@@ -267,6 +271,15 @@ def test_properties_go_by_all_their_names():
     assert property_set("Any") != property_set("Assigned") != property_set("ASCII")
     assert property_set("scx=Deva") != property_set("sc=Deva")
     assert property_set("Foo") is property_set("Script=Foo") is property_set("Foo=L") is None
+
+
+def test_patterns_are_unions_of_texts_with_bounds():
+    assert regex_texts("^$|^[a-z]{1,300}$", anchored=False) == (
+        Text(dfa.all_words(((0x61, 0x7A),)), "raw", 1, 300),
+        Text(dfa.EMPTY_WORD),
+    )
+    assert regex_texts("a{1,100}b{1,100}") == (Text(compile_regex("a{1,100}b{1,100}")),)
+    assert regex_texts("[^\\s\\S]") == ()
 
 
 def test_the_bound_of_a_repeat_costs_nothing():

@@ -66,7 +66,7 @@ def _regex(encoding: Encoding) -> Language:
             Sequence((look, naming, closed)),
         )
     )
-    rules = {"regex": some, "regex with a name": Sequence((some, named, some))}
+    rules: dict[str, Term] = {"regex": some, "regex with a name": Sequence((some, named, some))}
     return Language(Choice((unnamed, naming)), rules)
 
 

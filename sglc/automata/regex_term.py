@@ -53,6 +53,28 @@ def regex_term(
     return _Terms(limit, encoding).term(node, not anchored, not anchored)
 
 
+@lru_cache(maxsize=1024)
+def regex_texts(
+    pattern: str,
+    *,
+    anchored: bool = True,
+    ignore_case: bool = False,
+    limit: int = DEFAULT_LIMIT,
+    dialect: DialectName = "sgl",
+) -> tuple[Text, ...]:
+    """The same as a union of automata with bounds on the length, for those who intersect them with others.
+
+    Repeats that no bound on the whole length can count are unrolled. No element: nothing matches.
+    """
+    term = regex_term(pattern, anchored=anchored, ignore_case=ignore_case, limit=limit, dialect=dialect)
+    arms = term.arms if isinstance(term, Choice) else (term,)
+    texts = tuple(arm for arm in arms if isinstance(arm, Text))
+    if len(texts) == len(arms) or term == Nothing():
+        return texts
+    node = parse_regex(pattern, ignore_case=ignore_case, dialect=dialect)
+    return (Text(compile_node(node, open_left=not anchored, open_right=not anchored, limit=limit)),)
+
+
 class _Terms:
     def __init__(self, limit: int, encoding: Encoding) -> None:
         self.limit = limit
