@@ -11,9 +11,11 @@ from sglc.automata.charset import ALL
 from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Still, common_characters, still_on
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, common_characters, still_on
 
 _WORD = (1 << 64) - 1
+_FEW_NAMES = 2000
+"""More names than this are found by walking."""
 
 
 class KeyLeaf(LeafTable):
@@ -30,6 +32,7 @@ class KeyLeaf(LeafTable):
         self._numbers: dict[int, int] = {}
         self._still: dict[int, Still | None] = {}
         self._labels = np.zeros(0, np.int32)
+        self._names: dict[int, Names | None] = {}
 
     def number(self, local: int) -> int:
         """The state of a local state of the key table."""
@@ -75,11 +78,27 @@ class KeyLeaf(LeafTable):
             return None
         best: Still | None = None
         for number, label in enumerate(self.table.family_labels):
-            if int(place.open[label >> 6]) >> (label & 63) & 1 and self.table.in_family(local, number):
+            if self._is_open(place, label) and self.table.in_family(local, number):
                 found = self._of_family(number)
                 if found is not None and (best is None or found.bytes.sum() > best.bytes.sum()):
                     best = found
         return best
+
+    def names(self, place: LeafPlace) -> Names | None:
+        other = [label for label in self.table.family_labels if self._is_open(place, label)]
+        if len(other) != 1:
+            return None
+        local = self.places[place.state]
+        found = self._names.get(local)
+        if found is None:
+            names = self.table.names_below(local)
+            if len(names) <= _FEW_NAMES:
+                found = Names(names, other[0])
+            self._names[local] = found
+        return found
+
+    def _is_open(self, place: LeafPlace, label: int) -> bool:
+        return bool(int(place.open[label >> 6]) >> (label & 63) & 1)
 
     def _of_family(self, number: int) -> Still | None:
         """Characters with which every key of a family can go on."""

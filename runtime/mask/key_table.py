@@ -178,6 +178,11 @@ class KeyTable(ByteMoves):
             self._below[local] = found
         return found
 
+    def names_below(self, local: int) -> dict[str, int]:
+        """The rests of names from a state between characters, with their labels."""
+        first, last, depth = self._states[local][0]
+        return {name[depth:]: self._labels[first + i] for i, name in enumerate(self.names[first:last])}
+
     def end(self, local: int) -> int:
         """The label of the key that ends in a local state, or -1."""
         if local < 0:

@@ -62,6 +62,14 @@ class LeafPlace:
         return id(self.table), self.state, self.least, self.most, self.open.tobytes()
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Labels of some words from a place on, and that of all others."""
+
+    labels: dict[str, int]
+    other: int
+
+
 class LeafTable:
     """The rows of a leaf's states, made when they are first needed.
 
@@ -111,6 +119,10 @@ class LeafTable:
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
         """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
+        return None
+
+    def names(self, place: LeafPlace) -> Names | None:
+        """For a uniform place: the words that end with labels of their own, where they are few."""
         return None
 
     def current(self) -> LeafArrays:
@@ -178,10 +190,14 @@ class LeafTable:
             for new, before in zip((flags, lo, hi, labels), old, strict=True):
                 new[: self._size] = before[: self._size]
             arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
-        for state in range(self._size, count):
-            arrays.flags[state], arrays.lo[state], arrays.hi[state] = self.describe(state)
-            if arrays.labels.shape[1]:
-                arrays.labels[state] = self.labels(state)
+        new = range(self._size, count)
+        facts = [self.describe(state) for state in new]
+        some = slice(self._size, count)
+        arrays.flags[some] = [fact[0] for fact in facts]
+        arrays.lo[some] = [fact[1] for fact in facts]
+        arrays.hi[some] = [fact[2] for fact in facts]
+        if arrays.labels.shape[1]:
+            arrays.labels[some] = [self.labels(state) for state in new]
         self._size = count
 
 

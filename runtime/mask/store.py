@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.charset import Ranges
+from sglc.automata.term import Encoding
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.columns import groups_without
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, class_leaf
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
+from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
-_MOST_CLASS_ROWS = 64
+_MOST_CLASSES = 64
+_ANY_BYTE = np.ones(256, bool)
+_NO_ROW = np.zeros(1, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +47,10 @@ class LeafMask:
     reach: int
     paths: list[bytes] = field(default_factory=list)
     """What is read before each exit, once somebody has asked."""
+    index: dict[str, list[int]] = field(default_factory=dict)
+    """Exits by the text before them, for `MaskStore._named`."""
+    labels: np.ndarray | None = None
+    """Labels of the exits where the table does not say them."""
 
 
 class MaskStore:
@@ -112,13 +120,15 @@ class MaskStore:
         pending: list[tuple[int, np.ndarray]] = []
         for group in machine.groups(config):
             if group.run:
-                after = group.behind(machine)
-                pending.append((after, whole.literal(whole.roots, group.run, machine.first(after), row)))
+                exits = whole.literal(whole.roots, group.run, _ANY_BYTE, row)
+                if len(exits):
+                    pending.append((group.behind(machine), exits))
             elif group.leaf is None:
                 lost |= self._by_rows(group, config, whole.roots, row, account)
             else:
                 found, inside = self._leaf(group.leaf, group.follow(machine))
-                row |= found.row
+                if found.row is not _NO_ROW:
+                    row |= found.row
                 if inside is not None:
                     row |= inside
                 pending += self._left(group, found, None)
@@ -141,8 +151,9 @@ class MaskStore:
             account.check()
             for group in machine.groups(config):
                 if group.run:
-                    after = group.behind(machine)
-                    pending.append((after, whole.literal(entries, group.run, machine.first(after), row)))
+                    exits = whole.literal(entries, group.run, _ANY_BYTE, row)
+                    if len(exits):
+                        pending.append((group.behind(machine), exits))
                 elif group.leaf is None:
                     lost |= self._by_rows(group, root, entries, row, account)
                 else:
@@ -165,11 +176,11 @@ class MaskStore:
         exits, ends = found.exits, found.ends
         if not len(exits):
             return []
+        labels = found.labels if found.labels is not None else found.table.labels_of(ends)
         barred = group.node.barred(machine, group.state)
         if barred is not None:
             open = np.array([not barred(path) for path in self._paths(found, entries)], bool)
-            exits, ends = exits[open], ends[open]
-        labels = found.table.labels_of(ends)
+            exits, labels = exits[open], None if labels is None else labels[open]
         if labels is None:
             return [(group.leave(machine, -1), exits)]
         return [(group.leave(machine, label), exits[labels == label]) for label in np.unique(labels).tolist()]
@@ -200,8 +211,11 @@ class MaskStore:
         still = table.still(place, columns.longest)
         if still is not None and not (first & still.bytes).any():
             if still.uniform is not None:
-                inside = self._class_row(still.uniform, table)
+                inside = self._class(still.uniform, table.encoding, None).row
                 quiet = Quiet(columns.below, ~first, groups_without(first))
+                names = table.names(place)
+                if names is not None:
+                    return self._named(names, still.uniform, table, first), inside
             else:
                 inside = columns.inside(still.groups, still.room)
                 quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
@@ -214,18 +228,37 @@ class MaskStore:
             place = replace(place, least=least, most=most)
         return self._known_walk(place, first, quiet), inside
 
-    def _class_row(self, characters: Ranges, table: LeafTable) -> np.ndarray:
-        """The tokens that are beginnings of words over some characters, as a leaf table spells them."""
-        key = (characters, table.encoding)
-        found = self.vocabulary.class_rows.get(key)
+    def _class(self, characters: Ranges, encoding: Encoding, first: np.ndarray | None) -> LeafMask:
+        """A walk over all words of some characters; without `first` only for its row."""
+        begins = b"" if first is None else first.tobytes()
+        key = (characters, encoding, begins)
+        found = self.vocabulary.classes.get(key)
         if found is None:
-            words = class_leaf(characters, table.encoding)
-            found = np.zeros(self.vocabulary.words, np.int32)
-            self._walk(self._whole.roots, LeafPlace(words, 0), np.zeros(256, bool), found, None)
-            if len(self.vocabulary.class_rows) > _MOST_CLASS_ROWS:
-                self.vocabulary.class_rows.clear()
-            self.vocabulary.class_rows[key] = found
+            words = class_leaf(characters, encoding)
+            follow = np.zeros(256, bool) if first is None else first
+            row = np.zeros(self.vocabulary.words, np.int32)
+            found = self._walk(self._whole.roots, LeafPlace(words, 0), follow, row, None)
+            if first is not None:
+                # Where a word of no characters ends is an exit as well.
+                at_once = self._whole.roots[first[self.vocabulary.trie.byte[self._whole.roots]]]
+                exits = np.concatenate([at_once, found.exits])
+                found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=[])
+            if len(self.vocabulary.classes) > _MOST_CLASSES:
+                self.vocabulary.classes.clear()
+            self.vocabulary.classes[key] = found
         return found
+
+    def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
+        """The exits of a leaf over all words of a class, some of which have labels of their own."""
+        found = self._class(characters, table.encoding, first)
+        if not found.index:
+            for number, path in enumerate(self._paths(found, None)):
+                found.index.setdefault(read(path, table.encoding), []).append(number)
+        labels = np.full(len(found.exits), names.other, np.int32)
+        for name, label in names.labels.items():
+            for number in found.index.get(name, ()):
+                labels[number] = label
+        return LeafMask(table, _NO_ROW, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""

@@ -36,8 +36,8 @@ class Vocabulary:
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
 
-        self.class_rows: dict[Any, np.ndarray] = {}
-        """Masks of the tokens over a class of characters, by class and encoding; kept by mask stores."""
+        self.classes: dict[Any, Any] = {}
+        """Walks over all words of a class of characters, by class and encoding; kept by mask stores."""
 
     @classmethod
     def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:
