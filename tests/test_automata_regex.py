@@ -57,7 +57,7 @@ NOT_WORD = r"(?:\B|\A\Z)"
 """Before its version 3.14, Python did not find `\\B` in an empty text."""
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(patterns(), TEXTS, st.sampled_from(("", "(?i)", "(?s)", "(?m)", "(?a)", "(?im)", "(?ai)")))
 def test_the_python_dialect_matches_what_python_matches(pattern, text, flags):
     pattern = flags + pattern
@@ -99,7 +99,7 @@ def as_python(pattern: str, multi_line: bool) -> str:
     return "(?a)" + out
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(patterns(), TEXTS, st.booleans())
 def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, multi_line):
     compiled = re.compile(as_python(pattern, multi_line))
@@ -132,7 +132,7 @@ SHORT = st.text(st.sampled_from("aabbc"), max_size=7)
 FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}}$", "(?=^[ab]{{2,3}}$){}$"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
     pattern = frame.format(pattern)
