@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.counts import Counts, TooComplex
+from sglc.automata.object_plans import cheapest_entries
 from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import Counter
 
@@ -172,7 +173,7 @@ def test_the_cheapest_entries_are_as_cheap_as_any(case: dict, steps: list[int], 
         endings = list(all_endings(case, entries))
         for at_least in (0, 1):
             expected = [total(ending) for ending in endings if len(ending) >= at_least]
-            found = states.cheapest(state, at_least, cost, keys)
+            found = cheapest_entries(states, state, at_least, cost, keys)
             assert (found is None) == (not expected)
             if found is not None:
                 assert found[0] == min(expected)

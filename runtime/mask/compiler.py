@@ -28,7 +28,8 @@ from sglc.runtime.mask.nodes import (
     Series,
     WordChoice,
 )
-from sglc.runtime.mask.object_nodes import ObjectNode, ObjectParts, Option
+from sglc.runtime.mask.object_nodes import ObjectNode
+from sglc.runtime.mask.object_words import ObjectParts, Option
 from sglc.runtime.mask.span_nodes import SpanNode, SpanTable
 from sglc.runtime.mask.spelling import spelled
 from sglc.runtime.mask.text import TextTable

@@ -228,6 +228,13 @@ class KeyTable(ByteMoves):
                 return False
         return place in dfa.accepting
 
+    def has_fresh(self, local: int, label: int, residue: frozenset[str]) -> bool:
+        """Whether a key of a family goes on from a state between characters with none of these endings."""
+        if not self.below(local) >> label & 1:
+            return False
+        left = self.left(local, label)
+        return left is None or left > sum([self.is_key(local, label, word) for word in residue])
+
     # Shortest endings
 
     def rest_of_name(self, local: int, label: int, name: str) -> bytes:

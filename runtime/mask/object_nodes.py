@@ -12,21 +12,19 @@ and begins another key is then `lost`, and looked at again with the state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sglc.automata.counts import Vector
-from sglc.automata.object_states import Label, ObjectStates, Outcome, Plan, Profile
-from sglc.automata.term import CharDfa, Clause, Counter, Encoding
+from sglc.automata.object_states import Label, ObjectStates, Outcome, Profile
+from sglc.runtime.mask.endings import completion
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable, count_words
 from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import Machine, Node, Work
-from sglc.runtime.mask.nodes import measure
-from sglc.runtime.mask.spelling import begins, byte_ranges, read, spelled, spellings
+from sglc.runtime.mask.object_words import ObjectParts, ObjectWords, OpenKey, Option, after_character
+from sglc.runtime.mask.spelling import begins, byte_ranges, read, spellings
 
 _QUOTE = ord('"')
 _OPEN = 1 << 40
@@ -37,8 +35,6 @@ _ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
 _NONE: frozenset[str] = frozenset()
-_SOME = 1 << 30
-"""A cost that no entry reaches, for what is not known yet."""
 
 LeafState = tuple[int, int, int, frozenset[str], bytes, bytes | None]
 """(state or -1, profile, place in the key table, endings that would make a used key, bytes of the character
@@ -52,35 +48,6 @@ ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
 """Frames behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One way to fill an entry: what it adds to the counters, and the node behind the key's closing quote.
-
-    `whole` is the same with the key and its quotes, where there is one spelling of the key.
-    """
-
-    vector: Vector
-    tail: Node
-    whole: Node | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectParts:
-    """An `Object` term with nodes: options by label, the properties of `names` first, then the families."""
-
-    names: tuple[str, ...]
-    families: tuple[CharDfa, ...]
-    options: tuple[tuple[Option, ...], ...]
-    minimum: int
-    maximum: int | None
-    clauses: tuple[Clause, ...]
-    counters: tuple[Counter, ...]
-    declared: bool
-    distinct: bool
-    encoding: Encoding
-    comma: Node
-
-
 class ObjectNode(Node):
     """See the module. A state of the node is a state of `ObjectStates` with the families' keys so far."""
 
@@ -90,7 +57,6 @@ class ObjectNode(Node):
         self._tails = tuple([option.tail for options in parts.options for option in options])
         self._capacity = [count_words(dfa) if parts.distinct else None for dfa in parts.families]
         self._analysed: tuple[tuple[bool, ...], tuple[bool, bool]] | None = None
-        self._measured: tuple[list[int | None], int | None] | None = None
         self.states: ObjectStates
         self._options: list[list[Option]] | None = None
 
@@ -167,7 +133,7 @@ class ObjectNode(Node):
         self._profile_ids: dict[Profile, int] = {}
         self._restricted: dict[tuple[int, int], int] = {}
         self._profile_of: dict[int, int] = {}
-        self._rests: dict[tuple[int, int], tuple[int, Plan]] = {}
+        self.words = ObjectWords(parts, self._options, self.states, self.table)
         self._hold(0, _NONE)
 
     def _hold(self, state: int, used: frozenset[str]) -> int:
@@ -412,7 +378,7 @@ class ObjectNode(Node):
         encoding = self.parts.encoding
         if target >= 0:
             char = read(read_so_far, encoding)
-            residue, begun = _after_character(residue, char), b""
+            residue, begun = after_character(residue, char), b""
         else:
             residue = frozenset([word for word in residue if word and begins(word[0], read_so_far, encoding)])
             begun = read_so_far if residue else b""
@@ -438,11 +404,11 @@ class ObjectNode(Node):
             rest ^= bit
             label = bit.bit_length() - 1
             if local >= 0:
-                fresh = self._has_fresh(local, label, residue)
+                fresh = self.table.has_fresh(local, label, residue)
             else:
                 fresh = any(
-                    self._has_fresh(
-                        target, label, _after_character(residue, read(begun + end, self.parts.encoding))
+                    self.table.has_fresh(
+                        target, label, after_character(residue, read(begun + end, self.parts.encoding))
                     )
                     for target, ends in self.table.ends_of_character(local, len(residue) + 1).items()
                     if self.table.below(target) & bit
@@ -451,12 +417,6 @@ class ObjectNode(Node):
             if not fresh:
                 labels ^= bit
         return labels
-
-    def _has_fresh(self, local: int, label: int, residue: frozenset[str]) -> bool:
-        if not self.table.below(local) >> label & 1:
-            return False
-        left = self.table.left(local, label)
-        return left is None or left > sum([self.table.is_key(local, label, word) for word in residue])
 
     def _close(self, machine: Machine, state: LeafState, cont: int) -> int:
         """The configuration behind the closing quote, DEAD if no key ends here."""
@@ -487,151 +447,31 @@ class ObjectNode(Node):
 
     # Shortest words
 
-    def _costs(self) -> tuple[Callable[[int, int], int | None], int]:
-        """(bytes of an entry with a comma, of a family's without its key; bytes of the comma)."""
-        comma = self.parts.comma
-        between = 0 if not comma.productive else _SOME if comma.size is None else comma.size
-        assert self._options is not None
-        options = self._options
-
-        def cost(label: int, option: int) -> int | None:
-            size = options[label][option].tail.size
-            if size is None:
-                return None
-            key = len(spelled(self.parts.names[label], self.parts.encoding)) if label < self.properties else 0
-            return 2 + key + size + between
-
-        return cost, between
-
-    def _new_keys(self, used: frozenset[str], label: int, count: int) -> list[bytes]:
-        """The shortest keys of a family for `count` more entries; fewer if there are fewer."""
-        if not self.parts.distinct:
-            return self.table.rests_of_keys(0, label, 1) * count
-        written = {spelled(key, "json") for key in used}
-        found = self.table.rests_of_keys(0, label, count + len(used))
-        return [key for key in found if key not in written][:count]
-
     def measure(self) -> int | None:
         self._settle()
-        sizes: list[int | None] = [tail.size for tail in self._tails]
-        sizes.append(self.parts.comma.size)
-        if self._measured is None or self._measured[0] != sizes:
-            cost, between = self._costs()
-            found = self.states.cheapest(0, 0, cost, self._key_costs(_NONE))
-            size = None
-            if found is not None:
-                size = found[0] - (between if found[1] else 0)
-            self._measured = sizes, size if size is not None and size < _SOME else None
-        return self._measured[1]
-
-    def _key_costs(self, used: frozenset[str]) -> Callable[[int, int], Sequence[int]]:
-        return lambda label, count: [len(key) for key in self._new_keys(used, label, count)]
-
-    def _rest(self, state: int, at_least: int) -> tuple[int, Plan]:
-        """The cheapest entries that complete the object: their cost, each with a comma, and which."""
-        found = self._rests.get((state, at_least))
-        if found is None:
-            here, used = self._held[state]
-            for node in self.children():
-                if node.productive and node.size is None:
-                    measure(node)
-            found = self.states.cheapest(here, at_least, self._costs()[0], self._key_costs(used))
-            assert found is not None, "no completion of a dead state"
-            self._rests[state, at_least] = found
-        return found
-
-    def _entries(self, machine: Machine, state: int, at_least: int) -> bytes:
-        """The cheapest entries that complete the object, with commas between them."""
-        plan = sorted(self._rest(state, at_least)[1])
-        if not plan:
-            return b""
-        assert self._options is not None
-        keys: dict[int, Iterator[bytes]] = {}
-        for label, _ in plan:
-            if label >= self.properties and label not in keys:
-                number = sum([other == label for other, _ in plan])
-                keys[label] = iter(self._new_keys(self._held[state][1], label, number))
-        out = []
-        for label, option in plan:
-            known = label < self.properties
-            key = spelled(self.parts.names[label], self.parts.encoding) if known else next(keys[label])
-            out.append(b'"' + key + b'"' + self._options[label][option].tail.shortest(machine))
-        return self._comma(machine).join(out) if len(out) > 1 else out[0]
-
-    def _comma(self, machine: Machine) -> bytes:
-        return self.parts.comma.shortest(machine)
+        return self.words.measure()
 
     def shortest(self, machine: Machine) -> bytes:
         self._settle()
-        return self._entries(machine, 0, 0)
+        return self.words.entries(machine, 0, _NONE, 0)
 
     def shortest_rest(self, machine: Machine, state: Any) -> bytes:
-        kind, here = state[0], state[1] if len(state) > 1 else -1
+        kind = state[0]
         assert kind in (ENTRY, NEXT), "completions are asked of configurations that keep their state"
-        entries = self._entries(machine, here, 1 if kind == NEXT else 0)
-        return self._comma(machine) + entries if kind == ENTRY and entries else entries
+        here, used = self._held[state[1]]
+        return (
+            self.words.rest(machine, here, used)
+            if kind == ENTRY
+            else self.words.entries(machine, here, used, 1)
+        )
 
     def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
-        here, profile, local, residue, begun, data = state
-        assert here >= 0, "completions are asked of configurations that keep their state"
+        held, profile, local, residue, begun, data = state
+        if local == _CLOSE:
+            return b'"' + completion(machine, held)
+        assert held >= 0, "completions are asked of configurations that keep their state"
+        here, used = self._held[held]
         if local == _OPEN:
-            return self._entries(machine, here, 1)
-        assert self._options is not None
-        whole, _ = self._rest(here, 1)
-        cost, _ = self._costs()
-        candidates = []
-        for outcome, bits in self._profiles[profile]:
-            for label in range(bits.bit_length()):
-                if bits >> label & 1:
-                    end = self._end_of_key(local, label, residue, begun)
-                    size = len(end)
-                    for option, _, _ in outcome:
-                        entry = cost(label, option)
-                        assert entry is not None
-                        if self._counted >> label & 1:
-                            entry += size + len(data or b"")
-                        elif label >= self.properties:
-                            entry += len(self.table.rests_of_keys(0, label, 1)[0])
-                        tail = self._options[label][option].tail
-                        assert tail.size is not None
-                        # No rest is cheaper than what the entry leaves of the cheapest completion.
-                        least = size + 1 + tail.size + max(0, whole - entry)
-                        candidates.append((least, end, label, option))
-        candidates.sort()
-        best: bytes | None = None
-        for least, end, label, option in candidates:
-            if best is not None and least >= len(best):
-                break
-            key = None
-            if self._counted >> label & 1:
-                assert data is not None
-                key = read(data + end, self.parts.encoding)
-            after = self._after(here, label, option, key)
-            tail = self._options[label][option].tail.shortest(machine)
-            word = end + b'"' + tail + self.shortest_rest(machine, (ENTRY, after))
-            if best is None or len(word) < len(best):
-                best = word
-        assert best is not None, "no completion of a dead state"
-        return best
-
-    def _end_of_key(self, local: int, label: int, residue: frozenset[str], begun: bytes) -> bytes:
-        """The shortest end of a key of a label that has not been used."""
-        if label < self.properties:
-            return self.table.rest_of_name(local, label, self.parts.names[label])
-        encoding = self.parts.encoding
-        if local >= 0:
-            used = {spelled(word, "json") for word in residue}
-            ends = self.table.rests_of_keys(local, label, len(used) + 1)
-            return next(end for end in ends if end not in used)
-        found = []
-        for target, endings in self.table.ends_of_character(local, len(residue) + 1).items():
-            if self.table.below(target) >> label & 1:
-                for end in endings:
-                    rest = _after_character(residue, read(begun + end, encoding)) if residue else _NONE
-                    if not rest or self._has_fresh(target, label, rest):
-                        found.append(end + self._end_of_key(target, label, rest, b""))
-        return min(found, key=lambda end: (len(end), end))
-
-
-def _after_character(residue: frozenset[str], char: str) -> frozenset[str]:
-    return frozenset([word[1:] for word in residue if word and word[0] == char])
+            return self.words.entries(machine, here, used, 1)
+        key = OpenKey(self._profiles[profile], local, residue, begun, data)
+        return self.words.rest_of_entry(machine, here, used, key)

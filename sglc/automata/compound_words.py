@@ -14,6 +14,7 @@ from sglc.automata import dfa
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.counts import Counts
 from sglc.automata.encoding import encoded, spellings
+from sglc.automata.object_plans import cheapest_entries
 from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import Arm, Array, Bytes, CharDfa, Encoding, Object, Sequence, Span, Term, Text
 
@@ -156,7 +157,7 @@ def object_words(term: Object, best: Best, count: int) -> Words:
 
     def rest(state: int, used: frozenset[str]) -> int:
         if (state, used) not in rests:
-            found = states.cheapest(state, 0, cost, key_costs(used))
+            found = cheapest_entries(states, state, 0, cost, key_costs(used))
             assert found is not None
             rests[state, used] = found[0]
         return rests[state, used]

@@ -6,17 +6,17 @@ From each state only those labels (properties and families) and options are offe
 can be completed.
 
 Whether it can is a satisfiability problem: clauses over presence, bounds on the number of entries and
-counters. Unit propagation decides the usual ones; the rest is searched by splitting on the literals of a
-shortest clause (Davis, Logemann and Loveland 1962), with counts reached by dynamic programming in the leaves.
-Work is limited. Labels that can be exchanged for each other are asked about only once.
+counters. Unit propagation decides the usual ones; the rest is searched (`clauses.solutions`), with counts
+reached by dynamic programming. Work is limited. Labels that can be exchanged for each other are asked about
+only once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sglc.automata.clauses import Clauses, Residue, TooManySteps, propagate, solutions
 from sglc.automata.counts import MOST_STEPS, Counts, TooComplex, Vector
 from sglc.automata.term import Clause, Counter
 
@@ -24,18 +24,12 @@ Outcome = tuple[tuple[int, bool, bool], ...]
 """What a label leads to: (option, whether the object may end behind it, whether it may go on), one each."""
 Profile = tuple[tuple[Outcome, int], ...]
 """The labels that may come next, as bit sets by what they lead to."""
-Plan = list[tuple[int, int]]
-"""(label, option) of each entry to come, in no special order."""
 
-_Clauses = tuple[tuple[int, int], ...]
-"""Each a bit set of properties of which one must be there, or one of the second set must not."""
+_MOST_COUNTED = 200
+"""Solutions of the clauses whose counts are looked at."""
+
 _State = tuple[int, int, int, Vector, tuple[int, ...]]
 """(seen or position, clauses that hold in declared order, entries, counters, keys taken of each family)."""
-_Residue = tuple[int, int, _Clauses]
-"""(properties that may come or not, properties that must come, clauses about the former)."""
-
-_Reached = dict[tuple[int, Vector, bool], tuple[int, Any]]
-"""By (entries, counters, whether an entry has been added): the least cost, and the entries as a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +58,7 @@ class ObjectStates:
         self.properties = properties
         self.counts = Counts(counters)
         self.declared = declared
-        self._error = error
+        self.error = error
         usable = [
             label for label in range(len(labels)) if labels[label].options and labels[label].capacity != 0
         ]
@@ -81,7 +75,7 @@ class ObjectStates:
         self._possible = self.counts.possible and (maximum is None or self.minimum <= maximum)
         self._required = 0
         self._forbidden = 0
-        self._clauses: _Clauses = ()
+        self._clauses: Clauses = ()
         self._set_clauses(clauses)
         by_options: dict[tuple[Vector, ...], int] = {}
         for label in usable:
@@ -90,8 +84,8 @@ class ObjectStates:
                 by_options[options] = by_options.get(options, 0) | 1 << label
         self._alike = list(by_options.values())
         self._ids: dict[_State, int] = {}
-        self._states: list[_State] = []
-        self._residues: dict[int, _Residue | None] = {}
+        self.values: list[_State] = []
+        self._residues: dict[int, Residue | None] = {}
         self._feasible: dict[int, bool] = {}
         self._ends: dict[int, bool] = {}
         self._goes: dict[int, bool] = {}
@@ -128,8 +122,8 @@ class ObjectStates:
     def _state(self, state: _State) -> int:
         found = self._ids.get(state)
         if found is None:
-            found = self._ids[state] = len(self._states)
-            self._states.append(state)
+            found = self._ids[state] = len(self.values)
+            self.values.append(state)
         return found
 
     def advance(self, state: int, label: int, option: int) -> int:
@@ -141,7 +135,7 @@ class ObjectStates:
         return found
 
     def _advance(self, state: int, label: int, option: int) -> int:
-        seen, held, entries, counts, taken = self._states[state]
+        seen, held, entries, counts, taken = self.values[state]
         if self.maximum is not None:
             if entries >= self.maximum:
                 return -1
@@ -194,7 +188,7 @@ class ObjectStates:
         return found
 
     def _may_end(self, state: int) -> bool:
-        seen, held, entries, counts, _ = self._states[state]
+        seen, held, entries, counts, _ = self.values[state]
         if not self._possible or entries < self.minimum or not self.counts.met(counts):
             return False
         if self.declared:
@@ -208,16 +202,16 @@ class ObjectStates:
 
     # Completion
 
-    def _residue(self, state: int) -> _Residue | None:
+    def residue(self, state: int) -> Residue | None:
         """What is still open in a state after unit propagation; None where the clauses contradict it."""
         if state not in self._residues:
             self._residues[state] = self._find_residue(state)
         return self._residues[state]
 
-    def _find_residue(self, state: int) -> _Residue | None:
+    def _find_residue(self, state: int) -> Residue | None:
         if not self._possible:
             return None
-        seen, held, _, _, _ = self._states[state]
+        seen, held, _, _, _ = self.values[state]
         free = self.usable & ~self._forbidden
         if self.declared:
             free &= -1 << seen
@@ -240,7 +234,7 @@ class ObjectStates:
             # What is not free any more will be absent.
             if not negative & ~free:
                 clauses.append((positive & free, negative))
-        return _propagate(free & ~must, must, tuple(clauses))
+        return propagate(free & ~must, must, tuple(clauses))
 
     def feasible(self, state: int) -> bool:
         """Whether an object in this state can be completed."""
@@ -250,23 +244,25 @@ class ObjectStates:
         return found
 
     def _is_feasible(self, state: int) -> bool:
-        residue = self._residue(state)
+        residue = self.residue(state)
         if residue is None:
             return False
         if not self.counts.zero and self._guess(state, residue):
             return True
-        for free, must, _ in self._models(state, residue):
+        for number, (free, must, _) in enumerate(self.models(state, residue)):
             if not self.counts.zero or self._reaches(state, free, must):
                 return True
+            if number > _MOST_COUNTED:
+                raise self.error("the clauses and counts of an object are too complex")
         return False
 
-    def _guess(self, state: int, residue: _Residue) -> bool:
+    def _guess(self, state: int, residue: Residue) -> bool:
         """Whether a simple attempt completes an object without counters: add what a broken clause asks for.
 
         For clauses like "this one needs that one" the attempt is the least solution.
         """
         free, must, clauses = residue
-        entries, room = self._states[state][2], self._room(state)
+        entries, room = self.values[state][2], self.room(state)
         involved = 0
         added = 0
         for _ in range(len(clauses) + 1):
@@ -288,77 +284,58 @@ class ObjectStates:
         missing = self.minimum - entries - number
         return missing <= 0 or room is None or (free & ~involved).bit_count() + room >= missing
 
-    def _room(self, state: int) -> int | None:
+    def room(self, state: int) -> int | None:
         """How many keys of families are left, None without limit."""
         if self._unlimited:
             return None
-        taken = self._states[state][4]
+        taken = self.values[state][4]
         return sum((self.labels[f].capacity or 0) - n for f, n in zip(self._limited, taken, strict=True))
 
-    def _models(self, state: int, residue: _Residue) -> Iterator[_Residue]:
-        """Disjoint sets of solutions of the clauses that leave room for a right number of entries.
+    def models(
+        self, state: int, residue: Residue, wanted: Callable[[int], bool] = lambda must: True
+    ) -> Iterator[Residue]:
+        """Sets of solutions of the clauses that leave room for a right number of entries (`solutions`).
 
-        Each is (properties that may be there or not, properties that are there, no clauses); the others are
-        absent.
+        Only those are looked at of which what must be there is `wanted`.
         """
-        entries = self._states[state][2]
+        entries = self.values[state][2]
         most = None if self.maximum is None else self.maximum - entries
-        room = self._room(state)
+        room = self.room(state)
         least = None if room is None else max(self.minimum - entries, 0) - room
-        stack = [residue]
-        steps = 0
-        while stack:
-            free, must, clauses = here = stack.pop()
-            steps += 1 + len(clauses)
-            if steps > MOST_STEPS:
-                raise self._error("the clauses of an object are too complex")
+
+        def fits(free: int, must: int) -> bool:
             if most is not None and must.bit_count() > most:
-                continue
+                return False
             if least is not None and (free | must).bit_count() < least:
-                continue
-            if not clauses:
-                yield here
-                continue
-            positive, negative = min(clauses, key=lambda c: (c[0] | c[1]).bit_count())
-            branches = []
-            # A literal holds, and those before it do not.
-            while negative or positive:
-                if negative:
-                    bit = negative & -negative
-                    negative ^= bit
-                    holds, fails = _propagate(free & ~bit, must, _without(clauses, 0, bit)), (bit, 0)
-                else:
-                    bit = positive & -positive
-                    positive ^= bit
-                    holds, fails = _propagate(free & ~bit, must | bit, _without(clauses, bit, 0)), (0, bit)
-                if holds is not None:
-                    branches.append(holds)
-                clauses = _without(clauses, *fails)
-                must |= fails[0]
-                free &= ~bit
-            stack += reversed(branches)
+                return False
+            return wanted(must)
+
+        try:
+            yield from solutions(residue, fits, MOST_STEPS)
+        except TooManySteps:
+            raise self.error("the clauses of an object are too complex") from None
 
     def _reaches(self, state: int, free: int, must: int) -> bool:
         """Whether options of these properties and families can meet counters and numbers."""
-        _, _, entries, counts, taken = self._states[state]
+        _, _, entries, counts, taken = self.values[state]
         reached: set[tuple[int, Vector]] = {(entries, counts)}
         steps = 0
         for alike in self._alike:
             some = must & alike
             options = self.labels[(alike & -alike).bit_length() - 1].options
             for _ in range(some.bit_count()):
-                reached = {new for at in reached for o in options if (new := self._plus(at, o)) is not None}
+                reached = {new for at in reached for o in options if (new := self.plus(at, o)) is not None}
                 steps += len(reached)
             for _ in range((free & alike).bit_count()):
                 longer = reached | {
-                    new for at in reached for o in options if (new := self._plus(at, o)) is not None
+                    new for at in reached for o in options if (new := self.plus(at, o)) is not None
                 }
                 steps += len(longer)
                 if len(longer) == len(reached):
                     break
                 reached = longer
             if steps > MOST_STEPS:
-                raise self._error("the counts of an object are too complex")
+                raise self.error("the counts of an object are too complex")
         for label in self.families:
             left = self.labels[label].capacity
             if left is not None:
@@ -369,16 +346,16 @@ class ObjectStates:
                     new
                     for at in fresh
                     for o in self.labels[label].options
-                    if (new := self._plus(at, o)) is not None and new not in reached
+                    if (new := self.plus(at, o)) is not None and new not in reached
                 }
                 reached = reached | fresh
                 steps += len(fresh) + 1
                 left = None if left is None else left - 1
                 if steps > MOST_STEPS:
-                    raise self._error("the counts of an object are too complex")
+                    raise self.error("the counts of an object are too complex")
         return any(entries >= self.minimum and self.counts.met(counts) for entries, counts in reached)
 
-    def _plus(self, at: tuple[int, Vector], option: Vector) -> tuple[int, Vector] | None:
+    def plus(self, at: tuple[int, Vector], option: Vector) -> tuple[int, Vector] | None:
         entries, counts = at
         if self.maximum is None:
             entries = min(entries + 1, self.minimum)
@@ -415,7 +392,7 @@ class ObjectStates:
         return found
 
     def _outcomes(self, state: int) -> Iterator[tuple[Outcome, int]]:
-        residue = self._residue(state)
+        residue = self.residue(state)
         if residue is not None and self.declared and not self.counts.zero and not residue[2]:
             yield from self._in_order(state, residue[0], residue[1])
             if not residue[1]:
@@ -435,7 +412,7 @@ class ObjectStates:
 
     def _classes(self, state: int) -> Iterator[int]:
         """Bit sets of labels that may come next if any of their set may; they lead to the same."""
-        residue = self._residue(state)
+        residue = self.residue(state)
         if residue is None:
             return
         free, must, clauses = residue
@@ -469,7 +446,7 @@ class ObjectStates:
 
     def _in_order(self, state: int, free: int, must: int) -> Iterator[tuple[Outcome, int]]:
         """The properties that may come next in declared order without counters or open clauses, at once."""
-        entries = self._states[state][2]
+        entries = self.values[state][2]
         most = None if self.maximum is None else self.maximum - entries
         number = must.bit_count()
         if (most is not None and number > most) or most == 0:
@@ -479,7 +456,7 @@ class ObjectStates:
         able = every & ((first << 1) - 1) if must else every
         if most is not None and number == most:
             able &= must
-        room = self._room(state)
+        room = self.room(state)
         if room is not None:
             # Behind it there must be enough for the minimum.
             for _ in range(max(self.minimum - entries, 0) - 1 - room):
@@ -501,197 +478,3 @@ class ObjectStates:
         ):
             if bits:
                 yield ((0, end, go),), bits
-
-    # Shortest completions
-
-    def cheapest(
-        self,
-        state: int,
-        at_least: int,
-        cost: Callable[[int, int], int | None],
-        keys: Callable[[int, int], Sequence[int]],
-    ) -> tuple[int, Plan] | None:
-        """The least cost of entries that complete the object, `at_least` (0 or 1) of them, and which.
-
-        `cost(label, option)` is that of an entry, of a family's without its key; None for what is not known
-        yet (the whole may be None then). `keys(family, n)` gives the costs of its n cheapest new keys,
-        ascending; fewer if there are fewer.
-        """
-        if not at_least and self.may_end(state):
-            return 0, []
-        residue = self._residue(state)
-        if residue is None:
-            return None
-        known: dict[int, tuple[int, int] | None] = {}
-
-        def least(label: int) -> tuple[int, int] | None:
-            if label not in known:
-                costs = [
-                    (c, option)
-                    for option in range(len(self.labels[label].options))
-                    if (c := cost(label, option)) is not None
-                ]
-                known[label] = min(costs, default=None)
-            return known[label]
-
-        best: tuple[int, Plan] | None = None
-        for free, must, _ in self._models(state, residue):
-            costs = [least(label) for label in _bits(must)]
-            if None in costs:
-                continue
-            floor = sum(c[0] for c in costs if c is not None)
-            if best is not None and floor >= best[0]:
-                continue
-            if self.counts.zero:
-                found = self._cheapest_counts(state, at_least, free, must, cost, keys)
-            else:
-                found = self._cheapest_extra(state, at_least, free, must, least, keys)
-            if found is not None and (best is None or found[0] < best[0]):
-                best = found
-        return best
-
-    def _cheapest_extra(
-        self,
-        state: int,
-        at_least: int,
-        free: int,
-        must: int,
-        least: Callable[[int], tuple[int, int] | None],
-        keys: Callable[[int, int], Sequence[int]],
-    ) -> tuple[int, Plan] | None:
-        """Without counters: what must be there, and the cheapest others as far as their number is needed."""
-        entries = self._states[state][2]
-        total = 0
-        plan: Plan = []
-        for label in _bits(must):
-            found = least(label)
-            assert found is not None
-            total += found[0]
-            plan.append((label, found[1]))
-        missing = max(self.minimum - entries, at_least) - len(plan)
-        if missing <= 0:
-            return total, plan
-        if self.maximum is not None and entries + len(plan) + missing > self.maximum:
-            return None
-        others: list[tuple[int, int, int]] = []
-        for label in _bits(free):
-            found = least(label)
-            if found is not None:
-                others.append((found[0], label, found[1]))
-        for label in self.families:
-            found = least(label)
-            if found is not None:
-                others += [(found[0] + key, label, found[1]) for key in keys(label, missing)]
-        if len(others) < missing:
-            return None
-        others.sort()
-        total += sum(c for c, _, _ in others[:missing])
-        return total, plan + [(label, option) for _, label, option in others[:missing]]
-
-    def _cheapest_counts(
-        self,
-        state: int,
-        at_least: int,
-        free: int,
-        must: int,
-        cost: Callable[[int, int], int | None],
-        keys: Callable[[int, int], Sequence[int]],
-    ) -> tuple[int, Plan] | None:
-        """The same with counters: dynamic programming over what has been counted, label by label."""
-        _, _, entries, counts, _ = self._states[state]
-        reached: _Reached = {(entries, counts, not at_least): (0, None)}
-        steps = 0
-
-        def grown(these: _Reached, label: int, key: int) -> _Reached:
-            nonlocal steps
-            out: _Reached = {}
-            for (n, done, _), (total, plan) in these.items():
-                for option, vector in enumerate(self.labels[label].options):
-                    more = cost(label, option)
-                    new = None if more is None else self._plus((n, done), vector)
-                    if more is not None and new is not None:
-                        spot = (*new, True)
-                        if spot not in out or total + more + key < out[spot][0]:
-                            out[spot] = (total + more + key, (plan, label, option))
-            steps += len(out) + 1
-            if steps > MOST_STEPS:
-                raise self._error("the counts of an object are too complex")
-            return out
-
-        def better(new: _Reached) -> _Reached:
-            """Add what is new or cheaper; returns that."""
-            gained = {s: v for s, v in new.items() if s not in reached or v[0] < reached[s][0]}
-            reached.update(gained)
-            return gained
-
-        for label in _bits(must):
-            reached = grown(reached, label, 0)
-        for label in _bits(free):
-            better(grown(dict(reached), label, 0))
-        for label in self.families:
-            fresh = dict(reached)
-            asked, costs = 0, [0]
-            number = 0
-            while fresh:
-                if number >= asked:
-                    asked = 2 * asked + 4
-                    costs = list(keys(label, asked))
-                if number >= len(costs):
-                    break
-                fresh = better(grown(fresh, label, costs[number]))
-                number += 1
-        ends = [
-            (total, plan)
-            for (n, done, enough), (total, plan) in reached.items()
-            if enough and n >= self.minimum and self.counts.met(done)
-        ]
-        if not ends:
-            return None
-        total, chain = min(ends, key=lambda end: end[0])
-        plan: Plan = []
-        while chain is not None:
-            chain, label, option = chain
-            plan.append((label, option))
-        return total, plan[::-1]
-
-
-def _bits(bits: int) -> Iterator[int]:
-    while bits:
-        bit = bits & -bits
-        yield bit.bit_length() - 1
-        bits ^= bit
-
-
-def _without(clauses: _Clauses, present: int, absent: int) -> _Clauses:
-    """The clauses when these properties are there and those are not; an empty one is a contradiction."""
-    return tuple(
-        [
-            (positive & ~absent, negative & ~present)
-            for positive, negative in clauses
-            if not positive & present and not negative & absent
-        ]
-    )
-
-
-def _propagate(free: int, must: int, clauses: _Clauses) -> _Residue | None:
-    """Unit propagation: properties that a clause leaves no choice about are decided."""
-    present = must
-    absent = 0
-    while clauses:
-        if present or absent:
-            clauses = _without(clauses, present, absent)
-        present = absent = 0
-        for positive, negative in clauses:
-            both = positive | negative
-            if not both:
-                return None
-            if not both & (both - 1):
-                present |= positive
-                absent |= negative
-        if present & absent:
-            return None
-        if not present and not absent:
-            break
-        must |= present
-        free &= ~(present | absent)
-    return free, must, clauses
