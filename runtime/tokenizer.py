@@ -367,7 +367,8 @@ def _token_bytes(
         if piece in special or id in dropped or piece == unknown[0] or id == unknown[1]:
             continue
         if piece in plain:
-            result[id] = piece.encode()
+            # Added text goes through the decoder like all other pieces.
+            result[id] = (piece if by_bytes else piece.replace(_SPACE_MARK, " ")).encode()
         elif by_bytes:
             try:
                 result[id] = piece.translate(table).encode("latin-1") or None

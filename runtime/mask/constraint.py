@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sglc.automata.term import CharDfa, Language, Text, Words
+from sglc.automata.term import Language, Words
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
@@ -147,13 +147,13 @@ def _language(
 
         return language(type, table or {})
     if regex is not None:
-        from sglc.automata.regex import RegexError, compile_regex
+        from sglc.automata.regex import RegexError
+        from sglc.automata.regex_term import regex_term
 
         try:
-            dfa: CharDfa = compile_regex(regex)
+            return Language(regex_term(regex))
         except RegexError as fault:
             raise ConstraintError(fault.reason, fault.position) from None
-        return Language(Text(dfa))
     assert choices is not None
     try:
         words = frozenset(word.encode() if isinstance(word, str) else bytes(word) for word in choices)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sglc.automata.charset import ALL
-from sglc.kernels.reference_walk import BOUNDARY, ENDS
+from sglc.kernels.reference_walk import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, common_characters, still_on
@@ -51,6 +51,13 @@ class KeyLeaf(LeafTable):
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
+
+    def plain_step(self, state: int, byte: int) -> int | None:
+        local = self.places[state]
+        if local < 0:
+            return None
+        found = self.table.after(local, byte)
+        return NO_MOVE if found is None else self.number(found)
 
     def describe(self, state: int) -> tuple[int, int, int]:
         local = self.places[state]

@@ -10,6 +10,7 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
+from sglc.automata.dfa import step as dfa_step
 from sglc.automata.emptiness import shortest_words
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.runtime.mask.errors import ConstraintError
@@ -59,7 +60,7 @@ class KeyTable(ByteMoves):
         node, places = self._states[local]
         children = [] if node == _NO_NODE else self._children(node)
         free = all(0x20 <= char < 0x7F and char not in (0x22, 0x5C) for char, _ in children)
-        if not free or not children or self.encoding == "raw" or all(place < 0 for place in places):
+        if not free or not children or self.encoding == "raw":
             return super().moves(local)
         found = self._moves[local] = self._with_children(local, children, places)
         return found
@@ -71,6 +72,11 @@ class KeyTable(ByteMoves):
         waiting = list(reversed(children))
         nowhere = (-1,) * len(places)
         out: list[Move] = []
+        if places == nowhere:
+            out = [(char, char, self._state((child, nowhere))) for char, child in children]
+            if self.encoding == "json-any":
+                out.append((0x5C, 0x5C, self._characters.escape_of(local)))
+            return tuple(sorted(out))
         for low, high, target in self.moves(self._state((_NO_NODE, places))):
             while waiting and waiting[-1][0] < low:
                 char, child = waiting.pop()
@@ -87,6 +93,28 @@ class KeyTable(ByteMoves):
                 out.append((low, high, target))
         out += [(char, char, self._state((child, nowhere))) for char, child in reversed(waiting)]
         return tuple(out)
+
+    def after(self, local: int, point: int) -> int | None:
+        """The state between characters after a character, without looking at the others."""
+        (first, last, depth), places = self._states[local]
+        node = _NO_NODE
+        if first < last and len(self.names[first]) == depth:
+            first += 1
+        if first < last:
+            char = chr(point)
+            low = bisect.bisect_left(self.names, char, first, last, key=lambda name: name[depth])
+            high = bisect.bisect_right(self.names, char, low, last, key=lambda name: name[depth])
+            if low < high:
+                node = (low, high, depth + 1)
+        reached = tuple(
+            [
+                -1 if place < 0 or (target := dfa_step(dfa, place, point)) is None else target
+                for dfa, place in zip(self.families, places, strict=True)
+            ]
+        )
+        if node == _NO_NODE and all(place < 0 for place in reached):
+            return None
+        return self._state((node, reached))
 
     def _children(self, node: _Node) -> list[tuple[int, _Node]]:
         """(code point, node below) in order."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sglc.automata.charset import ALL, Ranges, meet, ranges
+from sglc.automata.dfa import step as dfa_step
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays
@@ -24,6 +25,8 @@ _FEW = 4
 _MANY = 500
 """Automata of more states are not searched for a class that all of them have."""
 _UNKNOWN = object()
+_PLAIN = frozenset(range(0x20, 0x80)) - {0x22, 0x5C}
+"""Bytes that are characters wherever they stand in a JSON string."""
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
@@ -151,6 +154,19 @@ class LeafTable:
             found = self._lists[state] = self.arrays.rows[state].tolist()
         return found
 
+    def step(self, state: int, byte: int) -> int:
+        """The state after a byte, or NO_MOVE."""
+        known = self._lists.get(state)
+        if known is None and (byte in _PLAIN if self.encoding != "raw" else byte < 0x80):
+            found = self.plain_step(state, byte)
+            if found is not None:
+                return found
+        return self.row(state)[byte] if known is None else known[byte]
+
+    def plain_step(self, state: int, byte: int) -> int | None:
+        """The same for a byte that is a character, where that is cheaper than the row; else None."""
+        return None
+
     def label(self, state: int) -> int:
         """Which kind of word ends in a state; -1 if there is only one kind."""
         return -1
@@ -251,6 +267,12 @@ class TextLeaf(LeafTable):
         if found is None or place.most is None:
             return found
         return replace(found, room=place.most - self.table.shortest(state))
+
+    def plain_step(self, state: int, byte: int) -> int | None:
+        if state >= self.table.boundary:
+            return None
+        found = dfa_step(self.table.dfa, state, byte)
+        return NO_MOVE if found is None else found
 
     def _everywhere(self) -> Still | None:
         """Characters with which every state can go on."""

@@ -140,7 +140,7 @@ def _read_leaf(
                 follow = group.follow(machine)
             if follow[byte] and not (barred is not None and barred(data[at:position])):
                 left.append((group.leave(machine, table.label(local), data[at:position]), position))
-        local = table.row(local)[byte]
+        local = table.step(local, byte)
         if local < 0:
             return left
         flags = table.current().flags

@@ -70,12 +70,14 @@ def _token_bytes(data: dict[str, Any]) -> list[bytes | None]:
         raise TokenizerError(f"a token id of {size - 1} is beyond the limit of {_MOST_TOKENS}")
     table: list[bytes | None] = [None] * size
     kinds = _decoder_kinds(data.get("decoder"))
+    marked = False
     if "ByteLevel" in kinds:
         alphabet = byte_alphabet()
         for piece, index in pieces.items():
             if all(character in alphabet for character in piece):
                 table[index] = bytes(alphabet[character] for character in piece)
     elif kinds & {"ByteFallback", "Metaspace"} or _replaces_underline(data.get("decoder")):
+        marked = True
         for piece, index in pieces.items():
             byte = _BYTE_PIECE.match(piece)
             if byte:
@@ -90,8 +92,10 @@ def _token_bytes(data: dict[str, Any]) -> list[bytes | None]:
     if isinstance(unknown, str) and unknown in pieces:
         table[pieces[unknown]] = None
     for token in added:
-        # Added text that is not special is written as it stands.
-        table[token["id"]] = None if token.get("special") else str(token["content"]).encode()
+        # Added text that is not special goes through the decoder as well.
+        content = str(token["content"])
+        content = content.replace("\u2581", " ") if marked else content
+        table[token["id"]] = None if token.get("special") else content.encode()
     return [data or None for data in table]
 
 
