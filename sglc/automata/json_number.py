@@ -13,7 +13,8 @@ from functools import lru_cache
 from math import ceil, floor, lcm
 from typing import Literal
 
-from sglc.automata.json_number_text import Interval, Steps, spell
+from sglc.automata.json_number_digits import Interval, Steps
+from sglc.automata.json_number_text import spell
 from sglc.automata.remainder import NumberError
 from sglc.automata.term import CharDfa
 

@@ -1,0 +1,121 @@
+"""What automata of JSON numbers are made of: bounds, steps, and tables that are explored state by state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sglc.automata.charset import Ranges
+from sglc.automata.remainder import NumberError, divisor
+
+MAX_STATES = 50_000
+
+BLOCKS: tuple[Ranges, ...] = (
+    *(((0x30 + digit, 0x30 + digit),) for digit in range(10)),
+    ((0x2D, 0x2D),),
+    ((0x2E, 0x2E),),
+    ((0x65, 0x65),),
+    ((0x45, 0x45),),
+    ((0x2B, 0x2B),),
+)
+MINUS, POINT, SMALL_E, CAPITAL_E, PLUS = range(10, 15)
+
+LESS, EQUAL, MORE = -1, 0, 1
+"""How the digits read so far compare with as many of a bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    low: Decimal | None
+    low_open: bool
+    high: Decimal | None
+    high_open: bool
+
+    @property
+    def everything(self) -> bool:
+        return self.low is None and self.high is None
+
+    @property
+    def zero(self) -> bool:
+        below = self.low is None or self.low < 0 or (self.low == 0 and not self.low_open)
+        above = self.high is None or self.high > 0 or (self.high == 0 and not self.high_open)
+        return below and above
+
+    def mirrored(self) -> Interval:
+        low = None if self.high is None else self.high.copy_negate()
+        high = None if self.low is None else self.low.copy_negate()
+        return Interval(low, self.high_open, high, self.low_open)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Multiples of `multiple` and of none of `avoided`, all counts of 10**-places."""
+
+    places: int
+    multiple: int | None
+    avoided: tuple[int, ...]
+
+    @property
+    def none(self) -> bool:
+        return self.multiple is None and not self.avoided
+
+
+class Table:
+    """The rows of an automaton in the making: states are given as tuples and explored once."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[int, int]] = [{}]
+        self.accepting: set[int] = set()
+        self.numbers: dict[tuple, int] = {}
+        self.queue: list[tuple] = []
+
+    def number(self, state: tuple) -> int:
+        found = self.numbers.get(state)
+        if found is None:
+            if len(self.rows) >= MAX_STATES:
+                raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
+            found = self.numbers[state] = len(self.rows)
+            self.rows.append({})
+            self.queue.append(state)
+        return found
+
+
+class Divisibility:
+    """The steps at work: a state is a class for each divisor, the one of `multiple` first."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.places = steps.places
+        numbers = (*(() if steps.multiple is None else (steps.multiple,)), *steps.avoided)
+        self.wants = steps.multiple is not None
+        self.divisors = [divisor(number) for number in numbers]
+        self.first = (0,) * len(self.divisors)
+
+    def after(self, classes: tuple[int, ...], digit: int) -> tuple[int, ...]:
+        return tuple(each.following[at][digit] for each, at in zip(self.divisors, classes, strict=True))
+
+    def exponents(self, classes: tuple[int, ...]) -> tuple[int | None, int | None] | None:
+        """The powers of ten (lowest, highest) that take a digit string into the set; None if none does."""
+        lowest = highest = None
+        for index, (each, at) in enumerate(zip(self.divisors, classes, strict=True)):
+            zeros = each.zeros[at]
+            if index == 0 and self.wants:
+                if zeros is None:
+                    return None
+                lowest = zeros
+            elif zeros is not None:
+                highest = zeros - 1 if highest is None else min(highest, zeros - 1)
+        return lowest, highest
+
+    def allows(self, classes: tuple[int, ...], power: int) -> bool:
+        powers = self.exponents(classes)
+        if powers is None:
+            return False
+        lowest, highest = powers
+        return (lowest is None or power >= lowest) and (highest is None or power <= highest)
+
+
+def compared(sofar: int, digit: int, bound: str, at: int) -> int:
+    if sofar != EQUAL:
+        return sofar
+    other = ord(bound[at]) - 0x30 if at < len(bound) else 0
+    return LESS if digit < other else MORE if digit > other else EQUAL
