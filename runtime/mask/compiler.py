@@ -245,10 +245,8 @@ class Compiler:
 
     def _options(self, arms: tuple[t.Arm, ...], counts: Counts, depth: int) -> list[tuple[Vector, Node]]:
         """The arms by what they add to the counters."""
-        by_vector: dict[Vector, list[t.Term]] = {}
-        for arm in arms:
-            by_vector.setdefault(counts.vector(arm.counts), []).append(arm.term)
-        return [(vector, self._choice(tuple(terms), depth)) for vector, terms in by_vector.items()]
+        found = counts.by_vector(arms)
+        return [(vector, self._choice(tuple(terms), depth)) for vector, terms in found.items()]
 
     def _array(self, term: t.Array, depth: int) -> Node:
         counts = _counts(term.counters, [*term.places, term.rest])

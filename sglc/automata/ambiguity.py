@@ -18,13 +18,12 @@ from sglc.automata.array_states import ArrayStates
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
 from sglc.automata.compound_words import entry, separated
-from sglc.automata.counts import Counts, Vector
+from sglc.automata.counts import Counts
 from sglc.automata.dfa import nice_char
 from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
 from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import (
     Anything,
-    Arm,
     Array,
     Bytes,
     CharDfa,
@@ -251,7 +250,7 @@ class _Walker:
             counts = Counts(term.counters)
             parts = (*term.properties, *term.families)
             labels = [
-                Label(tuple(_by_vector(part.arms, counts)), 1 if i < number else None)
+                Label(tuple(counts.by_vector(part.arms)), 1 if i < number else None)
                 for i, part in enumerate(parts)
             ]
             states = ObjectStates(
@@ -293,7 +292,7 @@ class _Walker:
         def build() -> Term:
             part = (*term.properties, *term.families)[label]
             key = dfa.literal(part.name) if isinstance(part, Property) else part.keys
-            values = list(_by_vector(part.arms, Counts(term.counters)).values())[option]
+            values = list(Counts(term.counters).by_vector(part.arms).values())[option]
             return entry(Text(key, term.encoding), term.colon, Choice(tuple(values)))
 
         return self.make((id(term), "entry", label, option), build)
@@ -488,14 +487,6 @@ class _Walker:
                         seen.add(opened)
                         queue.append((opened, text + chr(nice_char([(low, high)]))))
         return None
-
-
-def _by_vector(arms: tuple[Arm, ...], counts: Counts) -> dict[Vector, list[Term]]:
-    """The arms by what they count."""
-    found: dict[Vector, list[Term]] = {}
-    for arm in arms:
-        found.setdefault(counts.vector(arm.counts), []).append(arm.term)
-    return found
 
 
 def _hexadecimal(digits: Digits) -> tuple[tuple[int, int], ...]:

@@ -81,14 +81,11 @@ def _by_vector(
     arms: Iterable[Arm], counts: Counts, best: Best, count: int
 ) -> list[tuple[tuple[int, ...], tuple[Term, ...], Words]]:
     """(what they count, terms, words) of the arms that have words."""
-    found: dict[tuple[int, ...], tuple[list[Term], list[bytes]]] = {}
-    for arm in arms:
-        words = best(arm.term, count)
-        if words:
-            terms, known = found.setdefault(counts.vector(arm.counts), ([], []))
-            terms.append(arm.term)
-            known += words
-    return [(vector, tuple(terms), _take(words, count)) for vector, (terms, words) in found.items()]
+    found = counts.by_vector([arm for arm in arms if best(arm.term, 1)])
+    return [
+        (vector, tuple(terms), _take([word for term in terms for word in best(term, count)], count))
+        for vector, terms in found.items()
+    ]
 
 
 class _Entries:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sglc.automata.term import Counter
+from sglc.automata.term import Arm, Counter, Term
 
 Vector = tuple[int, ...]
 """One number for each counter that decides anything."""
@@ -32,6 +32,13 @@ class Counts:
         """How much an arm with these counters (by index, perhaps repeated) adds."""
         counts = tuple(counts)
         return tuple([counts.count(index) for index in self.kept])
+
+    def by_vector(self, arms: Iterable[Arm]) -> dict[Vector, list[Term]]:
+        """The terms of arms, by what they add."""
+        found: dict[Vector, list[Term]] = {}
+        for arm in arms:
+            found.setdefault(self.vector(arm.counts), []).append(arm.term)
+        return found
 
     def add(self, done: Vector, more: Vector) -> Vector | None:
         """The sum, or None where it passes a maximum."""
