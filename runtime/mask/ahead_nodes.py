@@ -8,7 +8,7 @@ import numpy as np
 
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa import any_char_class
-from sglc.runtime.mask.endings import completion
+from sglc.runtime.mask.endings import bound
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.machine import ACCEPT, DEAD, END, Machine, Node, Work
 from sglc.runtime.mask.text import TextTable
@@ -111,4 +111,4 @@ class NotBefore(Node):
 
     def shortest_from(self, machine: Machine, state: State) -> bytes:
         """Shortest without regard to what is barred; `endings.completion` sees to that."""
-        return completion(machine, state[0])
+        return bound(machine, state[0])

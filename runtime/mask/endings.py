@@ -24,7 +24,7 @@ def completion(machine: Machine, config: int) -> bytes:
     """A shortest byte string that leads to acceptance; the smallest of equally short ones."""
     found = machine.endings.get(config)
     if found is None:
-        found = _sum(machine, config)
+        found = bound(machine, config)
         if machine.looks_ahead and not _leads_to_end(machine, config, found):
             found = _search(machine, config)
         if len(machine.endings) > _MOST_ENDINGS:
@@ -33,7 +33,8 @@ def completion(machine: Machine, config: int) -> bytes:
     return found
 
 
-def _sum(machine: Machine, config: int) -> bytes:
+def bound(machine: Machine, config: int) -> bytes:
+    """A byte string as short as any completion; it is one where no text is greedy."""
     words = []
     for thread in machine.configs[config]:
         if thread == ACCEPT:
@@ -53,7 +54,7 @@ def _leads_to_end(machine: Machine, config: int, word: bytes) -> bool:
 
 def _search(machine: Machine, config: int) -> bytes:
     """Best-first search over bytes; sums are never too long (Hart, Nilsson and Raphael 1968)."""
-    bounds: dict[int, int] = {}
+    least: dict[int, int] = {}
     heap = [(0, b"", config)]
     seen: set[int] = set()
     while heap:
@@ -69,10 +70,10 @@ def _search(machine: Machine, config: int) -> bytes:
             after = machine.step(here, byte)
             if after in seen or after == DEAD:
                 continue
-            bound = bounds.get(after)
-            if bound is None:
-                bound = bounds[after] = len(_sum(machine, after))
-            heapq.heappush(heap, (len(word) + 1 + bound, word + bytes([byte]), after))
+            size = least.get(after)
+            if size is None:
+                size = least[after] = len(bound(machine, after))
+            heapq.heappush(heap, (len(word) + 1 + size, word + bytes([byte]), after))
     raise ConstraintError("no short way to complete greedy texts was found")
 
 
