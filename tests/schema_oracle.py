@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import term_oracle
 from sglc.automata.dfa import accepts as dfa_accepts
 from sglc.automata.term import (
     Arm,
@@ -80,8 +81,12 @@ class _Recogniser:
         assert isinstance(parts[0], Bytes) and isinstance(parts[-1], Bytes) and len(parts) == 3
         opening, closing, inside = parts[0].data, parts[-1].data, parts[1]
         if opening == b'"':
-            assert isinstance(inside, Text) and closing == b'"'
-            return isinstance(value, str) and self._string(inside, value)
+            assert closing == b'"'
+            if not isinstance(value, str):
+                return False
+            if isinstance(inside, Text):
+                return self._string(inside, value)
+            return term_oracle.accepts(Language(inside, self.rules), _text(value)[1:-1].encode())
         if opening == b"[" and isinstance(inside, Object):
             # Different strings are the keys of an object without values.
             assert inside.colon == Bytes(b"")

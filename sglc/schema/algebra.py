@@ -254,9 +254,9 @@ class Algebra:
         match part:
             case g.All(nodes):
                 found = [kind.every]
-                for number in nodes:
-                    forms = self.node_forms(kind, number, False, mode)
-                    found = self.product(kind, found, forms, frozenset({2 * number}))
+                for inner in nodes:
+                    forms = self.node_forms(kind, inner, False, mode)
+                    found = self.product(kind, found, forms, frozenset({2 * inner}))
                 return found
             case g.Any_(nodes):
                 return self._any(kind, nodes, mode)
@@ -284,11 +284,11 @@ class Algebra:
                 required = f.clauses_form(frozenset({(name, False), (other, True)}) for other in names)
                 if node is None:
                     return [required]
-                then = self.node_forms(kind, node, False, mode)
+                forms = self.node_forms(kind, node, False, mode)
                 if mode != PLAIN:
                     present = f.clauses_form([f.presence(name, True)])
-                    then = self.product(kind, [present], then, frozenset({2 * node}))
-                return self._union(kind, [absent, then])
+                    forms = self.product(kind, [present], forms, frozenset({2 * node}))
+                return self._union(kind, [absent, forms])
             case _:
                 return self._atom(kind, part, mode)
 
@@ -665,8 +665,8 @@ class Algebra:
         assert isinstance(part, g.UnevaluatedItems)
         if form.seen is None:
             return f.ANY_ARRAY
-        rest = self.either([self.literals(part.node), *form.marks])
-        return f.places_form((TRUE,) * form.seen, rest)
+        others = self.either([self.literals(part.node), *form.marks])
+        return f.places_form((TRUE,) * form.seen, others)
 
 
 def _only(clause: f.Clause) -> tuple[str, bool]:

@@ -357,14 +357,11 @@ def places_form(prefix: tuple[Literals, ...], rest: Literals) -> ArrayForm:
     high = len(prefix) if rest == FALSE else None
     while prefix and prefix[-1] == rest:
         prefix = prefix[:-1]
-    parts = (Places(prefix, TRUE if rest == FALSE else rest),)
     if rest == FALSE:
+        rest = TRUE
         while prefix and not prefix[-1]:
             prefix = prefix[:-1]
-        parts = (Places(prefix, TRUE),)
-    if not prefix and not parts[0].rest:
-        parts = ()
-    return ArrayForm(parts=parts, high=high)
+    return ArrayForm(parts=(Places(prefix, rest),) if prefix or rest else (), high=high)
 
 
 def meet_arrays(a: ArrayForm, b: ArrayForm) -> ArrayForm | None:

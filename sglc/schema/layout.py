@@ -5,7 +5,7 @@ A layout is an `Object` or `Array` term whose values are still sets of literals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -16,12 +16,10 @@ from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge, UnsupportedSchema
 from sglc.schema.forms import (
-    FALSE,
     TRUE,
     ArrayForm,
     Clause,
     Entries,
-    EntryCount,
     Literals,
     ObjectForm,
     both,
@@ -116,19 +114,19 @@ class Layouts:
         values = {name: form.value(name) for name in known}
         values = {name: value for name, value in values.items() if not self.algebra.is_empty(value)}
         families = self._families(form)
-        form, values = self._settle_counts(form, values, families)
-        if form is None:
+        settled, values = self._settle_counts(form, values, families)
+        if settled is None:
             return None
+        form = settled
         names = {
-            name: self.arms(value, self._counts(form, lambda count, name=name: count.allowed(name)))
+            name: self.arms(value, self._counts([count.allowed(name) for count in form.counts], form))
             for name, value in values.items()
         }
         names = {name: arms for name, arms in names.items() if arms}
         shown: list[tuple[CharDfa, Arms]] = []
         for keys, value, inside in families:
-            arms = self.arms(
-                value, self._counts(form, lambda count, inside=inside: _inside(count.parts, inside))
-            )
+            allowed = [_inside(count.parts, inside) for count in form.counts]
+            arms = self.arms(value, self._counts(allowed, form))
             if not automata.is_endless(keys):
                 keys = strings.minus_words(keys, frozenset(known))
             words = _few_words(keys)
@@ -142,13 +140,13 @@ class Layouts:
         layout.distinct = bool(shown) and self._needs_distinct(form)
         return layout
 
-    def _counts(self, form: ObjectForm, allowed: Callable[[EntryCount], Literals]) -> list[Count]:
-        found = []
-        for index, count in enumerate(form.counts):
-            counted = self.algebra.negate(allowed(count))
-            if counted != FALSE:
-                found.append((index, counted, count.high))
-        return found
+    def _counts(self, allowed: list[Literals], form: ObjectForm) -> list[Count]:
+        """The counts that matter where a count does not count what is `allowed`."""
+        return [
+            (index, self.algebra.negate(these), count.high)
+            for index, (these, count) in enumerate(zip(allowed, form.counts, strict=True))
+            if these
+        ]
 
     def _settle_counts(
         self, form: ObjectForm, values: dict[str, Literals], families: list[_Family]
@@ -214,7 +212,7 @@ class Layouts:
                     if keys.edges:
                         cut.append((keys, inside))
                 found = cut
-                if sum(len(keys.edges) for keys, _ in found) > self.limits.states:
+                if sum(len(keys.edges) for keys, _ in found) > self.limits.key_states:
                     raise SchemaTooLarge("the patterns of keys overlap in too many ways", "#")
             self._partitions[patterns] = found
         return found
@@ -460,7 +458,7 @@ def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literal
 def _all_words(part: strings.StringSet, limit: int) -> set[str] | None:
     if part.words is not None:
         return set(part.words)
-    if part.dfa is None or not automata.is_finite(part.dfa):
+    if part.dfa is None or part.format is not None or not automata.is_finite(part.dfa):
         return None
     found: set[str] = set()
     stack = [(0, "")]

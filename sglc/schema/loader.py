@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from sglc.schema.dialect import Dialect, custom_dialect, draft_dialect, standard_dialect, subschemas
-from sglc.schema.errors import SchemaError
+from sglc.schema.errors import SchemaError, SchemaTooLarge
 from sglc.schema.metaschemas import metaschema
 from sglc.schema.options import SchemaOptions
 
@@ -65,6 +65,8 @@ class Loader:
         try:
             text = json.dumps(schema, default=str)
         except (ValueError, TypeError) as fault:
+            if "digits" in str(fault):
+                raise SchemaTooLarge("a number has too many digits", path) from None
             raise SchemaError(f"the schema is not JSON: {fault}", path) from None
         except RecursionError:
             raise SchemaError("the schema is nested too deep", path) from None

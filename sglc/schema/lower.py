@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 
 from sglc.automata import dfa as automata
+from sglc.automata.format_terms import format_language
 from sglc.automata.json_number import NumberError
 from sglc.automata.term import (
     Arm,
@@ -62,6 +63,8 @@ class Lowering:
         self._scalars: dict[object, Term | None] = {}
         self.encoding = "json" if options.spelling == "canonical" else "json-any"
         blank = Text(_BLANK, max_chars=options.blanks)
+        self.comma: Term
+        self.colon: Term
         match options.spacing:
             case "canonical":
                 self.comma, self.colon = Bytes(b", "), Bytes(b": ")
@@ -357,7 +360,7 @@ class Lowering:
                     if term is not None:
                         arms.append(term)
             if figures:
-                dfa = numbers.automaton(figures, self.options.spelling)
+                dfa = numbers.automaton(figures, self.options.numbers or self.options.spelling)
                 if dfa.edges:
                     arms.append(Text(dfa))
         except (automata.TooLarge, NumberError) as fault:
@@ -369,6 +372,11 @@ class Lowering:
         return None if not arms else arms[0] if len(arms) == 1 else Choice(tuple(arms))
 
     def _text(self, part: strings.StringSet) -> Term | None:
+        if part.format is not None:
+            found = format_language(part.format, self.encoding)
+            assert found is not None
+            self.rules.update(found.rules)
+            return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
         if part.words is not None:
             dfa = automata.words(part.words)
         else:

@@ -23,6 +23,8 @@ class SchemaLimits:
     """Different combinations of subschemas that one value must satisfy at once."""
     states: int = 50_000
     """States of one automaton of strings or numbers."""
+    key_states: int = 4_000
+    """States of the automata of the keys of one object, where patterns are told apart."""
     domain: int = 64
     """Values that `uniqueItems` tells apart."""
     arms: int = 64
@@ -38,6 +40,7 @@ class SchemaOptions:
     spacing    `canonical`: `", "` and `": "` as json.dumps writes; `compact`: none; `flexible`: up to
                `blanks` blanks or newlines around every token inside arrays and objects
     spelling   of strings and numbers: the one that json.dumps(ensure_ascii=False) writes, or any legal one
+    numbers    the spelling of numbers, where it is not to be that of strings
     formats    whether `format` is asserted (for the names of the standard; others are annotations)
     distinct   whether keys that are known by a pattern only may not occur twice either
     resources  schemas that references may lead to, by absolute URI; nothing is ever fetched
@@ -47,6 +50,7 @@ class SchemaOptions:
     order: Literal["declared", "any"] = "declared"
     spacing: Literal["canonical", "compact", "flexible"] = "canonical"
     spelling: Literal["canonical", "any"] = "canonical"
+    numbers: Literal["canonical", "any"] | None = None
     formats: bool = True
     distinct: bool = False
     blanks: int = 4

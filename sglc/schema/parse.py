@@ -302,7 +302,7 @@ class _Reader:
         nodes = tuple(self.below(place, item, word, str(index)) for index, item in enumerate(found))
         if not nodes:
             raise SchemaError(f"{word} must have at least one schema", f"{place.path}/{word}")
-        return {"allOf": g.All, "anyOf": g.Any_, "oneOf": g.One}[word](nodes)
+        return g.All(nodes) if word == "allOf" else g.Any_(nodes) if word == "anyOf" else g.One(nodes)
 
     def negation(self, place: Place, value: dict[str, Any], word: str) -> Part:
         return g.Not(self.below(place, value["not"], "not"))

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa as automata
+from sglc.automata.format_terms import format_language
 from sglc.automata.formats import format_text
 from sglc.automata.json_number import NumberSet
 from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.regex_term import regex_texts
 from sglc.automata.term import CharDfa
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
@@ -67,7 +69,10 @@ class Scalars:
             if literal == 1:
                 return kind.complement(kind.every)
             value = self.node(kind, literal >> 1)
-            found = kind.meet(found, kind.complement(value) if literal & 1 else value)
+            try:
+                found = kind.meet(found, kind.complement(value) if literal & 1 else value)
+            except strings.NotRegular as fault:
+                raise _not_regular(fault, self.graph.nodes[literal >> 1].path) from None
             if not found:
                 break
         return found
@@ -93,6 +98,8 @@ class Scalars:
                         found = kind.meet(found, value)
                         if not found:
                             break
+            except strings.NotRegular as fault:
+                raise _not_regular(fault, node.path) from None
             except automata.TooLarge as fault:
                 raise SchemaTooLarge(str(fault), node.path) from None
         self._known[key] = found
@@ -164,11 +171,15 @@ class Scalars:
             case g.Length(low, high):
                 return strings.of_length(low, high)
             case g.Pattern(pattern, path):
-                dfa = pattern_automaton(pattern, path)
-                return strings.EVERY if dfa == automata.all_words() else strings.of_dfa(dfa)
+                return pattern_strings(pattern, path)
             case g.Format(name, path):
                 return format_strings(name, path)
         return None
+
+
+def _not_regular(fault: strings.NotRegular, path: str) -> UnsupportedSchema:
+    reason = f"the format {str(fault)!r} is no regular set, so it stands alone or not at all"
+    return UnsupportedSchema("format", path, reason)
 
 
 def _constants(part: Part) -> Constants | None:
@@ -189,15 +200,23 @@ def _constants(part: Part) -> Constants | None:
     return None
 
 
-def pattern_automaton(pattern: str, path: str) -> CharDfa:
+def pattern_strings(pattern: str, path: str) -> strings.Strings:
     """The strings in which an ECMAScript pattern matches somewhere."""
+    try:
+        texts = regex_texts(pattern, anchored=False, dialect="ecma")
+    except RegexError as fault:
+        raise UnsupportedSchema("pattern", path, str(fault)) from None
+    return strings.union(
+        strings.StringSet(dfa=text.dfa, low=text.min_chars, high=text.max_chars) for text in texts
+    )
+
+
+def pattern_automaton(pattern: str, path: str) -> CharDfa:
+    """The same as one automaton, for patterns of keys."""
     try:
         return compile_regex(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
         raise UnsupportedSchema("pattern", path, str(fault)) from None
-
-
-_NOT_AUTOMATA = frozenset({"regex", "idn-hostname"})
 
 
 def format_strings(name: str, path: str) -> strings.Strings | None:
@@ -205,6 +224,8 @@ def format_strings(name: str, path: str) -> strings.Strings | None:
     found = format_text(name)
     if found is not None:
         return (strings.StringSet(dfa=found.dfa, high=found.max_chars),)
-    if name in _NOT_AUTOMATA:
-        raise UnsupportedSchema("format", path, f"the texts of the format {name!r} are not a regular set")
+    if format_language(name) is not None:
+        return (strings.StringSet(format=name),)
+    if name == "idn-hostname":
+        raise UnsupportedSchema("format", path, "which labels are valid names is not a regular set")
     return None

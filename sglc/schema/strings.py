@@ -19,15 +19,20 @@ NO_WORDS: frozenset[str] = frozenset()
 @dataclass(frozen=True, slots=True)
 class StringSet:
     """The strings that are among `words` (None: any), not among `minus`, words of `dfa` (None: any), and of
-    `low` to `high` characters. With `words` nothing else is set: they are tested when they are met."""
+    `low` to `high` characters. With `words` nothing else is set: they are tested when they are met. Nor with
+    `format`, the name of a format that is a grammar: such a set can only be joined with others.
+    """
 
     words: frozenset[str] | None = None
     minus: frozenset[str] = NO_WORDS
     dfa: CharDfa | None = None
     low: int = 0
     high: int | None = None
+    format: str | None = None
 
     def contains(self, text: str) -> bool:
+        if self.format is not None:
+            raise NotRegular(self.format)
         if self.words is not None:
             return text in self.words
         return (
@@ -36,6 +41,10 @@ class StringSet:
             and (self.high is None or len(text) <= self.high)
             and (self.dfa is None or automata.accepts(self.dfa, text))
         )
+
+
+class NotRegular(ValueError):
+    """A format that is no regular set would have to be combined with other requirements; its name."""
 
 
 ALL = StringSet()
@@ -51,6 +60,10 @@ def finite(words: Iterable[str]) -> Strings:
 
 def of_dfa(dfa: CharDfa) -> Strings:
     return (StringSet(dfa=dfa),) if dfa.edges else ()
+
+
+def union(parts: Iterable[StringSet]) -> Strings:
+    return _tidy(list(parts))
 
 
 def of_length(low: int, high: int | None) -> Strings:
@@ -95,17 +108,33 @@ def _tidy(parts: list[StringSet]) -> Strings:
             words |= part.words
         else:
             others[part] = None
+    others = {StringSet() if _is_all(other) else other: None for other in others}
     if ALL in others:
         return EVERY
     if words and others:
-        words = {word for word in words if not any(other.contains(word) for other in others)}
+        regular = [other for other in others if other.format is None]
+        words = {word for word in words if not any(other.contains(word) for other in regular)}
     found = list(others)
     if words:
         found.append(StringSet(frozenset(words)))
     return tuple(found)
 
 
+def _is_all(one: StringSet) -> bool:
+    """Whether the set has no requirement but an automaton of everything."""
+    return one.dfa is not None and one.dfa == _ALL_WORDS and replace(one, dfa=None) == ALL
+
+
+_ALL_WORDS = automata.all_words()
+
+
 def _meet(a: StringSet, b: StringSet) -> StringSet | None:
+    if a == b:
+        return a
+    if a.format is not None or b.format is not None:
+        if ALL in (a, b):
+            return b if a == ALL else a
+        raise NotRegular(a.format or b.format)
     if a.words is not None or b.words is not None:
         words, other = (a.words, b) if a.words is not None else (b.words, a)
         assert words is not None
@@ -122,6 +151,8 @@ def _meet(a: StringSet, b: StringSet) -> StringSet | None:
 
 
 def _complement(one: StringSet) -> Strings:
+    if one.format is not None:
+        raise NotRegular(one.format)
     if one.words is not None:
         return (StringSet(minus=one.words),)
     parts: list[StringSet] = []
@@ -252,6 +283,8 @@ def key_automaton(these: Strings, limit: int) -> CharDfa | None:
     """One automaton of the whole set, bounds unrolled; None if that would pass `limit` states."""
     result = automata.NONE
     for one in these:
+        if one.format is not None:
+            raise NotRegular(one.format)
         if one.words is not None:
             part = automata.words(one.words)
         else:
@@ -277,8 +310,8 @@ def _lengths(low: int, high: int | None) -> CharDfa:
 
 def one_automaton(these: Strings) -> list[StringSet]:
     """The same union with fewer parts: automata without bounds on length joined into one."""
-    free = [one for one in these if one.words is None and not one.low and one.high is None]
-    rest = [one for one in these if one.words is not None or one.low or one.high is not None]
+    free = [one for one in these if one.words is None and not one.low and one.high is None and not one.format]
+    rest = [one for one in these if one not in free]
     if len(free) > 1:
         dfa = automata.NONE
         for one in free:
