@@ -73,7 +73,7 @@ def shortest_by_search(matcher: Matcher, enough: int) -> int:
                 twin = place.clone()
                 assert twin.accept(byte)
                 following.setdefault(twin.config, twin)
-        if len(following) > 600:
-            return enough
+            if len(following) > 600:
+                return enough
         level = following
     raise AssertionError("the completion is not a completion")
