@@ -22,7 +22,7 @@ from sglc.kernels.library import COUNT, POINTER, Library, address
 
 THREADED_BYTES = 16 << 20
 """Bytes that each further thread of a batch must have to write. Two threads copy 1,000 rows of 16 kB in two
-thirds of the time of one, but 128 rows in half as much again: copies wait for memory, threads for each other."""
+thirds of the time of one, but 128 rows take half as long again: waking a thread costs more than it saves."""
 MOST_THREADS = 8
 
 

@@ -80,8 +80,8 @@ def test_what_the_code_imports_is_declared() -> None:
     declared = {
         re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in PYPROJECT["project"]["dependencies"]
     }
-    wanted = set(THIRD_PARTY) | (OPEN - {"typing_extensions", "huggingface_hub"})
-    assert wanted <= declared
+    come_along = {"typing_extensions", "huggingface_hub", "triton"}  # the last with torch for GPUs
+    assert (set(THIRD_PARTY) | OPEN) - come_along <= declared
 
 
 def test_the_ban_on_bare_names_is_complete() -> None:
