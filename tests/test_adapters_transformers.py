@@ -81,9 +81,8 @@ WAYS = {
 def test_one_constraint_for_all_prompts(way: dict[str, Any]) -> None:
     for pattern in PATTERNS:
         processor = ConstraintLogitsProcessor(compile_constraint(regex=pattern), vocabulary())
-        for prompts in (PROMPTS, PROMPTS[:1]):
-            for text, ended in generate(processor, prompts, **way):
-                assert ended and re.fullmatch(pattern, text), (pattern, text)
+        for text, ended in generate(processor, PROMPTS, **way):
+            assert ended and re.fullmatch(pattern, text), (pattern, text)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
