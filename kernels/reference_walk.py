@@ -133,10 +133,9 @@ def walk_leaf(
 
 
 def walk_literal(
-    trie: TrieArrays, entries: np.ndarray, data: np.ndarray, first: np.ndarray, mask: np.ndarray,
-    exits: np.ndarray,
-) -> int:  # fmt: skip
-    """Follow the bytes `data` uint8[n], n > 0; the nodes after them whose byte is in `first` go to `exits`.
+    trie: TrieArrays, entries: np.ndarray, data: np.ndarray, mask: np.ndarray, exits: np.ndarray
+) -> int:
+    """Follow the bytes `data` uint8[n], n > 0; the nodes after them go to `exits`.
 
     Returns the number of exits.
     """
@@ -153,8 +152,7 @@ def walk_literal(
             node += 1
             if position == len(data) - 1:
                 while node < stop:
-                    if first[trie.byte[node]]:
-                        exits[out] = node
-                        out += 1
+                    exits[out] = node
+                    out += 1
                     node = int(trie.end[node])
     return out

@@ -32,7 +32,7 @@ _WALKS = Library(
             *(_N, *_TRIE, _P, _N, _I, _I, _I, _I, *[_P] * 5, _N),
             *(*[_P] * 4, _N, _N, _I, *[_P] * 6),
         ),
-        "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P, _P),
+        "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P),
     },
 )
 
@@ -167,17 +167,17 @@ class SubtreeWalk:
                 return self._exits[:found].copy(), self._ends[:found].copy(), int(cursor[4])
             fill(missing)
 
-    def literal(self, entries: np.ndarray, data: bytes, first: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `reference_walk.walk_literal`: returns the exits."""
         kernels = _WALKS.functions()
         if kernels is None:
             count = reference_walk.walk_literal(
-                self.trie, entries, np.frombuffer(data, np.uint8), first, mask, self._exits
+                self.trie, entries, np.frombuffer(data, np.uint8), mask, self._exits
             )
         else:
             count = kernels.walk_literal(
-                *self._arrays, address(entries), len(entries), data, len(data), address(first),
-                address(mask), self._scratch[3],
+                *self._arrays, address(entries), len(entries), data, len(data), address(mask),
+                self._scratch[3],
             )  # fmt: skip
         return self._exits[:count].copy()
 

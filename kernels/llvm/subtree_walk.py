@@ -188,7 +188,7 @@ def _walk_leaf(module: ir.Module) -> None:
 def _walk_literal(module: ir.Module) -> None:
     f = Function(
         module, "sglc_walk_literal", I64,
-        {**_TRIE, "entries": P32, "count": I64, "data": P8, "size": I64, "first": P8, "mask": P32,
+        {**_TRIE, "entries": P32, "count": I64, "data": P8, "size": I64, "mask": P32,
          "exits": P32},
     )  # fmt: skip
     b = f.b
@@ -218,10 +218,8 @@ def _walk_literal(module: ir.Module) -> None:
                 with f.loop() as (_, gone):
                     child = f.get(node)
                     f.leave_unless(b.icmp_signed("<", child, last), gone)
-                    byte = b.zext(f.load("byte", child), I64)
-                    with f.when(b.icmp_unsigned("!=", f.load("first", byte), I8(0))):
-                        f.store("exits", f.get(out), b.trunc(child, I32))
-                        f.set(out, b.add(f.get(out), I64(1)))
+                    f.store("exits", f.get(out), b.trunc(child, I32))
+                    f.set(out, b.add(f.get(out), I64(1)))
                     f.set(node, f.long(f.load("end", child)))
                 b.branch(lost)
         f.set(entry, b.add(f.get(entry), I64(1)))

@@ -18,6 +18,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from sglc.kernels.subtrees import Quiet
 from sglc.runtime.mask.trie import Trie
 
 _CONTROL, _TILDE, CONTROL_1, OTHER, PARTIAL = 1, 2, 3, 126, 127
@@ -45,13 +46,6 @@ def bytes_in(groups: np.ndarray) -> np.ndarray:
     return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[_GROUP]
 
 
-def groups_without(excluded: np.ndarray) -> np.ndarray:
-    """uint64[2]: all groups but those of the excluded bytes, bool[256]."""
-    flags = np.ones(128, bool)
-    flags[_GROUP[excluded]] = False
-    return np.packbits(flags, bitorder="little").view(np.uint64)
-
-
 class Columns:
     """The facts about one vocabulary.
 
@@ -76,28 +70,48 @@ class Columns:
         flags[owner[1:][(flat[:-1] == 0xC2) & (flat[1:] >= 0x80) & (flat[1:] < 0xA0)]] = True
         self._with[CONTROL_1] = self._pack(flags)
         self._short: dict[int, np.ndarray] = {}
-        self._inside: OrderedDict[bytes, np.ndarray] = OrderedDict()
+        self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
+        self._quiet: dict[bytes, Quiet] = {}
         self.below = _below(trie, partial)
+
+    def quiet_but(self, first: np.ndarray) -> Quiet:
+        """All groups but those of some bytes, bool[256]."""
+        key = first.tobytes()
+        found = self._quiet.get(key)
+        if found is None:
+            flags = np.ones(128, bool)
+            flags[_GROUP[first]] = False
+            groups = np.packbits(flags, bitorder="little").view(np.uint64)
+            if len(self._quiet) > _MOST_CLASSES:
+                self._quiet.clear()
+            found = self._quiet[key] = Quiet(self.below, ~first, groups)
+        return found
 
     def inside(self, groups: np.ndarray, most: int | None) -> np.ndarray:
         """The tokens of whole characters with no byte outside of the groups and up to `most` characters."""
-        key = groups.tobytes()
+        if most is not None and most >= self.longest:
+            most = None
+        key = (groups.tobytes(), most)
         found = self._inside.get(key)
-        if found is None:
+        if found is not None:
+            self._inside.move_to_end(key)
+            return found
+        if most is None:
             flags = np.unpackbits(groups.view(np.uint8), bitorder="little")
             outside = np.zeros(self._words, np.int32)
             for group, column in self._with.items():
                 if not flags[group]:
                     outside |= column
-            found = self._inside[key] = self._whole & ~outside
-            if len(self._inside) > _MOST_CLASSES:
-                self._inside.popitem(last=False)
-        if most is None or most >= self.longest:
-            return found
-        short = self._short.get(most)
-        if short is None:
-            short = self._short[most] = self._pack(self.characters <= most)
-        return found & short
+            found = self._whole & ~outside
+        else:
+            short = self._short.get(most)
+            if short is None:
+                short = self._short[most] = self._pack(self.characters <= most)
+            found = self.inside(groups, None) & short
+        self._inside[key] = found
+        if len(self._inside) > _MOST_CLASSES:
+            self._inside.popitem(last=False)
+        return found
 
     def _with_group(self, groups: np.ndarray, owner: np.ndarray) -> dict[int, np.ndarray]:
         """By group: the tokens that contain one of its bytes."""

@@ -65,6 +65,10 @@ class KeyLeaf(LeafTable):
             return 0, 0, UNBOUNDED
         return BOUNDARY | (ENDS if self.table.end(local) >= 0 else 0), 0, UNBOUNDED
 
+    def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
+        open = int.from_bytes(place.open.astype("<u8").tobytes(), "little")
+        return bool(self.table.below(self.places[state]) & open)
+
     def labels(self, state: int) -> Sequence[int]:
         below = self.table.below(self.places[state])
         return [below >> 64 * word & _WORD for word in range(self.width)]

@@ -94,6 +94,8 @@ class LeafTable:
             np.zeros((8, width), np.uint64),
         )
         self._lists: dict[int, list[int]] = {}
+        self.flags: list[int] = []
+        """Flags of the states but KNOWN, as Python numbers."""
 
     def count(self) -> int:
         """The number of states known so far."""
@@ -171,12 +173,12 @@ class LeafTable:
         """Which kind of word ends in a state; -1 if there is only one kind."""
         return -1
 
-    def alive(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> bool:
+    def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
         """Whether a word leads from a state with so many characters to come (most: UNBOUNDED is no limit)."""
-        arrays = self.arrays
-        if not (arrays.lo[state] <= most and arrays.hi[state] >= least):
-            return False
-        return not len(open) or bool((arrays.labels[state] & open).any())
+        if least <= 0 and most >= UNBOUNDED // 2:
+            return True
+        arrays = self.current()
+        return bool(arrays.lo[state] <= most and arrays.hi[state] >= least)
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
@@ -209,7 +211,9 @@ class LeafTable:
         new = range(self._size, count)
         facts = [self.describe(state) for state in new]
         some = slice(self._size, count)
-        arrays.flags[some] = [fact[0] for fact in facts]
+        flags_of = [fact[0] for fact in facts]
+        self.flags += flags_of
+        arrays.flags[some] = flags_of
         arrays.lo[some] = [fact[1] for fact in facts]
         arrays.hi[some] = [fact[2] for fact in facts]
         if arrays.labels.shape[1]:

@@ -132,7 +132,8 @@ def _read_leaf(
     follow: np.ndarray | None = None
     left: list[tuple[int, int]] = []
     taken = 0
-    flags = table.current().flags
+    table.current()
+    flags = table.flags
     for position in range(at, len(data)):
         byte = data[position]
         if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
@@ -143,9 +144,10 @@ def _read_leaf(
         local = table.step(local, byte)
         if local < 0:
             return left
-        flags = table.current().flags
-        taken += int(flags[local]) & BOUNDARY
-        if not table.alive(local, least - taken, most - taken, place.open):
+        if local >= len(flags):
+            table.current()
+        taken += flags[local] & BOUNDARY
+        if not table.alive(local, least - taken, most - taken, place):
             return left
     for cont in group.conts:
         landed.update(machine.configs[node.land(machine, state, cont, local, taken, data[at:])])

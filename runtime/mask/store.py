@@ -13,7 +13,6 @@ from sglc.automata.term import Encoding
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.columns import groups_without
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
@@ -23,16 +22,22 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
 _MOST_CLASSES = 64
-_ANY_BYTE = np.ones(256, bool)
 _NO_ROW = np.zeros(1, np.int32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Mask:
-    """A mask row (int32[words], not to be written to) and the number of its tokens."""
+    """A mask row (int32[words], not to be written to)."""
 
     row: np.ndarray
-    count: int
+    _count: int = -1
+
+    @property
+    def count(self) -> int:
+        """The number of its tokens."""
+        if self._count < 0:
+            self._count = count_bits(self.row)
+        return self._count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +85,7 @@ class MaskStore:
                     return self.masks[shared]
                 row = np.zeros(self.vocabulary.words, np.int32)
                 lost = self._compute(config, row, account)
-                found = Mask(row, count_bits(row))
+                found = Mask(row)
                 row.flags.writeable = False
                 while len(self.masks) >= self._most_masks:
                     del self.masks[next(iter(self.masks))]
@@ -120,7 +125,7 @@ class MaskStore:
         pending: list[tuple[int, np.ndarray]] = []
         for group in machine.groups(config):
             if group.run:
-                exits = whole.literal(whole.roots, group.run, _ANY_BYTE, row)
+                exits = whole.literal(whole.roots, group.run, row)
                 if len(exits):
                     pending.append((group.behind(machine), exits))
             elif group.leaf is None:
@@ -151,7 +156,7 @@ class MaskStore:
             account.check()
             for group in machine.groups(config):
                 if group.run:
-                    exits = whole.literal(entries, group.run, _ANY_BYTE, row)
+                    exits = whole.literal(entries, group.run, row)
                     if len(exits):
                         pending.append((group.behind(machine), exits))
                 elif group.leaf is None:
@@ -183,7 +188,10 @@ class MaskStore:
             exits, labels = exits[open], None if labels is None else labels[open]
         if labels is None:
             return [(group.leave(machine, -1), exits)]
-        return [(group.leave(machine, label), exits[labels == label]) for label in np.unique(labels).tolist()]
+        some = set(labels.tolist())
+        if len(some) == 1:
+            return [(group.leave(machine, some.pop()), exits)]
+        return [(group.leave(machine, label), exits[labels == label]) for label in some]
 
     def _paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
@@ -212,7 +220,7 @@ class MaskStore:
         if still is not None and not (first & still.bytes).any():
             if still.uniform is not None:
                 inside = self._class(still.uniform, table.encoding, None).row
-                quiet = Quiet(columns.below, ~first, groups_without(first))
+                quiet = columns.quiet_but(first)
                 names = table.names(place)
                 if names is not None:
                     return self._named(names, still.uniform, table, first), inside
