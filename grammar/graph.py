@@ -99,8 +99,11 @@ class Graph:
             elif kind[node] == REPEAT and productive[node] and not productive[below[node][0]]:
                 kind[node], below[node] = SEQUENCE, ()
         self.productive = productive
-        self.nullable = self._closure(self._nullable_need())
+        self.find_nullable()
         self.nonempty = self._nonempty()
+
+    def find_nullable(self) -> None:
+        self.nullable = self._closure(self._nullable_need())
 
     def _closure(self, need: list[int]) -> list[bool]:
         """Nodes that hold once `need` of the nodes below them do (least fixed point; -1: never)."""

@@ -19,7 +19,7 @@ from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
-from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis
+from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.regular import alternation
 from sglc.grammar.regular_parts import Regular
@@ -46,6 +46,11 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
     check_names(grammar)
     tokens = Tokens(grammar)
     graph = build_graph(grammar, tokens)
+    longest = options.lexing == "longest"
+    rivals = {}
+    if longest:
+        graph.find_nullable()
+        rivals = rivals_of(graph, grammar, tokens)
     graph.analyse()
     if not graph.productive[graph.start]:
         raise GrammarError(
@@ -54,7 +59,10 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
         )  # fmt: skip
     remove_left_recursion(graph)
     graph.analyse()
-    lexis = (longest_lexis if options.lexing == "longest" else dynamic_lexis)(graph, grammar, tokens)
+    if longest:
+        lexis = longest_lexis(graph, grammar, tokens, rivals)
+    else:
+        lexis = dynamic_lexis(graph, grammar, tokens)
     contexts = Contexts(graph, lexis)
     if contexts.dead(graph.start, ALL):
         raise GrammarError(

@@ -61,30 +61,41 @@ def dynamic_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
     return replace(_relevant(graph, nodes, parts, _skipped(grammar, tokens, {})), whole=True)
 
 
-def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
+def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: dict[int, list[Token]]) -> Lexis:
     """Terminals as a lexer tells them from each other."""
     nodes = graph.reached(graph.start)
-    leaves = [node for node in nodes if graph.kind[node] == LEAF]
-    token_of: dict[int, Token] = {}
-    for node in leaves:
-        about = graph.about[node]
-        if not isinstance(about, Token):
-            raise GrammarError(
-                "this grammar has no terminals that could be matched longest-first",
-                hint="leave out lexing='longest'",
-            )
-        token_of[node] = about
-    ignored = [tokens.named(name) for name in dict.fromkeys(grammar.ignore)]
-    rivals = _rivals(graph, nodes, token_of, ignored)
+    token_of = _tokens_of(graph, nodes)
+    ignored = _ignored(grammar, tokens)
     known: dict[int, Automaton] = {}
     parts = {}
     for node, token in token_of.items():
-        if token.index not in known:
-            known[token.index] = _Contest(token, rivals[token.index]).parts()
+        if token in ignored:
+            # A lexer drops what is ignored before the parser could ask for it.
+            known[token.index] = ()
+        elif token.index not in known:
+            known[token.index] = _Contest(token, rivals[token.index], ignored).parts()
         parts[node] = known[token.index]
     everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
-    matched = {token.index: _Contest(token, everything).parts() for token in ignored}
+    matched = {token.index: _Contest(token, everything, ignored).parts() for token in ignored}
     return _relevant(graph, nodes, parts, _skipped(grammar, tokens, matched))
+
+
+def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
+    found: dict[int, Token] = {}
+    for node in nodes:
+        if graph.kind[node] == LEAF:
+            about = graph.about[node]
+            if not isinstance(about, Token):
+                raise GrammarError(
+                    "this grammar has no terminals that could be matched longest-first",
+                    hint="leave out lexing='longest'",
+                )
+            found[node] = about
+    return found
+
+
+def _ignored(grammar: Grammar, tokens: Tokens) -> list[Token]:
+    return [tokens.named(name) for name in dict.fromkeys(grammar.ignore)]
 
 
 def _reads(about: object) -> Automaton:
@@ -236,14 +247,15 @@ class _Skip:
 # --- a terminal among others ----------------------------------------------------------------------------
 
 
-def _rivals(
-    graph: Graph, nodes: list[int], token_of: dict[int, Token], ignored: list[Token]
-) -> dict[int, list[Token]]:
-    """By terminal: those that may be tried where it is read.
+def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[Token]]:
+    """By terminal: those that may be tried where it is read; of a graph in which nothing is left out yet.
 
     What the lexer tries depends on the state of the parser, and that on the terminal before; so two terminals
     are tried together only if both may come after the same one (or at the beginning).
     """
+    nodes = graph.reached(graph.start)
+    token_of = _tokens_of(graph, nodes)
+    ignored = _ignored(grammar, tokens)
     everything = list({token.index: token for token in token_of.values()}.values())
     if len(everything) > _MANY_TOKENS:
         return {token.index: [*everything, *ignored] for token in everything}
@@ -267,10 +279,14 @@ def _rivals(
     }  # fmt: skip
 
 
+_Machine = tuple[CharDfa, str, Ranges]
+"""A rival: its automaton, how it is told (`before`, `told`, `keyword`), what may not follow its texts."""
+
+
 class _Contest:
     """A terminal beside those that are tried before it."""
 
-    def __init__(self, token: Token, rivals: Iterable[Token]) -> None:
+    def __init__(self, token: Token, rivals: Iterable[Token], ignored: list[Token]) -> None:
         self.token = token
         own = token.order()
         self.before: list[tuple[Token, bool]] = []
@@ -280,22 +296,33 @@ class _Contest:
             if rival.index == token.index:
                 continue
             told = rival.priority == token.priority and rival.is_text != token.is_text
+            if token in ignored or (rival in ignored and token.is_text):
+                # What a pattern is ignored as, it is whatever its text.
+                told = False
             if not token.is_text and told and _matches_whole(token, rival.value):
                 self.keywords.append(rival)
-            elif rival.order() < own:
+            elif _may_be_tried_before(rival, token, own):
                 self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
 
     def parts(self) -> Automaton:
         """The texts that are read back as this terminal, and the characters that may not follow them."""
-        machines: list[tuple[CharDfa, str]] = []
+        machines: list[_Machine] = []
         for rival, told in self.before:
-            machines += [(dfa, "told" if told else "before") for dfa, _ in rival.automaton]
+            machines += [(dfa, "told" if told else "before", barred) for dfa, barred in rival.automaton]
         for rival in self.keywords:
-            machines += [(dfa, "keyword") for dfa, _ in rival.automaton]
+            machines += [(dfa, "keyword", ()) for dfa, _ in rival.automaton]
         found: list[tuple[CharDfa, Ranges]] = []
         for dfa, barred in self.token.automaton:
             found += _run_beside(dfa, barred, _touching(dfa, machines))
         return tuple(found)
+
+
+def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
+    order = rival.order()
+    if order[:3] == own[:3] and (rival.name.startswith("__") or token.name.startswith("__")):
+        # The name that Lark makes up decides.
+        return True
+    return order < own
 
 
 def _matches_whole(token: Token, text: str) -> bool:
@@ -303,24 +330,22 @@ def _matches_whole(token: Token, text: str) -> bool:
     return accepts(token.automaton, text)
 
 
-def _touching(dfa: CharDfa, machines: list[tuple[CharDfa, str]]) -> list[tuple[CharDfa, str]]:
+def _touching(dfa: CharDfa, machines: list[_Machine]) -> list[_Machine]:
     """Those that begin with a character that this one may begin with."""
     begins = charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
     return [
-        (other, role)
-        for other, role in machines
+        (other, role, barred)
+        for other, role, barred in machines
         if other.edges and meet(begins, charset.ranges((low, high) for low, high, _ in other.edges[0]))
     ]
 
 
-def _run_beside(
-    dfa: CharDfa, own_barred: Ranges, machines: list[tuple[CharDfa, str]]
-) -> list[tuple[CharDfa, Ranges]]:
+def _run_beside(dfa: CharDfa, own_barred: Ranges, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
     """The product of a terminal with its rivals, by the characters that may not follow.
 
     A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
     """
-    automata = [dfa, *(other for other, _ in machines)]
+    automata = [dfa, *(other for other, _, _ in machines)]
     sets = dict.fromkeys(((low, high),) for one in automata for row in one.edges for low, high, _ in row)
     numbers = {these: index for index, these in enumerate(sets)}
     blocks, members = atoms(list(numbers))
@@ -347,7 +372,7 @@ def _run_beside(
         rows.append(row)
         for block, target in tables[0][own].items():
             following: list[_Place] = [(target, False)]
-            for (other, role), table, place in zip(machines, tables[1:], places[1:], strict=True):
+            for (other, role, _), table, place in zip(machines, tables[1:], places[1:], strict=True):
                 after = _step(other, role, table, place, block)
                 if after is _LOST:
                     break
@@ -388,17 +413,21 @@ def _step(other: CharDfa, role: str, table: list[dict[int, int]], place: _Place,
 
 def _barred_at(
     own: int, places: tuple[_Place, ...], tables: list[list[dict[int, int]]], blocks: list[Ranges],
-    machines: list[tuple[CharDfa, str]],
+    machines: list[_Machine],
 ) -> list[tuple[int, int]] | None:  # fmt: skip
     """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
     found = set(tables[0][own])
-    for (other, role), table, place in zip(machines, tables[1:], places[1:], strict=True):
+    more: list[tuple[int, int]] = []
+    for (other, role, barred), table, place in zip(machines, tables[1:], places[1:], strict=True):
         if place is None:
             continue
         state, matched = place
         ends = state in other.accepting
         if (role == "keyword" and ends) or (role == "told" and matched and not ends):
             return None
+        if role == "told" and ends:
+            # The text is told from the rival's match, so there must be one.
+            more += barred
         if role != "keyword":
             found |= table[state].keys()
-    return [part for block in found for part in blocks[block]]
+    return [*more, *(part for block in found for part in blocks[block])]
