@@ -26,7 +26,7 @@ def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return ConstraintOptions(max_terms=200_000 + request.param)
 
 
-@some(EXAMPLES)
+@some(EXAMPLES // 2)
 @given(data=st.data())
 def test_masks_are_exact(options: ConstraintOptions, data: st.DataObject) -> None:
     language = data.draw(compounds())
@@ -41,7 +41,7 @@ def test_masks_are_exact(options: ConstraintOptions, data: st.DataObject) -> Non
     assert matcher.is_accepting() == accepts(language, prefix)
 
 
-@some(EXAMPLES)
+@some(EXAMPLES // 2)
 @given(data=st.data())
 def test_whole_words_are_read_byte_by_byte(options: ConstraintOptions, data: st.DataObject) -> None:
     language = data.draw(compounds())
@@ -87,7 +87,7 @@ def test_completions_are_as_short_as_any(options: ConstraintOptions, data: st.Da
     assert len(ending) == shortest_by_search(matcher, len(ending))
 
 
-@some(EXAMPLES // 3)
+@some(EXAMPLES // 4)
 @given(data=st.data())
 def test_excluded_values_are_never_finished(options: ConstraintOptions, data: st.DataObject) -> None:
     inner = data.draw(compounds())

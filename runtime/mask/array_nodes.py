@@ -37,7 +37,9 @@ class ArrayNode(Node):
     def __init__(self, parts: ArrayParts) -> None:
         self.parts = parts
         self._items = tuple([node for place in parts.places for _, node in place])
-        self._analysed: tuple[tuple[bool, ...], tuple[bool, bool]] | None = None
+        self._analysed: tuple[list[bool], tuple[bool, bool]] | None = None
+        self._made: tuple[list[bool], list[list[Node]], ArrayStates] | None = None
+        """Nodes by place and states, by what is productive; they are final when the analysis is."""
         self._measured: tuple[list[int | None], int | None] | None = None
         self._nodes: list[list[Node]] | None = None
         self.states: ArrayStates
@@ -55,12 +57,23 @@ class ArrayNode(Node):
         if self.productive and self.nullable:
             return True, True
         children = self.children()
-        key = (*[node.productive for node in children], *[node.nullable for node in children])
+        key = [flag for node in children for flag in (node.productive, node.nullable)]
         if self._analysed is None or self._analysed[0] != key:
-            productive = self._make_states(empty=False)[1].feasible(0)
-            nullable = productive and self._make_states(empty=True)[1].feasible(0)
+            productive = self._productive_states()[1].feasible(0)
+            nullable = productive and self._may_be_empty()
             self._analysed = key, (productive, nullable)
         return self._analysed[1]
+
+    def _may_be_empty(self) -> bool:
+        if self.parts.minimum > 0 and not any(node.nullable for node in self._items):
+            return False
+        return self._make_states(empty=True)[1].feasible(0)
+
+    def _productive_states(self) -> tuple[list[list[Node]], ArrayStates]:
+        key = [node.productive for node in self.children()]
+        if self._made is None or self._made[0] != key:
+            self._made = key, *self._make_states(empty=False)
+        return self._made[1], self._made[2]
 
     def _make_states(self, empty: bool) -> tuple[list[list[Node]], ArrayStates]:
         """The nodes of each place, and their states; `empty`: only of what may be without any byte."""
@@ -78,7 +91,7 @@ class ArrayNode(Node):
 
     def _settle(self) -> None:
         if self._nodes is None:
-            self._nodes, self.states = self._make_states(empty=False)
+            self._nodes, self.states = self._productive_states()
 
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
         if not self.productive:

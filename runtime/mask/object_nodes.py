@@ -56,7 +56,8 @@ class ObjectNode(Node):
         self.properties = len(parts.names)
         self._tails = tuple([option.tail for options in parts.options for option in options])
         self._capacity = [count_words(dfa) if parts.distinct else None for dfa in parts.families]
-        self._analysed: tuple[tuple[bool, ...], tuple[bool, bool]] | None = None
+        self._made: tuple[list[bool], list[list[Option]], ObjectStates] | None = None
+        """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
         self._options: list[list[Option]] | None = None
 
@@ -71,14 +72,15 @@ class ObjectNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         if self.productive and self.nullable:
             return True, True
-        key = (*[tail.productive for tail in self._tails], self.parts.comma.productive)
-        if self._analysed is None or self._analysed[0] != key:
-            _, states = self._make_states()
-            self._analysed = key, (states.feasible(0), states.may_end(0))
-        return self._analysed[1]
+        _, states = self._make_states()
+        return states.feasible(0), states.may_end(0)
 
     def _make_states(self) -> tuple[list[list[Option]], ObjectStates]:
         parts = self.parts
+        key = [tail.productive for tail in self._tails]
+        key.append(parts.comma.productive)
+        if self._made is not None and self._made[0] == key:
+            return self._made[1], self._made[2]
         options = [[option for option in some if option.tail.productive] for some in parts.options]
         labels = []
         for label, some in enumerate(options):
@@ -90,10 +92,12 @@ class ObjectNode(Node):
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
-        return options, ObjectStates(
+        states = ObjectStates(
             labels, self.properties, parts.clauses, parts.counters, parts.minimum, most, parts.declared,
             ConstraintError,
         )  # fmt: skip
+        self._made = key, options, states
+        return options, states
 
     def _settle(self) -> None:
         """What is needed to read and write; the analysis is final by then."""
