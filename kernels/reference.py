@@ -52,6 +52,12 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     return float(top + np.log(np.exp(values - top).sum()))
 
 
+def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float = 1.0) -> float:
+    """The sum of exp(scale * (logit - top)) over the set bits (all if no mask)."""
+    values = logits[legal(mask, len(logits))].astype(np.float64)
+    return float(np.exp((values - top) * scale).sum())
+
+
 def count_bits(mask: np.ndarray) -> int:
     """The number of set bits of a row."""
     return (

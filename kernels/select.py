@@ -4,6 +4,7 @@ Signatures (all arrays contiguous):
   masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
   masked_top(logits: float32[V], mask: int32[ceil(V/32)] | None, k) -> (ids, values)
   masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
+  masked_sum(logits: float32[V], mask: int32[ceil(V/32)] | None, top, scale=1.0) -> float
   count_bits(mask: int32[n]) -> int
 
 The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
@@ -125,6 +126,20 @@ def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float
     else:
         total = kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
     return top * scale + math.log(total)
+
+
+def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float = 1.0) -> float:
+    """The sum of exp(scale * (logit - top)) over the set bits, or over all logits without a mask.
+
+    `top` is at least the largest of them and finite.
+    """
+    _check_logits(logits, mask)
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_sum(logits, mask, top, scale)
+    if mask is None:
+        return kernels.all_sum(address(logits), 0, len(logits), top, scale)
+    return kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
 
 
 def count_bits(mask: np.ndarray) -> int:

@@ -221,3 +221,13 @@ def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "file").write_text("in the way")
     assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
+
+
+@given(SIZES, st.integers(0, 10_000), st.booleans(), st.sampled_from((0.5, 1.0, 3.0)))
+def test_sums_agree_with_the_reference(size: int, seed: int, masked: bool, scale: float) -> None:
+    dice = np.random.default_rng(seed)
+    logits = dice.normal(0, 3, size).astype(np.float32)
+    mask = dice.integers(-(2**31), 2**31, (size + 31) // 32).astype(np.int32) if masked else None
+    top = float(logits.max())
+    found = select.masked_sum(logits, mask, top, scale)
+    assert math.isclose(found, reference.masked_sum(logits, mask, top, scale), rel_tol=1e-6, abs_tol=1e-300)

@@ -236,3 +236,21 @@ def test_equals_go_to_the_lowest_id() -> None:
 def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must be"):
         Sampling(**wrong)
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from((0.3, 1.0, 2.5)))
+def test_draws_over_many_blocks_invert_the_distribution(seed: int, masked: bool, temperature: float) -> None:
+    dice = np.random.default_rng(seed)
+    logits = dice.normal(0, 4, 10_007).astype(np.float32)
+    logits[dice.integers(0, len(logits), 50)] = -np.inf
+    mask = dice.integers(-(2**31), 2**31, (len(logits) + 31) // 32).astype(np.int32) if masked else None
+    weights = np.exp((logits.astype(np.float64) - logits.max()) / temperature)
+    if mask is not None:
+        weights *= np.unpackbits(mask.view(np.uint8), bitorder="little", count=len(logits))
+    reached = np.cumsum(weights) / weights.sum()
+    for position in range(5):
+        token = sample(logits, mask, Sampling(temperature), (seed, position)).token
+        number = uniform(seed, position)
+        assert weights[token] > 0
+        assert reached[token] >= number - 1e-6
+        assert reached[token] - weights[token] / weights.sum() <= number + 1e-6

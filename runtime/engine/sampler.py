@@ -15,6 +15,8 @@ import numpy as np
 
 from sglc.kernels import select
 
+_BLOCK = 4096
+"""Logits that are summed at once when a token is drawn; a multiple of 32."""
 MIN_TEMPERATURE = 1e-6
 """Smaller ones are taken as this; float32 has no room for the quotient of a logit and less."""
 SPARE_TRIES = 8
@@ -42,6 +44,16 @@ class Sampling:
             raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
         if self.min_p is not None and not 0 <= self.min_p <= 1:
             raise ValueError(f"min_p must be from 0 to 1, not {self.min_p}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether only the temperature shapes the distribution."""
+        return (
+            self.temperature > 0.0
+            and self.top_k is None
+            and (self.top_p is None or self.top_p == 1.0)
+            and not self.min_p
+        )
 
 
 class LegalTokens(Protocol):
@@ -90,12 +102,58 @@ def sample(
     all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
     Among equals the lowest id wins. Raises NothingAllowed.
     """
+    if sampling.plain:
+        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
+        drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
+        if drawn is not None:
+            return Sampled(drawn, float(logits[drawn]) - log_sum_exp(logits))
     kept = _candidates(logits, legal, sampling)
     if not len(kept):
         raise NothingAllowed("no token is allowed here")
     index = 0 if len(kept) == 1 else _draw(logits[kept], sampling, uniform(*random))
     token = int(kept[index])
     return Sampled(token, float(logits[token]) - log_sum_exp(logits))
+
+
+def _draw_of_all(
+    logits: np.ndarray, mask: np.ndarray | None, temperature: float, number: float
+) -> int | None:
+    """The token that `number` falls on, by inverting the distribution over ascending ids block by block.
+
+    None where there is no token, or none by plain arithmetic (infinite logits, NaN).
+    """
+    best, top = select.masked_argmax(logits, mask)
+    if best < 0 or not math.isfinite(top):
+        return None
+    scale = 1.0 / max(temperature, MIN_TEMPERATURE)
+    sums = [
+        select.masked_sum(
+            logits[at : at + _BLOCK],
+            None if mask is None else mask[at // 32 : (at + _BLOCK) // 32],
+            top,
+            scale,
+        )
+        for at in range(0, logits.size, _BLOCK)
+    ]
+    cumulative = np.cumsum(sums)
+    if not math.isfinite(cumulative[-1]):
+        return None
+    target = number * cumulative[-1]
+    block = int(np.searchsorted(cumulative, target, side="right"))
+    if block == len(sums):  # by rounding; the last block that has any probability is meant
+        block = int(np.flatnonzero(sums)[-1])
+    start = block * _BLOCK
+    part = logits[start : start + _BLOCK]
+    kept = part > -np.inf
+    if mask is not None:
+        kept &= _flags(mask[start // 32 : (start + _BLOCK) // 32], part.size)
+    ids = np.flatnonzero(kept)
+    weights = np.cumsum(np.exp((part[ids].astype(np.float64) - top) * scale))
+    before = float(cumulative[block - 1]) if block else 0.0
+    index = int(np.searchsorted(weights, target - before, side="right"))
+    if index == len(ids):
+        index = int(np.searchsorted(weights, weights[-1]))
+    return start + int(ids[index])
 
 
 def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
