@@ -29,6 +29,7 @@ being evaluated only allows more, so a union over all ways is exact); exactly th
 _DEPTH = 6
 _MOST_ABSORBED = 100
 _FEW_WAYS_OUT = 3
+_FEW_FORMS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,12 @@ class Algebra:
             parts.sort(key=len)
             for part in parts:
                 found = self.product(kind, found, part, these)
+            if kind.bit == g.OBJECT and len(found) > _FEW_FORMS:
+                found = f.merged(found)
+            if len(found) > self.limits.alternatives:
+                what = "an object" if kind.bit == g.OBJECT else "an array"
+                reason = f"{what} may satisfy the schema in {len(found)} ways, more than "
+                raise SchemaTooLarge(f"{reason}{self.limits.alternatives}", self.path(these))
             self._of[key] = found
         return found
 
@@ -173,9 +180,9 @@ class Algebra:
                 one = kind.meet(a, b)
                 if one is not None and one not in found and (one == a or one == b or not kind.is_void(one)):
                     found[one] = None
-                    if len(found) > self.limits.alternatives:
+                    if len(found) > self.limits.branches:
                         raise SchemaTooLarge(
-                            f"more than {self.limits.alternatives} alternatives", self.path(these)
+                            f"more than {self.limits.branches} alternatives", self.path(these)
                         )
         return list(found)
 
@@ -364,10 +371,10 @@ class Algebra:
         if len(found) > 1 and kind.bit == g.OBJECT:
             alike = [form for form in found if form.is_presence() and form.seen == ()]
             if len(alike) > 1:
-                merged = _one_presence(alike, self.limits.alternatives)
+                merged = _one_presence(alike, self.limits.branches)
                 found = dict.fromkeys([*merged, *(form for form in found if form not in alike)])
-        if len(found) > self.limits.alternatives:
-            raise SchemaTooLarge(f"more than {self.limits.alternatives} alternatives", "#")
+        if len(found) > self.limits.branches:
+            raise SchemaTooLarge(f"more than {self.limits.branches} alternatives", "#")
         return list(found)
 
     def _any(self, kind: Structure, nodes: tuple[int, ...], mode: int) -> list[Any]:
@@ -406,7 +413,7 @@ class Algebra:
         lists = [self.node_forms(kind, number, False, mode) for number in nodes]
         lists = [forms for forms in lists if forms]
         if kind.bit == g.OBJECT and mode == PLAIN:
-            one = _exactly_one_presence(lists, self.limits.alternatives)
+            one = _exactly_one_presence(lists, self.limits.branches)
             if one is not None:
                 return self.product(kind, context, one, here)
         lists = [self.product(kind, context, forms, here) for forms in lists]
@@ -425,10 +432,10 @@ class Algebra:
                     if not kept:
                         break
                 found.update(dict.fromkeys(kept))
-                if len(found) > self.limits.alternatives:
-                    reason = f"the branches of oneOf overlap in more than {self.limits.alternatives} ways"
+                if len(found) > self.limits.branches:
+                    reason = f"the branches of oneOf overlap in more than {self.limits.branches} ways"
                     raise SchemaTooLarge(reason, self.path(here))
-        return list(found)
+        return f.merged(found) if kind.bit == g.OBJECT and len(found) > _FEW_FORMS else list(found)
 
     def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
         """The values of the forms that are not of another one."""

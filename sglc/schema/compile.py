@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sglc.automata.dfa import TooLarge
+from sglc.automata.json_number import NumberError
 from sglc.automata.term import Language
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge
@@ -25,5 +27,7 @@ def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
         graph, root = read_schema(schema, options)
         algebra = Algebra(graph, options.limits)
         return Lowering(algebra, options).language(algebra.literals(root))
+    except (TooLarge, NumberError) as fault:
+        raise SchemaTooLarge(str(fault), "#") from None
     except RecursionError:
         raise SchemaTooLarge("the schema is nested too deep", "#") from None

@@ -12,7 +12,7 @@ everything; the set with literal 1 (not node 0) nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, TypeVar
@@ -72,6 +72,10 @@ class Entries:
             if accepts(dfa, name):
                 found = literals if found is None else both(found, literals)
         return self.other if found is None else found
+
+    def is_about(self, name: str) -> bool:
+        """Whether nothing is said of any other key."""
+        return not self.patterns and not self.other and self.named.keys() == {name}
 
     def rest(self) -> KeySet:
         """The keys to which `other` applies."""
@@ -290,6 +294,40 @@ def absorbed(forms: Iterable[ObjectForm]) -> list[ObjectForm]:
             kept = [other for other in kept if not implies(other, form)]
             kept.append(form)
     return kept
+
+
+def merged(forms: Iterable[ObjectForm]) -> list[ObjectForm]:
+    """The same union with fewer forms: one without a property, and one with it that is the same otherwise
+    but for what the property's value must be, are one form with that requirement."""
+    found = {_key(form): form for form in forms}
+    waiting = list(found.values())
+    while waiting:
+        form = waiting.pop()
+        if found.get(_key(form)) is not form:
+            continue
+        for unit in form.clauses:
+            if len(unit) > 1:
+                continue
+            ((name, present),) = unit
+            if not present:
+                continue
+            rest = replace(form, clauses=form.clauses - {unit})
+            about = [part for part in form.parts if part.is_about(name)]
+            if about:
+                rest = replace(rest, parts=tuple(part for part in form.parts if part not in about))
+            other = _key(replace(rest, clauses=rest.clauses | {presence(name, False)}))
+            if other in found:
+                del found[_key(form)], found[other]
+                joined = replace(rest, parts=rest.parts + tuple(about))
+                found[_key(joined)] = joined
+                waiting.append(joined)
+                break
+    return list(found.values())
+
+
+def _key(form: ObjectForm) -> tuple[Hashable, ...]:
+    """Equal for forms that differ in the order of their parts only."""
+    return (frozenset(form.parts), form.clauses, form.low, form.high, frozenset(form.counts), form.seen)
 
 
 # Arrays

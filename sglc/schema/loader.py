@@ -69,7 +69,9 @@ class Loader:
                 raise SchemaTooLarge("a number has too many digits", path) from None
             raise SchemaError(f"the schema is not JSON: {fault}", path) from None
         except RecursionError:
-            raise SchemaError("the schema is nested too deep", path) from None
+            raise SchemaTooLarge("the schema is nested too deep", path) from None
+        if "\\ud" in text and _has_lone_surrogate(schema):
+            raise SchemaError("a string of the schema has a lone surrogate", path)
         if not self.keep_scopes and ('"$dynamicRef"' in text or '"$recursiveRef"' in text):
             if self.resources:
                 raise ScopesNeeded
@@ -245,6 +247,14 @@ class Loader:
                 resource = self.roots[id(value)]
         # Resources that the pointer only passes are not entered.
         return Place(value, resource, where, self._enter(scope, resource))
+
+
+def _has_lone_surrogate(schema: Any) -> bool:
+    try:
+        json.dumps(schema, default=str, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def join(base: str, reference: str) -> str:

@@ -80,7 +80,7 @@ class Lowering:
         self._lay_out(root)
         self._find_productive()
         if root not in self.productive:
-            raise Unsatisfiable("no JSON value satisfies the schema", "#")
+            raise self._unsatisfiable(root)
         for shape in self.shapes.values():
             self._prune(shape)
         self._count_uses(root)
@@ -136,6 +136,35 @@ class Lowering:
             if len(rest) == len(waiting):
                 return
             waiting = rest
+
+    def _unsatisfiable(self, root: Literals) -> Unsatisfiable:
+        """Says which part of the schema has no values, as near as that can be told."""
+        these, seen, reason = root, {root}, ""
+        while these in self.shapes:
+            shape = self.shapes[these]
+            needed = [
+                (f"the property {name!r} is required", layout.names.get(name, []))
+                for layout in shape.objects
+                for name in _required(layout)
+                if not self._possible(layout.names.get(name, []))
+            ]
+            needed += [
+                ("there must be items", layout.places[0] if layout.places else layout.rest)
+                for layout in shape.arrays
+                if isinstance(layout, ArrayLayout) and layout.low
+            ]
+            if len(shape.objects) + len(shape.arrays) != 1 or len(needed) != 1:
+                break
+            ((reason, arms),) = needed
+            reason = f", because {reason} and cannot have a value"
+            if len(arms) != 1 or arms[0][0] in seen or arms[0][0] in self.productive:
+                break
+            these = arms[0][0]
+            seen.add(these)
+        path = self.algebra.path(these)
+        if len(seen) > 1 and not self.shapes[these].objects and not self.shapes[these].arrays:
+            reason = ""
+        return Unsatisfiable(f"no JSON value satisfies the schema{reason}", path)
 
     def _possible(self, arms: Arms) -> bool:
         return any(value in self.productive for value, _ in arms)
@@ -378,7 +407,7 @@ class Lowering:
             self.rules.update(found.rules)
             return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
         if part.words is not None:
-            dfa = automata.words(part.words)
+            dfa = strings.automaton_of(part.words)
         else:
             dfa = strings.minus_words(part.dfa, part.minus)
         if not dfa.edges:

@@ -15,8 +15,10 @@ class SchemaLimits:
 
     schemas: int = 20_000
     """Subschemas that are looked at."""
-    alternatives: int = 600
-    """Ways to satisfy one combination of subschemas by an object (or by an array)."""
+    alternatives: int = 128
+    """Ways in which an object (or an array) may satisfy everything that is asked of it."""
+    branches: int = 600
+    """The same on the way there, of parts of what is asked."""
     work: int = 150_000
     """Pairs of such ways that are combined, in the whole schema."""
     shapes: int = 10_000

@@ -12,7 +12,7 @@ from typing import Any
 from sglc.automata import dfa as automata
 from sglc.automata.format_terms import format_language
 from sglc.automata.formats import format_text
-from sglc.automata.json_number import NumberSet
+from sglc.automata.json_number import NumberError, NumberSet
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.regex_term import regex_texts
 from sglc.automata.term import CharDfa
@@ -100,7 +100,7 @@ class Scalars:
                             break
             except strings.NotRegular as fault:
                 raise _not_regular(fault, node.path) from None
-            except automata.TooLarge as fault:
+            except (automata.TooLarge, NumberError) as fault:
                 raise SchemaTooLarge(str(fault), node.path) from None
         self._known[key] = found
         return found

@@ -218,26 +218,37 @@ def without(dfa: CharDfa, other: CharDfa) -> CharDfa:
 
 @lru_cache(maxsize=1024)
 def but(words: frozenset[str]) -> CharDfa:
-    """All strings but these words, built directly: their trie, with a way out of it at every character."""
-    if not words:
-        return automata.all_words()
-    nodes: list[dict[str, int]] = [{}]
+    """The automaton of all strings but these words."""
+    return _of_trie(words, True) if words else automata.all_words()
+
+
+@lru_cache(maxsize=1024)
+def automaton_of(words: frozenset[str]) -> CharDfa:
+    """The automaton of these words."""
+    return _of_trie(words, False) if words else automata.NONE
+
+
+def _of_trie(words: frozenset[str], others: bool) -> CharDfa:
+    """The canonical automaton of the words or, with a way out of their trie at every character, of all
+    others; made directly, for enumerations may be long."""
+    nodes: list[dict[int, int]] = [{}]
     ends: set[int] = set()
     for word in sorted(words):
         node = 0
         for char in word:
-            following = nodes[node].get(char)
+            point = ord(char)
+            following = nodes[node].get(point)
             if following is None:
-                following = nodes[node][char] = len(nodes)
+                following = nodes[node][point] = len(nodes)
                 nodes.append({})
             node = following
         ends.add(node)
     # Merge equal nodes from the leaves up (children have higher numbers), then number breadth first.
-    kind: dict[tuple[bool, frozenset[tuple[str, int]]], int] = {}
+    kind: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
     same = list(range(len(nodes)))
     for node in range(len(nodes) - 1, -1, -1):
-        key = (node in ends, frozenset((char, same[child]) for char, child in nodes[node].items()))
-        same[node] = kind.setdefault(key, node)
+        nodes[node] = {point: same[child] for point, child in sorted(nodes[node].items())}
+        same[node] = kind.setdefault((node in ends, tuple(nodes[node].items())), node)
     number = {0: 0}
     queue = [0]
     edges: list[tuple[tuple[int, int, int], ...]] = []
@@ -249,22 +260,22 @@ def but(words: frozenset[str]) -> CharDfa:
         return number[node]
 
     for node in queue:
-        inside = {} if node == _OUT else {ord(char): same[child] for char, child in nodes[node].items()}
         row: list[tuple[int, int, int]] = []
         start = 0
-        for point in (*sorted(inside), _BEYOND):
-            for low, high in ((start, min(point - 1, 0xD7FF)), (max(start, 0xE000), point - 1)):
-                if low <= high:
-                    row.append((low, high, target(_OUT)))
+        for point, child in [*nodes[node].items(), (_BEYOND, _OUT)] if node != _OUT else [(_BEYOND, _OUT)]:
+            if others and start < point:
+                for low, high in ((start, min(point - 1, 0xD7FF)), (max(start, 0xE000), point - 1)):
+                    if low <= high:
+                        row.append((low, high, target(_OUT)))
             if point < _BEYOND:
-                child = target(inside[point])
-                if row and row[-1][1] == point - 1 and row[-1][2] == child:
-                    row[-1] = (row[-1][0], point, child)
+                to = target(child)
+                if row and row[-1][1] == point - 1 and row[-1][2] == to:
+                    row[-1] = (row[-1][0], point, to)
                 else:
-                    row.append((point, point, child))
+                    row.append((point, point, to))
             start = point + 1
         edges.append(tuple(row))
-    return CharDfa(tuple(edges), frozenset(number[node] for node in queue if node not in ends))
+    return CharDfa(tuple(edges), frozenset(number[node] for node in queue if (node in ends) != others))
 
 
 _OUT = -1
@@ -276,7 +287,7 @@ def minus_words(dfa: CharDfa | None, words: frozenset[str]) -> CharDfa:
     if dfa is None or dfa == automata.all_words():
         return but(words)
     inside = frozenset(word for word in words if automata.accepts(dfa, word))
-    return automata.difference(dfa, automata.words(inside)) if inside else dfa
+    return automata.difference(dfa, automaton_of(inside)) if inside else dfa
 
 
 def key_automaton(these: Strings, limit: int) -> CharDfa | None:
@@ -286,7 +297,7 @@ def key_automaton(these: Strings, limit: int) -> CharDfa | None:
         if one.format is not None:
             raise NotRegular(one.format)
         if one.words is not None:
-            part = automata.words(one.words)
+            part = automaton_of(one.words)
         else:
             part = minus_words(one.dfa, one.minus)
             bound = one.low if one.high is None else one.high
