@@ -391,7 +391,7 @@ class ObjectNode(Node):
 
     def _special(self, residue: frozenset[str], begun: bytes) -> list[int]:
         """The bytes that may lead on to a used key."""
-        found = set()
+        found: set[int] = set()
         for char in {word[0] for word in residue if word}:
             if begins(char, begun, self.parts.encoding):
                 for path in spellings(ord(char), ord(char), self.parts.encoding):

@@ -29,6 +29,7 @@ from sglc.automata.term import (
     CharDfa,
     Choice,
     Except,
+    Family,
     Language,
     NotBefore,
     Nothing,
@@ -248,7 +249,7 @@ class _Walker:
     def object(self, term: Object) -> _Parts:
         def build() -> _Parts:
             counts = Counts(term.counters)
-            parts = (*term.properties, *term.families)
+            parts: list[Property | Family] = [*term.properties, *term.families]
             labels = [
                 Label(tuple(counts.by_vector(part.arms)), 1 if i < number else None)
                 for i, part in enumerate(parts)
@@ -284,13 +285,14 @@ class _Walker:
                     if bits >> label & 1:
                         for option, _, _ in outcome:
                             whole = self.entry(term, label, option)
-                            after = self.behind(parts, states.advance(state, label, option))
-                            item = self.place(whole, self.place(after, rest))
+                            behind = self.behind(parts, states.advance(state, label, option))
+                            item = self.place(whole, self.place(behind, rest))
                             yield self.place(term.comma, item) if parts.begun else item
 
     def entry(self, term: Object, label: int, option: int) -> Term:
         def build() -> Term:
-            part = (*term.properties, *term.families)[label]
+            parts: list[Property | Family] = [*term.properties, *term.families]
+            part = parts[label]
             key = dfa.literal(part.name) if isinstance(part, Property) else part.keys
             values = list(Counts(term.counters).by_vector(part.arms).values())[option]
             return entry(Text(key, term.encoding), term.colon, Choice(tuple(values)))
@@ -333,9 +335,9 @@ class _Walker:
                 yield self.place(self.object(separated(head)), rest)
             case _Parts():
                 yield from self.items_of(head, rest)
-            case Span(text):
+            case Span():
                 if head.max_chars is None or head.min_chars <= head.max_chars:
-                    yield self.place(_InSpan(head, tuple(range(len(text) + 1)), 0), rest)
+                    yield self.place(_InSpan(head, tuple(range(len(head.text) + 1)), 0), rest)
             case _InSpan(term, _, count):
                 if count >= term.min_chars:
                     yield rest

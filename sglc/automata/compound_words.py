@@ -16,7 +16,20 @@ from sglc.automata.counts import Counts
 from sglc.automata.encoding import encoded, spellings
 from sglc.automata.object_plans import cheapest_entries
 from sglc.automata.object_states import Label, ObjectStates
-from sglc.automata.term import Arm, Array, Bytes, CharDfa, Encoding, Object, Sequence, Span, Term, Text
+from sglc.automata.term import (
+    Arm,
+    Array,
+    Bytes,
+    CharDfa,
+    Encoding,
+    Family,
+    Object,
+    Property,
+    Sequence,
+    Span,
+    Term,
+    Text,
+)  # fmt: skip
 
 Words = tuple[bytes, ...]
 Best = Callable[[Term, int], Words]
@@ -97,7 +110,8 @@ class _Entries:
         self.terms: list[list[tuple[Term, ...]]] = []
         labels = []
         number = len(term.properties)
-        for label, part in enumerate((*term.properties, *term.families)):
+        parts: list[Property | Family] = [*term.properties, *term.families]
+        for label, part in enumerate(parts):
             some = _by_vector(part.arms, counts, best, count) if best(term.colon, 1) else []
             self.words.append([words for _, _, words in some])
             self.terms.append([terms for _, terms, _ in some])
@@ -356,7 +370,8 @@ def arm_terms(term: Array | Object) -> list[Term]:
     """The terms of all arms."""
     if isinstance(term, Array):
         return [arm.term for arms in (*term.places, term.rest) for arm in arms]
-    return [arm.term for part in (*term.properties, *term.families) for arm in part.arms]
+    parts: list[Property | Family] = [*term.properties, *term.families]
+    return [arm.term for part in parts for arm in part.arms]
 
 
 def entry(key: Term, colon: Term, value: Term) -> Term:

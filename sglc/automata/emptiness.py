@@ -9,7 +9,7 @@ takes all it can is not looked at: it is read as any text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice, permutations, product
 
 from sglc.automata import dfa
@@ -130,11 +130,15 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
         case UniqueKeys():
             return _keyed_words(term, known, count)
         case Array():
-            return array_words(term, lambda part, number: _best(part, known, number), count)
+            return array_words(term, partial(_best_known, known), count)
         case Object():
-            return object_words(term, lambda part, number: _best(part, known, number), count)
+            return object_words(term, partial(_best_known, known), count)
         case Span():
             return span_words(term, count)
+
+
+def _best_known(known: Known, term: Term, count: int) -> tuple[bytes, ...]:
+    return _best(term, known, count)
 
 
 def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
@@ -278,12 +282,14 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
             only_empty = _best(item, known, 2) == (b"",) and not separator
             return (maximum is not None or only_empty) and _finite(item, language, known, open_rules)
         case Array() | Object():
-            is_finite_one = array_is_finite if isinstance(term, Array) else object_is_finite
-            return is_finite_one(  # type: ignore[operator]
-                term,
-                lambda part, number: _best(part, known, number),
-                lambda part: _finite(part, language, known, open_rules),
-            )
+            best = partial(_best_known, known)
+
+            def finite(part: Term) -> bool:
+                return _finite(part, language, known, open_rules)
+
+            if isinstance(term, Array):
+                return array_is_finite(term, best, finite)
+            return object_is_finite(term, best, finite)
         case Span():
             return True
         case UniqueKeys(key, value, _, maximum):
