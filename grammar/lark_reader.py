@@ -84,9 +84,10 @@ class _File:
 def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Grammar:
     """The grammar of a Lark file. Raises GrammarError."""
     source = Source(name, text)
-    file = _Reader(source).file()
+    reader = _Reader(source)
+    file = reader.file()
     rules, terminals = dict(file.rules), dict(file.terminals)
-    if file.templates:
+    if "{" in reader.texts:
         rules = _Expander(file, source).expand()
     grammar = Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
     check_names(grammar, source)

@@ -17,6 +17,8 @@ from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from sglc.grammar.language import GrammarOptions
+    from sglc.grammar.model import Grammar
     from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
@@ -103,12 +105,14 @@ def compile_constraint(
     regex: str | None = None,
     choices: Iterable[str | bytes] | None = None,
     json_schema: Any = None,
-    grammar: str | None = None,
+    grammar: str | Grammar | None = None,
     schema_options: SchemaOptions | None = None,
+    grammar_options: GrammarOptions | None = None,
     options: ConstraintOptions | None = None,
 ) -> Constraint:
     """Compile one description of legal text (exactly one of them; `table` belongs to `type`, `schema_options`
-    to `json_schema`, which is a parsed schema).
+    to `json_schema`, which is a parsed schema, `grammar_options` to `grammar`, a text in Lark's notation or
+    what `sglc.grammar.read.read_grammar` gives).
 
     A regex matches the whole text. Raises ConstraintError for what is malformed or too large and
     UnsupportedConstraint for what is not implemented. A constraint without any legal text compiles, and its
@@ -120,7 +124,7 @@ def compile_constraint(
     if json_schema is not None:
         language = _schema_language(json_schema, schema_options)
     if grammar is not None:
-        raise UnsupportedConstraint("grammar")
+        language = _grammar_language(grammar, grammar_options)
     if language is None:
         language = _language(type, table, regex, choices)
     return Constraint(language, options or ConstraintOptions())
@@ -137,6 +141,22 @@ def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
         raise UnsupportedConstraint(fault.keyword, fault.path, fault.why) from None
     except SchemaFault as fault:
         raise ConstraintError(fault.reason, fault.path) from None
+
+
+def _grammar_language(grammar: str | Grammar, options: GrammarOptions | None) -> Language:
+    from sglc.grammar.errors import GrammarError
+    from sglc.grammar.language import grammar_language
+    from sglc.grammar.read import read_grammar
+
+    try:
+        return grammar_language(
+            read_grammar(grammar, "lark") if isinstance(grammar, str) else grammar, options
+        )
+    except GrammarError as fault:
+        hint = f" ({fault.hint})" if fault.hint else ""
+        raise ConstraintError(
+            fault.reason + hint, f"line {fault.line} column {fault.column}" if fault.line else None
+        ) from None
 
 
 def _language(

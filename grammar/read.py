@@ -1,0 +1,31 @@
+"""`read_grammar`: the door for grammars that are written down somewhere."""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+
+from sglc.grammar.ebnf_reader import read_ebnf
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.gbnf_reader import read_gbnf
+from sglc.grammar.lark_reader import read_lark
+from sglc.grammar.model import Grammar
+
+Written = OneOf["lark", "ebnf", "gbnf"]
+ENDINGS: dict[str, Written] = {"lark": "lark", "ebnf": "ebnf", "bnf": "ebnf", "gbnf": "gbnf"}
+"""Ending of a file to what it is written in."""
+MAX_TEXT = 5_000_000
+"""Characters of a grammar."""
+
+
+def read_grammar(text: str, dialect: Written, start: str | None = None, name: str = "grammar") -> Grammar:
+    """The grammar that a text says.
+
+    `start` is the rule to begin with: by default `start` (Lark), `root` (GBNF), the first one (EBNF). `name`
+    is how messages call the text. Raises GrammarError with line and column.
+    """
+    if len(text) > MAX_TEXT:
+        raise GrammarError(f"a grammar may have at most {MAX_TEXT} characters")
+    readers = {"lark": read_lark, "ebnf": read_ebnf, "gbnf": read_gbnf}
+    if dialect not in readers:
+        raise GrammarError(f"{dialect} is no notation of grammars", hint=", ".join(readers))
+    return readers[dialect](text, start, name)
