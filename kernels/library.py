@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,12 +27,16 @@ class Library:
     """The functions of one module. `build` gives its IR text, where no object code of it is kept.
 
     `signatures` are by the names in the IR; functions are attributes of what `functions` returns, without
-    the prefix `sglc_`. Calls run without the interpreter lock.
+    the prefix `sglc_`. Calls run without the interpreter lock, but for the `brief` functions: those take less
+    time than it may take to get the lock back from a busy thread.
     """
 
-    def __init__(self, build: Callable[[], str], signatures: Mapping[str, Signature]) -> None:
+    def __init__(
+        self, build: Callable[[], str], signatures: Mapping[str, Signature], brief: Collection[str] = ()
+    ) -> None:
         self._build = build
         self._signatures = signatures
+        self._brief = frozenset(brief)
         self._made = False
         self._functions: SimpleNamespace | None = None
 
@@ -54,7 +58,8 @@ class Library:
             return None
         found = SimpleNamespace()
         for name, (result, *arguments) in self._signatures.items():
-            setattr(found, name.removeprefix("sglc_"), jit.bind(addresses[name], result, *arguments))
+            function = jit.bind(addresses[name], result, *arguments, brief=name in self._brief)
+            setattr(found, name.removeprefix("sglc_"), function)
         return found
 
 

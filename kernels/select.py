@@ -45,6 +45,7 @@ _LOGITS = Library(
         "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
         "sglc_count": (COUNT, POINTER, COUNT),
     },
+    brief=("sglc_masked_max", "sglc_all_max", "sglc_masked_sum", "sglc_all_sum", "sglc_count"),
 )
 
 
@@ -54,6 +55,7 @@ _TOP = Library(
         "sglc_masked_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
         "sglc_all_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
     },
+    brief=("sglc_masked_top", "sglc_all_top"),
 )
 
 

@@ -34,6 +34,7 @@ _WALKS = Library(
         ),
         "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P),
     },
+    brief=("sglc_walk_literal",),
 )
 
 

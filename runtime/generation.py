@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from time import perf_counter_ns
+from time import thread_time_ns
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +30,8 @@ from sglc.runtime.tracker import Tracker
 GREEDY = Sampling()
 COMPILED = 512
 """Constraints that a store keeps compiled."""
+PASSING = 32
+"""Constraints made from values of the run that it keeps compiled: their lists and texts may be large."""
 HEALED_BYTES = 24
 """Tokens longer than this are never withdrawn for healing."""
 WATCHED_ROOM = 4096
@@ -58,6 +60,8 @@ class HoleRequest:
     name: str
     key: Hashable
     language: Language
+    passing: bool = False
+    """Made from values of the run, which are seldom the same again: kept compiled for a short time only."""
     stops: tuple[str, ...] = ()
     end_of_message: bool = True
     excluded: frozenset[bytes] = frozenset()
@@ -86,7 +90,8 @@ class HoleResult:
 
 @dataclass(slots=True)
 class Timing:
-    """Nanoseconds between forward passes, one entry a sampled token: mask, sampling, bookkeeping."""
+    """Nanoseconds of this thread's own work outside of forward passes, one entry a sampled token: mask,
+    sampling, bookkeeping. (While branches run side by side, others wait in this time for their passes.)"""
 
     outside: list[int] = field(default_factory=list)
 
@@ -117,6 +122,7 @@ class Constraints:
 
     def __init__(self) -> None:
         self._compiled: dict[Hashable, Constraint] = {}
+        self._passing: dict[Hashable, Constraint] = {}
 
     def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint:
         """Of the value alone, after a literal prefix."""
@@ -132,7 +138,8 @@ class Constraints:
     def _get(
         self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None
     ) -> Constraint:
-        found = self._compiled.get(key)
+        kept, most = (self._passing, PASSING) if request.passing else (self._compiled, COMPILED)
+        found = kept.get(key)
         if found is not None:
             return found
         root: Term = request.language.root
@@ -145,9 +152,9 @@ class Constraints:
             items.append(Anything())
         term = items[0] if len(items) == 1 else Sequence(tuple(items))
         made = compile_constraint(language=Language(term, request.language.rules))
-        if len(self._compiled) >= COMPILED:
-            self._compiled.pop(next(iter(self._compiled)))
-        self._compiled[key] = made
+        if len(kept) >= most:
+            kept.pop(next(iter(kept)))
+        kept[key] = made
         return made
 
 
@@ -324,7 +331,7 @@ class Filling:
                 raise self._truncated(limit)
         before: Tracker | None = None
         position, hold_forced = 0, healing
-        clock = perf_counter_ns()
+        clock = thread_time_ns()
         while True:
             value = tracker.value
             settled = not tracker.candidates
@@ -351,13 +358,13 @@ class Filling:
                 return self._close_out(before, closing, pieces, used)
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
-            pause = perf_counter_ns()
+            pause = thread_time_ns()
             try:
                 logits = await branch.logits()
             except (ContextOverflow, QueueFull) as fault:
                 name = "Budget" if isinstance(fault, ContextOverflow) else "Backend"
                 raise SglError(name, str(fault), partial=self.partial) from fault
-            resume = perf_counter_ns()
+            resume = thread_time_ns()
             if request.answer is not None:
                 logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
             try:
@@ -401,7 +408,7 @@ class Filling:
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""
-        now = perf_counter_ns()
+        now = thread_time_ns()
         self.timing.outside.append(pause - clock + now - resume)
         return now
 

@@ -93,9 +93,10 @@ def machine_for_engine() -> llvm.TargetMachine:
     return target.create_target_machine(cpu=name, features=features, opt=3, reloc="pic", jit=True)
 
 
-def bind(address: int, result: type | None, *arguments: type) -> Callable[..., int]:
-    """A callable for a function at an address; calls run without the interpreter lock."""
-    return ctypes.CFUNCTYPE(result, *arguments)(address)
+def bind(address: int, result: type | None, *arguments: type, brief: bool = False) -> Callable[..., int]:
+    """A callable for a function at an address; calls run without the interpreter lock unless `brief`."""
+    kind = ctypes.PYFUNCTYPE if brief else ctypes.CFUNCTYPE
+    return kind(result, *arguments)(address)
 
 
 def _compile(ir: str, machine: llvm.TargetMachine) -> bytes:

@@ -14,6 +14,7 @@ from sglc.runtime.conversation import Conversation
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Constraints, Steering, Timing
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.vm.given import BoundTypes
 from sglc.runtime.vm.trace import Listener
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Statistics:
 
     @property
     def outside_median_ms(self) -> float:
-        """Median milliseconds between forward passes, a sampled token."""
+        """Median milliseconds of work outside of forward passes, a sampled token."""
         times = sorted(self.timing.outside)
         return times[len(times) // 2] / 1e6 if times else 0.0
 
@@ -83,6 +84,7 @@ class Prepared:
     program: Program
     constraints: Constraints
     languages: dict[int, Language]
+    bound: BoundTypes = field(default_factory=BoundTypes)
 
 
 class Run:
