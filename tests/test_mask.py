@@ -325,7 +325,7 @@ def test_a_limit_is_not_shared_with_others() -> None:
 
 
 def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_CONFIGS", 50)
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 60_000)
     made = compile_constraint(language=NAMED["map"], options=ConstraintOptions(max_terms=999))
     old = made.matcher(BYTES)
     text = b'{"a": 1, "b": 2}'

@@ -109,8 +109,7 @@ class Compiler:
         return node
 
     def _register(self, key: Hashable, node: Node) -> None:
-        node.index = self.machine.next_node
-        self.machine.next_node += 1
+        self.machine.register(node)
         self._nodes[key] = node
         self._new.append(node)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language, Words
+from sglc.runtime.mask import leaf
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
-_RENEW_AT_ROWS = 30_000
-_RENEW_AT_CONFIGS = 300_000
+_RENEW_AT_BYTES = 128 << 20
 _MOST_VOCABULARIES = 8
 
 
@@ -35,6 +35,7 @@ class _Shop:
         self.machine = Machine()
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._stores: OrderedDict[str, MaskStore] = OrderedDict()
+        self._rows_before = leaf.allocated
 
     def store(self, vocabulary: Vocabulary) -> MaskStore:
         found = self._stores.get(vocabulary.digest)
@@ -47,7 +48,7 @@ class _Shop:
         return found
 
     def full(self) -> bool:
-        return self.machine.row_count > _RENEW_AT_ROWS or len(self.machine.configs) > _RENEW_AT_CONFIGS
+        return self.machine.size + leaf.allocated - self._rows_before > _RENEW_AT_BYTES
 
 
 _lock = threading.Lock()

@@ -39,7 +39,7 @@ def bound(machine: Machine, config: int) -> bytes:
     for thread in machine.configs[config]:
         if thread == ACCEPT:
             return b""
-        node, state, cont = machine.threads[thread]
+        node, state, cont = machine.place(thread)
         words.append(node.shortest_from(machine, state) + rest(machine, cont))
     if not words:
         raise ConstraintError("a dead configuration has no completion")
@@ -82,9 +82,9 @@ def rest(machine: Machine, cont: int) -> bytes:
     pending = []
     while cont not in machine.rests:
         pending.append(cont)
-        cont = machine.conts[cont][2]
+        cont = machine.frame(cont)[2]
     for waiting in reversed(pending):
-        node, state, following = machine.conts[waiting]
+        node, state, following = machine.frame(waiting)
         machine.rests[waiting] = node.shortest_rest(machine, state) + machine.rests[following]
     return machine.rests[pending[0] if pending else cont]
 
@@ -99,7 +99,7 @@ def forced(machine: Machine, config: int) -> bytes:
             while not machine.accepts(here) and here != DEAD and len(out) < _LONGEST_FORCED:
                 threads = machine.configs[here]
                 if len(threads) == 1:
-                    node, state, cont = machine.threads[threads[0]]
+                    node, state, cont = machine.place(threads[0])
                     run = node.forced_run(state)
                     if run:
                         out += run

@@ -73,6 +73,10 @@ class Names:
     other: int
 
 
+allocated = 0
+"""Bytes that rows of leaves have taken in this process; what has been given back is not subtracted."""
+
+
 class LeafTable:
     """The rows of a leaf's states, made when they are first needed.
 
@@ -93,6 +97,8 @@ class LeafTable:
             np.zeros(8, np.int32),
             np.zeros((8, width), np.uint64),
         )
+        global allocated
+        allocated += self.arrays.rows.nbytes
         self._lists: dict[int, list[int]] = {}
         self.flags: list[int] = []
         """Flags of the states but KNOWN, as Python numbers."""
@@ -208,6 +214,8 @@ class LeafTable:
             for new, before in zip((flags, lo, hi, labels), old, strict=True):
                 new[: self._size] = before[: self._size]
             arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
+            global allocated
+            allocated += rows.nbytes - 1024 * self._size
         new = range(self._size, count)
         facts = [self.describe(state) for state in new]
         some = slice(self._size, count)

@@ -38,7 +38,9 @@ Work = list[tuple["Node | None", int]]
 """What a closure still has to do: open a node before a continuation, or (None) resume a continuation."""
 
 _MOST_THREADS = 4096
-_MOST_STEPS = 500_000
+_MOST_STEPS = 200_000
+_MOST_FIRSTS = 20_000
+_MOST_GROUPS = 4_000
 
 
 class Node:
@@ -172,12 +174,13 @@ class Machine:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.next_node = 0
         self.effort = 0
         """Threads of all configurations made and rows merged: a measure of work."""
-        self.conts: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
+        # Nodes are kept by number: tuples of numbers are no work for the garbage collector.
+        self.nodes: list[Node] = []
+        self._conts: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
         self._cont_ids: dict[tuple[int, Hashable, int], int] = {}
-        self.threads: list[tuple[Node, Hashable, int]] = [(None, None, 0)]  # type: ignore[list-item]
+        self._threads: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
         self._thread_ids: dict[tuple[int, Hashable, int], int] = {}
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
         self._config_ids: dict[tuple[int, ...], int] = {(): DEAD, (ACCEPT,): FINAL}
@@ -212,8 +215,8 @@ class Machine:
         key = (node.index, state, after)
         found = self._cont_ids.get(key)
         if found is None:
-            found = self._cont_ids[key] = len(self.conts)
-            self.conts.append((node, state, after))
+            found = self._cont_ids[key] = len(self._conts)
+            self._conts.append(key)
         return found
 
     def thread(self, node: Node, state: Hashable, cont: int) -> int:
@@ -221,11 +224,32 @@ class Machine:
         key = (node.index, state, cont)
         found = self._thread_ids.get(key)
         if found is None:
-            found = self._thread_ids[key] = len(self.threads)
-            self.threads.append((node, state, cont))
+            found = self._thread_ids[key] = len(self._threads)
+            self._threads.append(key)
             if node.universal and cont == END:
                 self.universal = found
         return found
+
+    def place(self, thread: int) -> tuple[Node, Any, int]:
+        """(leaf, state, continuation) of a thread."""
+        index, state, cont = self._threads[thread]
+        return self.nodes[index], state, cont
+
+    def frame(self, cont: int) -> tuple[Node, Any, int]:
+        """(node, state, the continuation behind it) of a continuation."""
+        index, state, after = self._conts[cont]
+        return self.nodes[index], state, after
+
+    def register(self, node: Node) -> None:
+        """Give a node its number."""
+        node.index = len(self.nodes)
+        self.nodes.append(node)
+
+    @property
+    def size(self) -> int:
+        """Bytes that all that is interned takes, roughly."""
+        interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
+        return interned + self.rows.nbytes + 4000 * len(self.nodes)
 
     def alone(self, thread: int) -> int:
         """The configuration of one thread."""
@@ -246,7 +270,7 @@ class Machine:
             found = self._config_ids[key] = len(self.configs)
             self.configs.append(key)
             self.effort += len(key)
-            places = [self.threads[t] for t in key if t != ACCEPT]
+            places = [self.place(t) for t in key if t != ACCEPT]
             self.traced.append(any(node.traced(self, state) for node, state, _ in places))
             self.lost.append(any(node.lost(self, state) for node, state, _ in places))
             if found >= len(self.row_of):
@@ -301,7 +325,7 @@ class Machine:
             elif cont == END:
                 out.add(ACCEPT)
             else:
-                frame, state, following = self.conts[cont]
+                frame, state, following = self.frame(cont)
                 if frame.repeats_nothing:
                     # Items that may be empty: only the resumption with the fewest items done matters.
                     count = state if isinstance(state, int) else 0
@@ -328,7 +352,7 @@ class Machine:
             found = DEAD
             for thread in self.configs[config]:
                 if thread != ACCEPT:
-                    node, state, cont = self.threads[thread]
+                    node, state, cont = self.place(thread)
                     found = self.union(found, node.move(self, state, cont, byte))
             if len(self._steps) > _MOST_STEPS:
                 self._steps.clear()
@@ -353,7 +377,8 @@ class Machine:
         """The threads of a configuration by what they read."""
         found = self._groups.get(config)
         if found is None:
-            if len(self._groups) > _MOST_STEPS:
+            # Mostly for the mask and the step that come next.
+            if len(self._groups) > _MOST_GROUPS:
                 self._groups.clear()
             found = self._groups[config] = steps.groups(self, config)
         return found
@@ -362,7 +387,7 @@ class Machine:
         """bool[256]: the bytes that may come next; not to be written to."""
         found = self._firsts.get(config)
         if found is None:
-            if len(self._firsts) > _MOST_STEPS:
+            if len(self._firsts) > _MOST_FIRSTS:
                 self._firsts.clear()
             found = self._firsts[config] = steps.first(self, config)
             found.flags.writeable = False
@@ -384,7 +409,7 @@ class Machine:
             threads = []
             for thread in self.configs[config]:
                 if thread != ACCEPT:
-                    node, state, cont = self.threads[thread]
+                    node, state, cont = self.place(thread)
                     if node.traced(self, state):
                         thread = self.thread(node, node.untrace(self, state), cont)
                 threads.append(thread)
@@ -421,7 +446,7 @@ class Machine:
         return self.row(self.alone(thread))
 
     def _fill(self, row: np.ndarray, thread: int) -> None:
-        node, state, cont = self.threads[thread]
+        node, state, cont = self.place(thread)
         for low, high, target in node.moves(self, state, cont):
             row[low : high + 1] = target
 

@@ -50,7 +50,7 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     nodes: dict[int, Node] = {}
     for thread in machine.configs[config]:
         if thread != _ACCEPT:
-            node, state, cont = machine.threads[thread]
+            node, state, cont = machine.place(thread)
             conts.setdefault((node.index, state), []).append(cont)
             nodes[node.index] = node
     found = []
