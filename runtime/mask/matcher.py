@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
 from sglc.kernels.rows import copy_rows
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.endings import completion, forced
-from sglc.runtime.mask.machine import DEAD, FINAL
+from sglc.runtime.mask.machine import DEAD, FINAL, Machine
 from sglc.runtime.mask.store import MaskStore
 
 _BATCH = 32
@@ -26,10 +27,9 @@ class Matcher:
     business: masks never contain tokens without bytes.
     """
 
-    __slots__ = ("_account", "_config", "_history", "_length", "_store", "machine")
+    __slots__ = ("_account", "_config", "_history", "_length", "_store")
 
     def __init__(self, store: MaskStore, start: int, account: Account) -> None:
-        self.machine = store.machine
         self._store = store
         self._account = account
         self._config = start
@@ -37,6 +37,11 @@ class Matcher:
         self._length = 0
 
     # Questions
+
+    @property
+    def machine(self) -> Machine:
+        """The machine whose configuration this is."""
+        return self._store.machine
 
     @property
     def config(self) -> int:
@@ -50,7 +55,7 @@ class Matcher:
 
     def is_accepting(self) -> bool:
         """Whether the text so far is legal as it stands."""
-        return self.machine.accepts(self._config)
+        return self._store.machine.accepts(self._config)
 
     def is_complete(self) -> bool:
         """Whether the text is legal and nothing can follow."""
@@ -73,7 +78,7 @@ class Matcher:
 
     def has_mask(self) -> bool:
         """Whether the mask is known already, so that `mask` is a look-up."""
-        masks, machine, config = self._store.masks, self.machine, self._config
+        masks, machine, config = self._store.masks, self._store.machine, self._config
         if config in masks:
             return True
         if not machine.traced[config]:
@@ -149,10 +154,9 @@ class Matcher:
             self._config, _, self._history = self._history
         self._length -= steps
 
-    def clone(self) -> Matcher:
+    def clone(self) -> Self:
         """An independent matcher at the same place."""
-        twin = Matcher.__new__(Matcher)
-        twin.machine = self.machine
+        twin = object.__new__(type(self))
         twin._store = self._store
         twin._account = self._account
         twin._config = self._config

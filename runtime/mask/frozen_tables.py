@@ -1,0 +1,344 @@
+"""Frozen constraints as tables: states with masks and transitions, as they lie in a file.
+
+A frozen constraint is a finite part of a constraint's machine under one vocabulary. State 0 is dead, state 1
+accepts and cannot go on; every other state has its whole mask, and where the tokens of the mask lead to as far
+as that was followed. Which states there are decides what is quick, never what is legal.
+
+The file, all numbers little-endian:
+
+    0     8   "SGLMASKS"
+    8     4   format version
+    12    4   zero
+    16    32  digest of the constraint
+    48    32  digest of the vocabulary
+    80    32  SHA-256 of the bytes 0..80 and 112..body
+    112   64  sizes: V, states, start, masks, bases, steps, ids, text bytes (int64 each)
+    176       states: int32[n, 11], see the columns below
+              masks:  int32[m, 5]: base, place in ids, number of ids, wide, tokens
+              byte tokens: int32[256], a token for each single byte, -1 for none
+              checksums of the body: 16 bytes of SHA-256 for each 16 KiB
+    body      bases: int32[bases, ceil(V/32)], whole mask rows
+              steps: int32[steps]
+              ids:   uint16[ids]
+              text:  uint8[text bytes]
+
+A mask is a base (the empty row if -1) with some bits the other way round: a list of tokens, everything but a
+list, or a row of its own are all that. The ids are differences of ascending ids; `wide`: two numbers each.
+The steps of a state are its groups (mask, state), then its tokens, ascending, then a state for each.
+
+The head is verified when a file is opened, the body piece by piece when it is first read: so a large file is
+opened as fast as a small one. Checksums tell damage; against one who makes them right, every number is checked
+before it is used, so that at worst a mask is wrong, as a program from the same hand can be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+MAGIC = b"SGLMASKS"
+VERSION = 1
+LARGEST = 256 << 20
+"""Bytes; larger files are refused."""
+
+FLAGS, MASK, FORCED, FORCED_SIZE, ENDING, ENDING_SIZE, PARENT, TOKEN, STEPS, GROUPS, PAIRS = range(11)
+"""Columns of a state. `PARENT` and `TOKEN` are a way to the state from the start; that of the start is -1. An
+ENDING_SIZE of -1: the shortest completion is not stored."""
+COLUMNS = 11
+ACCEPTING = 1
+
+UNKNOWN, DEAD = -1, 0
+_KEYS = 112
+_SIZES = 176
+_CHUNK = 1 << 14
+_CHECK = 16
+
+
+class FrozenError(ValueError):
+    """A file that is no frozen constraint, is damaged, or is one of something else."""
+
+
+@dataclass(slots=True, eq=False)
+class FrozenTables:
+    """The arrays of a frozen constraint; see the file for their meaning."""
+
+    size: int
+    start: int
+    states: np.ndarray
+    masks: np.ndarray
+    byte_tokens: np.ndarray
+    bases: np.ndarray
+    steps: np.ndarray
+    ids: np.ndarray
+    text: np.ndarray
+    checks: bytes = b""
+    """Checksums of the body; empty for tables that were made, not read."""
+    body: memoryview = field(default_factory=lambda: memoryview(b""))
+    _checked: bytearray = field(default_factory=bytearray)
+
+    @property
+    def n(self) -> int:
+        """The number of states."""
+        return len(self.states)
+
+    @property
+    def words(self) -> int:
+        return (self.size + 31) // 32
+
+    def accepts(self, state: int) -> bool:
+        return bool(self.states[state, FLAGS] & ACCEPTING)
+
+    def mask(self, number: int) -> tuple[np.ndarray, int]:
+        """A mask as a new row, int32[words], and the number of its tokens. Raises FrozenError if damaged."""
+        base, place, count, wide, tokens = self.masks[number].tolist()
+        words = self.words
+        if base < 0:
+            row = np.zeros(words, np.int32)
+        else:
+            self._verify(4 * base * words, 4 * words)
+            row = self.bases[base].astype(np.int32)
+        if count:
+            width = 2 * count if wide else count
+            self._verify(4 * (self.bases.size + len(self.steps)) + 2 * place, 2 * width)
+            _flip(row, _ids(self.ids[place : place + width], wide, self.size))
+        return row, tokens
+
+    def forced(self, state: int) -> bytes:
+        """The bytes that must come next."""
+        return self._text(int(self.states[state, FORCED]), int(self.states[state, FORCED_SIZE]))
+
+    def ending(self, state: int) -> bytes | None:
+        """The shortest completion, if it is stored."""
+        size = int(self.states[state, ENDING_SIZE])
+        return None if size < 0 else self._text(int(self.states[state, ENDING]), size)
+
+    def groups(self, state: int) -> list[tuple[int, int]]:
+        """(mask, state): tokens by the state they lead to, the largest first."""
+        at, count, _ = self._steps_of(state)
+        flat = self.steps[at : at + 2 * count].tolist()
+        found = list(zip(flat[::2], flat[1::2], strict=True))
+        if not all(0 <= mask < len(self.masks) and 0 < to < self.n for mask, to in found):
+            raise FrozenError("a step leads nowhere")
+        return found
+
+    def step(self, state: int, token: int) -> int:
+        """The state after one of the tokens that are in no group; UNKNOWN if it was not followed."""
+        at, groups, pairs = self._steps_of(state)
+        at += 2 * groups
+        found = bisect_left(self.steps, token, at, at + pairs)
+        if found == at + pairs or self.steps[found] != token:
+            return UNKNOWN
+        to = int(self.steps[found + pairs])
+        if not 0 < to < self.n:
+            raise FrozenError("a step leads nowhere")
+        return to
+
+    def _steps_of(self, state: int) -> tuple[int, int, int]:
+        row = self.states[state]
+        at, groups, pairs = int(row[STEPS]), int(row[GROUPS]), int(row[PAIRS])
+        self._verify(4 * (self.bases.size + at), 8 * (groups + pairs))
+        return at, groups, pairs
+
+    def _text(self, at: int, size: int) -> bytes:
+        if size:
+            self._verify(4 * (self.bases.size + len(self.steps)) + 2 * len(self.ids) + at, size)
+        return self.text[at : at + size].tobytes()
+
+    def _verify(self, at: int, size: int) -> None:
+        """Check the pieces of the body that hold some bytes, once."""
+        if not self.checks or not size:
+            return
+        for chunk in range(at // _CHUNK, (at + size - 1) // _CHUNK + 1):
+            if not self._checked[chunk]:
+                wanted = self.checks[_CHECK * chunk : _CHECK * (chunk + 1)]
+                if _check(self.body[_CHUNK * chunk : _CHUNK * (chunk + 1)]) != wanted:
+                    raise FrozenError("the file is damaged")
+                self._checked[chunk] = 1
+
+    def verify_all(self) -> None:
+        """Check the whole body. Raises FrozenError."""
+        self._verify(0, len(self.body))
+
+
+def _check(data: bytes | memoryview) -> bytes:
+    return hashlib.sha256(data).digest()[:_CHECK]
+
+
+def _flip(row: np.ndarray, ids: np.ndarray) -> None:
+    """Turn some bits of a row round; the ids differ."""
+    if len(ids) <= 16:
+        words = row.view(np.uint32)
+        for token in ids.tolist():
+            words[token >> 5] ^= np.uint32(1 << (token & 31))
+        return
+    flags = np.zeros(32 * len(row), np.uint8)
+    flags[ids] = 1
+    row ^= np.packbits(flags, bitorder="little").view("<i4").astype(np.int32, copy=False)
+
+
+def _ids(packed: np.ndarray, wide: int, size: int) -> np.ndarray:
+    """Ascending ids from their differences. Raises FrozenError if one is no token."""
+    if wide:
+        gaps = packed[::2].astype(np.int64) | packed[1::2].astype(np.int64) << 16
+    else:
+        gaps = packed.astype(np.int64)
+    ids = np.cumsum(gaps)
+    if ids[-1] >= size or not gaps[1:].all():
+        raise FrozenError("a mask has a token that is not in the vocabulary")
+    return ids
+
+
+def pack_ids(ids: np.ndarray) -> tuple[np.ndarray, int]:
+    """(uint16 numbers, wide) of ascending ids; see the file."""
+    gaps = np.diff(ids.astype(np.int64), prepend=0)
+    if (gaps < 1 << 16).all():
+        return gaps.astype(np.uint16), 0
+    return np.stack([gaps & 0xFFFF, gaps >> 16], axis=1).astype(np.uint16).ravel(), 1
+
+
+# -- files -----------------------------------------------------------------------------------------------
+
+
+def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> bytes:
+    """The file of a frozen constraint; the digests are 32 bytes each."""
+    body = b"".join(
+        [
+            tables.bases.astype("<i4").tobytes(),
+            tables.steps.astype("<i4").tobytes(),
+            tables.ids.astype("<u2").tobytes(),
+            tables.text.tobytes(),
+        ]
+    )
+    sizes = [
+        tables.size, tables.n, tables.start, len(tables.masks), len(tables.bases), len(tables.steps),
+        len(tables.ids), len(tables.text),
+    ]  # fmt: skip
+    head = b"".join(
+        [
+            np.array(sizes, "<i8").tobytes(),
+            tables.states.astype("<i4").tobytes(),
+            tables.masks.astype("<i4").tobytes(),
+            tables.byte_tokens.astype("<i4").tobytes(),
+            *[_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)],
+        ]
+    )
+    keys = MAGIC + VERSION.to_bytes(4, "little") + bytes(4) + constraint + vocabulary
+    return keys + hashlib.sha256(keys + head).digest() + head + body
+
+
+def open_file(path: str | os.PathLike[str], constraint: bytes, vocabulary: bytes) -> FrozenTables:
+    """The tables in a file, by memory map. Raises FrozenError, and OSError where it cannot be read.
+
+    A file is replaced, never changed: who cuts one short while it is mapped breaks its readers.
+    """
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if not _SIZES <= size <= LARGEST:
+            raise FrozenError("the file has not the size of a frozen constraint")
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return from_bytes(data, constraint, vocabulary)
+
+
+def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) -> FrozenTables:
+    """The tables in the contents of a file. Raises FrozenError."""
+    view = memoryview(data)
+    if len(view) < _SIZES or view[:8] != MAGIC:
+        raise FrozenError("the file is no frozen constraint")
+    if int.from_bytes(view[8:12], "little") != VERSION or any(view[12:16]):
+        raise FrozenError("the file has another version of the format")
+    if view[16:48] != constraint:
+        raise FrozenError("the file is of another constraint")
+    if view[48:80] != vocabulary:
+        raise FrozenError("the file is of another vocabulary")
+    size, n, start, masks, bases, steps, ids, text = np.frombuffer(view[_KEYS:_SIZES], "<i8").tolist()
+    if min(size, n, start, masks, bases, steps, ids, text) < 0 or len(view) > LARGEST:
+        raise FrozenError("the file has impossible sizes")
+    if max(size, n, masks, bases, steps, ids, text) > LARGEST or size == 0:
+        raise FrozenError("the file has impossible sizes")
+    words = (size + 31) // 32
+    body = 4 * (bases * words + steps) + 2 * ids + text
+    chunks = (body + _CHUNK - 1) // _CHUNK
+    edge = _SIZES + 4 * (COLUMNS * n + 5 * masks + 256) + _CHECK * chunks
+    if edge + body != len(view):
+        raise FrozenError("the file is cut short, or longer than it says")
+    state = hashlib.sha256(view[:80])
+    state.update(view[_KEYS:edge])
+    if state.digest() != view[80:_KEYS]:
+        raise FrozenError("the file is damaged")
+
+    at = _SIZES
+
+    def take(count: int, kind: str) -> np.ndarray:
+        nonlocal at
+        found = np.frombuffer(view, kind, count, at)
+        at += found.nbytes
+        return found
+
+    tables = FrozenTables(
+        size,
+        start,
+        take(COLUMNS * n, "<i4").reshape(n, COLUMNS),
+        take(5 * masks, "<i4").reshape(masks, 5),
+        take(256, "<i4"),
+        bases=np.zeros((0, words), np.int32),
+        steps=np.zeros(0, np.int32),
+        ids=np.zeros(0, np.uint16),
+        text=np.zeros(0, np.uint8),
+        checks=bytes(view[at : at + _CHECK * chunks]),
+        body=view[edge:],
+        _checked=bytearray(chunks),
+    )
+    at = edge
+    tables.bases = take(bases * words, "<i4").reshape(bases, words)
+    tables.steps = take(steps, "<i4")
+    tables.ids = take(ids, "<u2")
+    tables.text = take(text, "u1")
+    _sound(tables)
+    return tables
+
+
+def _sound(tables: FrozenTables) -> None:
+    """Check that whatever the head points to is there. Raises FrozenError."""
+    states, masks, n = tables.states, tables.masks, tables.n
+    if n < 2 or not 0 <= tables.start < n:
+        raise FrozenError("the file has no start")
+    least, most = states.min(0).tolist(), states.max(0).tolist()
+    if min(least[FLAGS], *least[FORCED : ENDING + 1], *least[STEPS:]) < 0 or least[ENDING_SIZE] < -1:
+        raise FrozenError("a state points outside of the file")
+    wide = states.astype(np.int64)
+    here = np.arange(n)
+    if (
+        (states[2:, MASK] < 0).any()
+        or most[MASK] >= len(masks)
+        or (wide[:, FORCED] + wide[:, FORCED_SIZE]).max() > len(tables.text)
+        or (wide[:, ENDING] + wide[:, ENDING_SIZE]).max() > len(tables.text)
+        or (wide[:, STEPS] + 2 * wide[:, GROUPS] + 2 * wide[:, PAIRS]).max() > len(tables.steps)
+        or (states[:, PARENT] >= here).any()
+        or most[TOKEN] >= tables.size
+    ):
+        raise FrozenError("a state points outside of the file")
+    roots = states[2:, PARENT] < 0
+    if np.count_nonzero(roots) > (tables.start > 1) or (tables.start > 1 and not roots[tables.start - 2]):
+        raise FrozenError("there is no way to a state")
+    if ((states[2:, TOKEN] < 0) & ~roots).any() or ((states[2:, PARENT] < 2) & ~roots).any():
+        raise FrozenError("there is no way to a state")
+    if len(masks):
+        parts = masks.astype(np.int64)
+        base, place, count, flag, tokens = parts.T
+        if (
+            parts[:, 1:].min() < 0
+            or base.min() < -1
+            or base.max() >= len(tables.bases)
+            or flag.max() > 1
+            or (place + count * (1 + flag)).max() > len(tables.ids)
+            or tokens.max() > tables.size
+        ):
+            raise FrozenError("a mask points outside of the file")
+    if tables.byte_tokens.min() < -1 or tables.byte_tokens.max() >= tables.size:
+        raise FrozenError("a byte has no such token")
