@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import SchemaError, SchemaFault, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.options import Draft, SchemaLimits, SchemaOptions
+from sglc.schema.support import page
 from term_oracle import accepts as accepts_text
 
 FREE = SchemaOptions(order="any", spelling="any")
@@ -456,3 +458,8 @@ def test_constraints_take_schemas() -> None:
     with pytest.raises(ConstraintError, match="no type") as broken:
         compile_constraint(json_schema={"items": {"type": "text"}})
     assert broken.value.position == "#/items/type"
+
+
+def test_the_page_of_what_is_supported_is_that_of_the_code() -> None:
+    written = Path(__file__).resolve().parent.parent / "docs" / "json-schema.md"
+    assert written.read_text("utf-8") == page()

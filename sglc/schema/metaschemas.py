@@ -15,6 +15,7 @@ _TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"]
 _STRING = {"type": "string"}
 _BOOLEAN = {"type": "boolean"}
 _NUMBER = {"type": "number"}
+_COUNT = {"type": "integer", "minimum": 0}
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -44,6 +45,12 @@ def _array(items: Any, least: int = 0, unique: bool = False) -> Schema:
     return found
 
 
+def _definitions(names: Schema, schemas: Any) -> Schema:
+    """What the standard calls the parts of its metaschemas, so that references to them lead somewhere."""
+    counts = dict.fromkeys(("nonNegativeInteger", "nonNegativeIntegerDefault0"), _COUNT)
+    return {**counts, "schemaArray": schemas, "simpleTypes": {"enum": _TYPES}, "stringArray": names}
+
+
 def _map(values: Any) -> Schema:
     return {"type": "object", "additionalProperties": values}
 
@@ -59,8 +66,7 @@ def _texts(*names: str, format: str | None = None) -> Schema:
 
 
 def _counts(*kinds: str) -> Schema:
-    count = {"type": "integer", "minimum": 0}
-    return {bound + kind: count for kind in kinds for bound in ("min", "max")}
+    return {bound + kind: _COUNT for kind in kinds for bound in ("min", "max")}
 
 
 def _applicators(self: Any, schemas: Any) -> Schema:
@@ -86,6 +92,12 @@ def _draft_4(uri: str) -> Schema:
         "$schema": uri + "#",
         "id": uri + "#",
         "type": "object",
+        "definitions": {
+            **dict.fromkeys(("positiveInteger", "positiveIntegerDefault0"), _COUNT),
+            "schemaArray": schemas,
+            "simpleTypes": {"enum": _TYPES},
+            "stringArray": names,
+        },
         "properties": {
             **_texts("id", "$schema", "title", "description", "format"),
             **_texts("pattern", format="regex"),
@@ -131,7 +143,13 @@ def _draft_6_or_7(uri: str, draft: int) -> Schema:
             **dict.fromkeys(("readOnly", "writeOnly"), _BOOLEAN),
             **dict.fromkeys(("if", "then", "else"), self),
         }
-    return {"$schema": uri + "#", "$id": uri + "#", "type": ["object", "boolean"], "properties": properties}
+    return {
+        "$schema": uri + "#",
+        "$id": uri + "#",
+        "type": ["object", "boolean"],
+        "definitions": _definitions(names, _array(self, 1)),
+        "properties": properties,
+    }
 
 
 def _vocabulary_names(year: int) -> list[str]:
@@ -209,7 +227,8 @@ def _vocabulary(base: str, year: int, name: str) -> Schema | None:
             properties = _texts("format")
         case _:
             return None
-    return _frame(base, year, f"meta/{name}", properties)
+    found = _frame(base, year, f"meta/{name}", properties)
+    return {**found, "$defs": _definitions(names, schemas)}
 
 
 def _core(self: Any, year: int) -> Schema:

@@ -219,13 +219,20 @@ def pattern_automaton(pattern: str, path: str) -> CharDfa:
         raise UnsupportedSchema("pattern", path, str(fault)) from None
 
 
+STANDARD_FORMATS = frozenset({
+    "date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4", "ipv6", "iri",
+    "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time", "uri", "uri-reference",
+    "uri-template", "uuid",
+})  # fmt: skip
+
+
 def format_strings(name: str, path: str) -> strings.Strings | None:
     """The strings of a format of the standard; None for other names, which are annotations."""
+    if name not in STANDARD_FORMATS:
+        return None
     found = format_text(name)
     if found is not None:
         return (strings.StringSet(dfa=found.dfa, high=found.max_chars),)
     if format_language(name) is not None:
         return (strings.StringSet(format=name),)
-    if name == "idn-hostname":
-        raise UnsupportedSchema("format", path, "which labels are valid names is not a regular set")
-    return None
+    raise UnsupportedSchema("format", path, f"there is no automaton of the format {name!r}")
