@@ -11,12 +11,14 @@ from sglc.runtime.engine.engine import ContextOverflow
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
+from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.fuzz import random_word
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
 from sglc.types.decode import DecodeError, decode
+from sglc.types.given import why_empty
 from sglc.types.language import language
 from sglc.types.printer import print_value
 from sglc.types.type import (
@@ -94,6 +96,10 @@ class _Options:
     def __init__(self, spec: HoleSpec, values: list[Any]) -> None:
         self._values = dict(zip(spec.options, values, strict=True))
 
+    def given(self) -> list[Any]:
+        """The values that the hole's type depends on, by number."""
+        return [value for name, value in self._values.items() if name.startswith("given")]
+
     def candidates(self, table: TypeTable) -> list[Any] | None:
         found = self._values.get("options")
         if found is None:
@@ -159,14 +165,23 @@ def _retries(frame: Frame, index: int) -> tuple[frozenset[bytes], list[tuple[str
 
 def _request(
     machine: Strand, frame: Frame, index: int, options: _Options
-) -> tuple[HoleRequest, dict[str, Any]]:
-    """What is to be generated, and for run-time choices the value of each text."""
+) -> tuple[HoleRequest, dict[str, Any], Type | None]:
+    """What is to be generated, for run-time choices the value of each text, for others the type."""
     run = machine.run
     spec = machine.program.holes[index]
     candidates = options.candidates(machine.program.table)
     values: dict[str, Any] = {}
     key: Hashable
-    if spec.type is None:
+    type: Type | None = None
+    given = options.given()
+    if given:
+        assert spec.type is not None
+        bound = run.prepared.bound.get(
+            spec.type, machine.program.types[spec.type], given, spec.stops, machine.program.table
+        )
+        key, described, type = bound.type, bound.language, bound.type
+        _satisfiable(machine, spec, bound.type, described)
+    elif spec.type is None:
         if candidates is None:
             raise failure(f"hole `{spec.name}` has neither a type nor options")
         for value in candidates:
@@ -175,9 +190,10 @@ def _request(
         key, described = words, Language(Words(words))
     else:
         key = spec.type
+        type = machine.program.types[spec.type]
         found = run.prepared.languages.get(spec.type)
         if found is None:
-            found = language(machine.program.types[spec.type], machine.program.table, surface="hole")
+            found = language(type, machine.program.table, surface="hole")
             run.prepared.languages[spec.type] = found
         described = found
     excluded, _, attempt = _retries(frame, index)
@@ -185,6 +201,7 @@ def _request(
         name=spec.name,
         key=key,
         language=described,
+        passing=bool(given),
         stops=spec.stops,
         end_of_message=spec.end_of_message,
         excluded=excluded,
@@ -192,14 +209,25 @@ def _request(
         sampling=options.sampling(),
         seed=machine.draw_seed(options.whole("seed"), attempt),
     )
-    return request, values
+    return request, values, type
 
 
-def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], text: str) -> Any:
-    if spec.type is None:
+def _satisfiable(machine: Strand, spec: HoleSpec, key: Type, described: Language) -> None:
+    """Refuse a bound type without any value, with the reason."""
+    request = HoleRequest(spec.name, key, described, passing=True)
+    try:
+        empty = machine.run.prepared.constraints.value(request).is_empty
+    except ConstraintError as fault:
+        raise failure(f"hole `{spec.name}`: {fault}") from None
+    if empty:
+        raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is legal: {why_empty(key)}")
+
+
+def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], type: Type | None, text: str) -> Any:
+    if type is None:
         return values[text]
     try:
-        return decode(text, machine.program.types[spec.type], machine.program.table)
+        return decode(text, type, machine.program.table)
     except DecodeError as fault:
         raise AssertionError(f"hole {spec.name}: {text!r} is legal but does not decode: {fault}") from fault
 
@@ -208,12 +236,12 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
-    request, values = _request(machine, frame, index, _Options(spec, given))
+    request, values, type = _request(machine, frame, index, _Options(spec, given))
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
     mocked = run.mocked(spec.name)
     if mocked is not None:
-        text = _mocked_text(machine, spec, mocked[0])
+        text = _mocked_text(machine, type, mocked[0])
         _accept_mock(machine, request, text)
         result = _simulated(machine, frame, spec, text)
     elif run.fuzzing:
@@ -225,7 +253,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     else:
         result = await _generated(machine, frame, index, request)
-    value = _decoded(machine, spec, values, result.text)
+    value = _decoded(machine, spec, values, type, result.text)
     _keep(machine, frame, index, value, result)
     if run.listeners:
         machine.emit(
@@ -255,15 +283,15 @@ def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleRes
     frame.stack.append(value)
 
 
-def _mocked_text(machine: Strand, spec: HoleSpec, value: Any) -> str:
-    if spec.type is None:
+def _mocked_text(machine: Strand, type: Type | None, value: Any) -> str:
+    if type is None:
         return machine.show(value)
-    return print_value(value, machine.program.types[spec.type], machine.program.table)
+    return print_value(value, type, machine.program.table)
 
 
 def _accept_mock(machine: Strand, request: HoleRequest, text: str) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
-    plain = HoleRequest(request.name, request.key, request.language)
+    plain = HoleRequest(request.name, request.key, request.language, passing=request.passing)
     matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
     if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
         raise failure(f"the mock of `{request.name}` is not a value of the hole: {text}")

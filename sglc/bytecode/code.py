@@ -49,7 +49,8 @@ class HoleSpec:
 
     `name` is qualified: `function.hole`. `mode` `gen` fills `type`; `choose` and `select` take a list of
     options from the stack first unless `type` is given (a finite type). `options` names the values on the
-    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed.
+    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed. Where the type depends on
+    values of the run, given0, given1, … come first: the lists and texts of its `OneOf` and `SpanOf` parts.
     `stops` are texts whose beginning ends the hole where its type could also go on: the literal text that
     follows it, or a newline; `end_of_message` allows the model's end-of-turn token to do so.
     """

@@ -25,13 +25,13 @@ MAX_DIGITS = 4000
 
 _CLASSES: tuple[type, ...] = (
     t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named, t.FieldType, t.RecordType, t.EnumType, t.UnionType, t.AliasType, ParameterSpec,
-    HoleSpec, ErrorSpec, RetryPoint,
+    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.FieldType, t.RecordType, t.EnumType, t.UnionType,
+    t.AliasType, ParameterSpec, HoleSpec, ErrorSpec, RetryPoint,
 )  # fmt: skip
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
 TYPES = (
     t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named,
+    t.Alternatives, t.Named, t.OneOf, t.SpanOf,
 )  # fmt: skip
 
 
@@ -166,6 +166,8 @@ def _is(value: Any, kind: Any) -> bool:
         if more != [...]:
             raise TypeError(f"{kind} is not used in artefacts")
         return isinstance(value, tuple) and all(_is(each, item) for each in value)
+    if origin is frozenset:
+        return False  # values that a run puts into a type are in no artefact
     if origin is Literal:
         return isinstance(value, str) and value in get_args(kind)
     if origin in (list, dict):

@@ -16,6 +16,7 @@ from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.types.given import given_types
 from sglc.types.type import Named, RecordType, UnionType
 
 MAX_DEPTH = 100_000
@@ -99,7 +100,16 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the hole {hole.name!r} has both a type and options"
         if hole.mode == "gen" and hole.type is None:
             yield f"the hole {hole.name!r} has no type"
-        if not HOLE_OPTIONS.issuperset(hole.options) or len(set(hole.options)) != len(hole.options):
+        given = [option for option in hole.options if option.startswith("given")]
+        options = hole.options[len(given) :]
+        due = 0
+        if hole.type is not None and 0 <= hole.type < len(program.types):
+            due = len(given_types(program.types[hole.type]))
+        if tuple(given) != tuple(f"given{number}" for number in range(due)) or (due and hole.mode != "gen"):
+            yield f"the hole {hole.name!r} is given other values than its type depends on"
+        if given and hole.options[: len(given)] != tuple(given):
+            yield f"the hole {hole.name!r} is given its values in another order"
+        if not HOLE_OPTIONS.issuperset(options) or len(set(hole.options)) != len(hole.options):
             yield f"the hole {hole.name!r} has unknown or repeated options"
         if "" in hole.stops:
             yield f"the hole {hole.name!r} has an empty stop text"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sglc.types.given import given_types
+from sglc.types.grammar_text import stored_fault
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -12,8 +14,10 @@ from sglc.types.type import (
     ListOf,
     MapOf,
     Named,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -25,7 +29,7 @@ def type_faults(types: Sequence[Type], table: Mapping[str, DeclaredType]) -> Ite
     """Sentences on what is wrong with the types of a program."""
     sound = True
     for type_ in types:
-        for reason in _shape_faults(type_, table):
+        for reason in (*_shape_faults(type_, table), *_given_faults(type_)):
             sound = False
             yield reason
     for name, declared in table.items():
@@ -42,6 +46,7 @@ def _declared_faults(declared: DeclaredType, table: Mapping[str, DeclaredType]) 
     match declared:
         case AliasType(type=type_):
             yield from _shape_faults(type_, table)
+            yield from _without_given(type_)
         case EnumType(members=members):
             if not members or len(set(members)) != len(members):
                 yield "an enum needs members, each once"
@@ -61,6 +66,26 @@ def _record_faults(record: RecordType, table: Mapping[str, DeclaredType]) -> Ite
         yield "two fields of one name"
     for f in record.fields:
         yield from _shape_faults(f.type, table)
+        yield from _without_given(f.type)
+
+
+def _without_given(type_: Type) -> Iterator[str]:
+    if given_types(type_):
+        yield "a declared type depends on a value of a hole"
+
+
+def _given_faults(type_: Type) -> Iterator[str]:
+    """Given values are numbered from 0 without gaps, and only a run puts them in."""
+    parts = given_types(type_)
+    if {part.given for part in parts} != set(range(len(parts))):
+        yield "the values that a type depends on are not numbered in order"
+    for part in parts:
+        if (part.words if isinstance(part, OneOf) else part.text) is not None:
+            yield "a type holds a value that only a run can give"
+        if isinstance(part, SpanOf) and (
+            part.min_chars < 1 or (part.max_chars is not None and part.max_chars < 1) or "" in part.until
+        ):
+            yield "a span with contradictory bounds"
 
 
 def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[str]:
@@ -77,6 +102,12 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
                 yield "a map with contradictory bounds"
             yield from _shape_faults(key, table)
             yield from _shape_faults(value, table)
+        case Str(grammar=grammar) if grammar:
+            fault = stored_fault(grammar)
+            if type_ != Str(grammar=grammar):
+                fault = "it is refined"
+            if fault:
+                yield f"a grammar that cannot be used: {fault}"
         case Str(min_chars=low, max_chars=high):
             if low < 0 or (high is not None and high < low):
                 yield "a text with contradictory bounds"

@@ -33,8 +33,9 @@ from sglc.check.state import HoleNode, Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
+from sglc.types.given import ended_before, erased
 from sglc.types.printer import print_value
-from sglc.types.type import Alternatives, Constant, Named, Optional, RecordType, Str, Type, UnionType
+from sglc.types.type import Alternatives, Constant, Named, Optional, RecordType, SpanOf, Str, Type, UnionType
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Holes(HoleOptions):
             return
         facts = replace(facts, slot=local.slot, name=local.name)
         self.module.holes[id(content)] = facts
+        if facts.type is not None:
+            facts = replace(facts, type=erased(facts.type))
         known = self.function.holes.get(local.name)
         if known is not None and known.type != facts.type:
             # Two branches each have a hole of this name: a mock is checked when it is used.
@@ -93,12 +96,15 @@ class Holes(HoleOptions):
         return self._choice(node, name, follow, options)
 
     def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:
-        type: Type = self.resolve(node.type)
+        type, given = self.hole_type(node.type)
         for text, span in options.get("until", ()):
             plain = expand(type, self.table)
             if isinstance(plain, Unknown):
                 break
-            if not isinstance(plain, Str):
+            if isinstance(plain, SpanOf) and text:
+                type = replace(plain, until=(*plain.until, text))
+                continue
+            if not isinstance(plain, Str) or plain.grammar:
                 self.program.report(
                     "E0306", f"`until` does not fit {said(type)}", span, label="ends texts only"
                 )
@@ -112,6 +118,8 @@ class Holes(HoleOptions):
         if report_empty(self.program, facts, type, span):
             self._note(node, name, type, follow)
             return type
+        if given:
+            return self._given_hole(node, name, type, given, follow, options)
         if follow.text and is_bare_text(facts, type):
             plain = expand(type, self.table)
             assert isinstance(plain, Str)
@@ -126,6 +134,27 @@ class Holes(HoleOptions):
         self._note(node, name, type, follow)
         self.function.generated.append((type, span))
         return type
+
+    def _given_hole(
+        self,
+        node: ast.Gen,
+        name: str,
+        type: Type,
+        given: tuple[ast.Expression, ...],
+        follow: Follow,
+        options: dict[str, Any],
+    ) -> ExpressionType:
+        """A hole whose type depends on values of the run: its text is known only when it is reached."""
+        if follow.text:
+            type = ended_before(type, follow.text)
+        self._ends_somewhere(node, name, type, type, options, follow)
+        self._fits_budget(name, type, options, node.type.span)
+        if not follow.text:
+            self._junction(node, name, type, follow)
+        self._note(node, name, type, follow)
+        self.module.holes[id(node)] = replace(self.module.holes[id(node)], given=given)
+        self.function.generated.append((type, node.type.span))
+        return erased(type)
 
     def _arms_as_text(self, plain: ExpressionType) -> tuple[Type, ...]:
         """The alternatives of a hole's type; `T?` has `null` as one."""
@@ -149,7 +178,7 @@ class Holes(HoleOptions):
         reason = self.facts.unbounded(type)
         if reason is None:
             return
-        text = isinstance(plain, Str)
+        text = isinstance(plain, Str) and not plain.grammar
         self.program.report(
             "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{said(type)} can go on for ever",
             reason=reason,
@@ -203,19 +232,26 @@ class Holes(HoleOptions):
 
     def _clear_end(self, type: Type, stop: str) -> str:
         """What makes the end of a hole clear."""
-        if isinstance(expand(type, self.table), Str):
+        plain = expand(type, self.table)
+        if isinstance(plain, Str) and not plain.grammar:
             return f"add `until {_quoted(stop)}` to the hole, or let another text follow"
         return "let another text follow the hole"
 
     def _note(self, node: HoleNode, name: str, type: Type | None, follow: Follow) -> None:
         plain = expand(type, self.table) if type is not None else None
-        stops: list[str] = list(plain.until) if isinstance(plain, Str) else []
+        stops: list[str] = list(plain.until) if isinstance(plain, Str | SpanOf) else []
         if follow.text:
             if follow.text not in stops:
                 stops.append(follow.text)
-        elif "\n" not in stops:
+        elif "\n" not in stops and not self._has_lines(type, plain):
             stops.append("\n")
         self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
+
+    def _has_lines(self, type: Type | None, plain: ExpressionType | None) -> bool:
+        """Whether values may have lines of their own, so that a newline cannot end them."""
+        if type is None or not isinstance(plain, Str) or not plain.grammar:
+            return False
+        return conflict_at_junction(self.facts, type, "\n") is not None
 
     def _choice(
         self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]

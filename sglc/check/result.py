@@ -148,6 +148,8 @@ class HoleFacts:
     stops: tuple[str, ...]
     end_of_message: bool
     slot: str | None
+    given: tuple[ast.Expression, ...] = ()
+    """What gives the values that the type depends on, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)

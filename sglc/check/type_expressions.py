@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.automata.regex import RegexError, compile_regex
+from sglc.check.given_spans import refined_span
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, ProgramState
@@ -24,6 +25,7 @@ from sglc.types.type import (
     Named,
     Null,
     Optional,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -122,10 +124,12 @@ class TypeResolver:
         if isinstance(key, Unknown) or isinstance(value, Unknown):
             return UNKNOWN
         plain = expand(key, self.program.table)
-        if not isinstance(plain, Str):
+        if not isinstance(plain, Str) or plain.grammar:
             self.program.report(
                 "E0306",
-                f"keys of a map are texts, not {said(key)}",
+                f"keys of a map are texts, not {said(key)}"
+                if not isinstance(plain, Str)
+                else f"keys of a map are plain texts, not {said(key)}",
                 node.key.span,
                 label="a `str` type is due here",
             )
@@ -172,11 +176,21 @@ class TypeResolver:
         return Optional(whole) if nullable else whole
 
     def _type_span_of(self, node: ast.TypeSpanOf) -> ExpressionType:
-        self._unavailable("E0903", "`span of`", node.span, "use `str max n chars` and an `ensure … in …`")
-        return UNKNOWN
+        return self.given_type(node)
 
     def _type_one_of(self, node: ast.TypeOneOf) -> ExpressionType:
-        self._unavailable("E0903", "`one of`", node.span, "use `choose xs` over the run-time list")
+        return self.given_type(node)
+
+    def given_type(self, node: ast.TypeSpanOf | ast.TypeOneOf) -> ExpressionType:
+        """A type that depends on a value of the run; only a hole has one to give."""
+        word = "span of" if isinstance(node, ast.TypeSpanOf) else "one of"
+        what = "x" if isinstance(node, ast.TypeSpanOf) else "xs"
+        self._unavailable(
+            "E0903",
+            f"`{word}` outside of a hole",
+            node.span,
+            f"write it in the hole: `?{{name: {word} {what}}}`",
+        )
         return UNKNOWN
 
     def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
@@ -189,6 +203,13 @@ class TypeResolver:
         base = self.resolve(node.base)
         type = expand(base, self.program.table)
         for refinement in node.refinements:
+            if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
+                self.program.report(
+                    "E0306", f"{said(base)} cannot be refined", refinement.span,
+                    label="refines plain texts only", reason="the grammar alone says which texts are legal",
+                    hint="write the bound into the grammar",
+                )  # fmt: skip
+                return UNKNOWN
             if isinstance(refinement, ast.Where):
                 self._unavailable(
                     "E0904", "`where`", refinement.span, "use a range or pattern, or `ensure` after the hole"
@@ -220,6 +241,8 @@ class TypeResolver:
         match refinement, type:
             case ast.MinChars(count), Str():
                 return replace(type, min_chars=max(type.min_chars, count))
+            case (ast.MinChars() | ast.MaxChars() | ast.Until(), SpanOf()):
+                return refined_span(self.program, type, refinement)
             case ast.MaxChars(count), Str():
                 return replace(
                     type, max_chars=count if type.max_chars is None else min(type.max_chars, count)

@@ -26,8 +26,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -60,7 +62,7 @@ class TypeFacts:
 
     def _sound(self, type: Type, seen: set[str]) -> bool:
         match type:
-            case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant():
+            case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant() | OneOf() | SpanOf():
                 return True
             case ListOf(item) | Optional(item):
                 return self._sound(item, seen)
@@ -105,10 +107,14 @@ class TypeFacts:
         quotes = 0 if raw else 2
         match type:
             case Str():
-                if type.patterns or ((type.until or type.excludes) and type.min_chars):
+                if type.grammar or type.patterns or ((type.until or type.excludes) and type.min_chars):
                     word = self.shortest_word(type)
                     return None if word is None else len(word) + quotes
                 return type.min_chars + quotes
+            case OneOf():
+                return quotes
+            case SpanOf(_, minimum):
+                return minimum + quotes
             case Int() | Dec() | Float():
                 return self._number(type)
             case Bool() | Null():
@@ -222,6 +228,9 @@ class TypeFacts:
         at = f" in `{where}`" if where else ""
         match type:
             case Str():
+                if type.grammar:
+                    finite = is_finite(language(type, self.table))
+                    return None if finite else f"the grammar{at} has texts of any length"
                 if type.max_chars is not None:
                     return None
                 if type.patterns and any(_without_loops(p) for p in type.patterns):

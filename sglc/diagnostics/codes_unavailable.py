@@ -26,15 +26,16 @@ ENTRIES: tuple[Entry, ...] = (
         "..8}\n",
     ),
     _entry(
-        "E0902", "grammars", "Use `str matching /…/`.",
+        "E0902", "parameters and parse trees of grammars", "Write the values into the grammar.",
+        'pub grammar Sum(least: int):\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
         'pub grammar Sum:\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
-        "pub type sum = str matching /[0-9]+([+][0-9]+)*/ max 40 chars\n",
     ),
     _entry(
-        "E0903", "`span of` and `one of`", "Use `choose xs` for run-time lists, `ensure … in …` for quotes.",
-        "pub fn f(body: str) -> str:\n    | ${body} ?{x: span of body}\n    return x\n",
-        "pub fn f(body: str) -> str:\n    | ${body} ?{x: str max 40 chars}\n"
-        '    ensure x in body else "no quote"\n        retry 2 resample\n    return x\n',
+        "E0903", "`span of` and `one of` outside of holes",
+        "They depend on values of the run, which a hole is given when it is reached: write them in its type.",
+        "pub record Quote:\n    text: span of body\n",
+        "pub fn f(body: str) -> [str]:\n    | ${body}\n    | ?{xs: [span of body max 40 chars; ..3]}\n"
+        "    return xs\n",
     ),
     _entry(
         "E0904", "`where`", "Use a range or pattern, or `ensure` after the hole.",

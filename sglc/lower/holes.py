@@ -29,6 +29,9 @@ class Holes(Patterns):
         if not isinstance(node, ast.Gen) and facts.type is None:
             names.append("options")
             choices = node.choices
+        for number, value in enumerate(facts.given):
+            names.append(f"given{number}")
+            values.append(value)
         for option in node.options:
             if option.kind in OPTIONS:
                 names.append(option.kind)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sglc.types.given import erased
 from sglc.types.language import Surface, declared_type, json_text
 from sglc.types.reader import DecodeError, Decoder
 from sglc.types.type import (
@@ -83,7 +84,7 @@ def decode_partial(text: str, type: Type, table: TypeTable, *, surface: Surface 
     numbers and members are MISSING, as more may follow. Raises DecodeError where the text is no prefix
     (refinements of a growing text are not checked).
     """
-    return _Partial(text, table).top(type, surface)
+    return _Partial(text, table).top(erased(type), surface)
 
 
 class _Stop(Exception):

@@ -38,8 +38,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -64,7 +66,7 @@ def from_json(data: Any, type: Type, table: TypeTable, path: str = "") -> Value:
 def from_text(text: str, type: Type, table: TypeTable) -> Value:
     """The value written on a command line: raw for scalars, JSON for everything else. Raises MemberError."""
     match type:
-        case Str():
+        case Str() | OneOf() | SpanOf():
             return from_json(text, type, table)
         case Int() | Dec() | Float():
             return from_json(_number(text.strip(), type), type, table)
@@ -160,7 +162,7 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
     if depth > MAX_DEPTH:
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
-        case Str():
+        case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):
                 raise _wrong(path, "text", data)
             return data

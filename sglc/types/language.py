@@ -8,7 +8,6 @@ an object nothing to choose, so that it costs no forward pass.
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, assert_never
@@ -34,6 +33,10 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
+from sglc.grammar.errors import GrammarError
+from sglc.types.given import given_types, one_of_term, span_term
+from sglc.types.grammar_text import NotInJson, grammar_terms
+from sglc.types.json_text import json_text
 from sglc.types.number_text import number_text
 from sglc.types.type import (
     TAG,
@@ -51,8 +54,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -79,6 +84,8 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
     _count_uses(type, table, uses)
     declared = tuple((name, table[name]) for name in uses)
     shared = frozenset(name for name, count in uses.items() if count > 1)
+    if given_types(type):
+        return _build(type, declared, shared, surface)  # bound to values: too large to keep, and used once
     try:
         return _cached_language(type, declared, shared, surface)
     except TypeError:  # a default that cannot be hashed
@@ -145,6 +152,8 @@ def _build(
 @lru_cache(maxsize=1024)
 def str_dfa(type: Str) -> CharDfa:
     """The texts of a `str` but for its bounds on length."""
+    if type.grammar:
+        raise LanguageError("a grammar has no automaton")
     # A text with a control character can occur in no str, so excluding it changes nothing.
     stops = [stop for stop in type.until if _is_printable(stop)]
     texts = [text for text in type.excludes if _is_printable(text)]
@@ -185,11 +194,6 @@ def number_dfa(type: Int | Dec | Float) -> CharDfa:
 def _number_term(type: Int | Dec | Float) -> Term:
     dfa = number_dfa(type)
     return Text(dfa) if dfa.edges else Nothing()
-
-
-def json_text(text: str) -> str:
-    """A JSON string in its one spelling."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
@@ -282,7 +286,9 @@ class _Builder:
         """`beside_null`: the text `null` means the null beside this type, so the type must leave it out."""
         match type:
             case Str():
-                term = str_term(type)
+                term = self.text(type, "raw")
+                if beside_null and type.grammar:
+                    return Except(term, frozenset({b"null"}))
                 if beside_null and isinstance(term, Text) and accepts(term.dfa, "null"):
                     return Except(term, frozenset({b"null"}))
                 return term
@@ -309,8 +315,25 @@ class _Builder:
                 return self.json(type)
             case ListOf() | MapOf() | TupleOf():
                 return self.json(type)
+            case OneOf():
+                return one_of_term(type, "raw", beside_null=beside_null)
+            case SpanOf():
+                return span_term(type, "raw", beside_null=beside_null)
             case _:
                 assert_never(type)
+
+    def text(self, type: Str, encoding: Encoding) -> Term:
+        """Texts of a `str`; the rules of a grammar become rules of this language."""
+        if not type.grammar:
+            return str_term(type, encoding)
+        if type != Str(grammar=type.grammar):
+            raise LanguageError("a text of a grammar cannot be refined")
+        try:
+            root, rules = grammar_terms(type.grammar, encoding)
+        except (GrammarError, NotInJson) as fault:
+            raise LanguageError(str(fault)) from None
+        self.rules.update(rules)
+        return root
 
     def has_null(self, type: Type) -> bool:
         match type:
@@ -327,7 +350,7 @@ class _Builder:
     def json(self, type: Type) -> Term:
         match type:
             case Str():
-                return sequence(Bytes(b'"'), str_term(type, "json"), Bytes(b'"'))
+                return sequence(Bytes(b'"'), self.text(type, "json"), Bytes(b'"'))
             case Int() | Dec() | Float():
                 return _number_term(type)
             case Bool():
@@ -348,6 +371,10 @@ class _Builder:
                 return self.map(type)
             case Named(name):
                 return self.named(name)
+            case OneOf():
+                return one_of_term(type, "json")
+            case SpanOf():
+                return sequence(Bytes(b'"'), span_term(type, "json"), Bytes(b'"'))
             case _:
                 assert_never(type)
 
@@ -369,7 +396,7 @@ class _Builder:
         return sequence(Bytes(b"{"), UniqueKeys(key, value, type.minimum, type.maximum), Bytes(b"}"))
 
     def key(self, type: Type) -> Term:
-        if isinstance(type, Str):
+        if isinstance(type, Str) and not type.grammar:
             return str_term(type, "json")
         if isinstance(type, Named):
             declared = declared_type(type.name, self.table)

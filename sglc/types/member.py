@@ -9,6 +9,8 @@ from typing import Any, assert_never
 
 from sglc.automata.dfa import accepts
 from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
+from sglc.types.given import one_of_fault, span_fault
+from sglc.types.grammar_text import grammar_fault
 from sglc.types.language import declared_type, json_text, str_dfa
 from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (
@@ -24,8 +26,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -57,6 +61,10 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
     match type:
         case Str():
             _fail_if(path, str_fault(value, type) if isinstance(value, str) else _kind("text", value))
+        case OneOf():
+            _fail_if(path, one_of_fault(value, type) if isinstance(value, str) else _kind("text", value))
+        case SpanOf():
+            _fail_if(path, span_fault(value, type) if isinstance(value, str) else _kind("text", value))
         case Int():
             _fail_if(path, int_fault(value, type) if _is_int(value) else _kind("an integer", value))
         case Dec():
@@ -136,7 +144,7 @@ def arm_of(value: Value, type: Alternatives, table: TypeTable) -> Type:
 def is_kind(value: Value, type: Type, table: TypeTable) -> bool:
     """Whether a value is of the sort of a type, refinements and items left aside."""
     match type:
-        case Str():
+        case Str() | OneOf() | SpanOf():
             return isinstance(value, str)
         case Int():
             return _is_int(value)
@@ -247,10 +255,15 @@ def is_constant(value: Any, type: Constant) -> bool:
 
 
 def str_fault(value: str, type: Str) -> str | None:
+    if type.grammar:
+        return grammar_fault(value, type.grammar)
     if len(value) < type.min_chars:
         return f"{describe(value)} has {len(value)} characters, at least {type.min_chars} are asked for"
     if type.max_chars is not None and len(value) > type.max_chars:
         return f"{describe(value)} has {len(value)} characters, at most {type.max_chars} are allowed"
+    refined = type.patterns or type.until or type.excludes
+    if value.isprintable() and not refined:
+        return None  # without a walk: arguments may be long, and lists of them longer
     if accepts(str_dfa(type), value):
         return None
     plain = Str()

@@ -23,8 +23,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -46,7 +48,7 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
     prompts far more often than it is checked. Optional fields that are None are left out.
     """
     match type:
-        case Str():
+        case Str() | OneOf() | SpanOf():
             text = _expect(value, str, type)
             return text if surface == "hole" else json_text(text)
         case Int():

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, assert_never
 
+from sglc.types.given import one_of_fault, span_fault
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
     constant_notation,
@@ -36,8 +37,10 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -85,6 +88,11 @@ class Decoder:
                 if beside_null and text == "null":
                     raise DecodeError(0, "null stands for no value here")
                 self.fail_if(0, str_fault(text, type))
+                return text
+            case OneOf() | SpanOf():
+                if beside_null and text == "null":
+                    raise DecodeError(0, "null stands for no value here")
+                self.fail_if(0, _given_fault(text, type))
                 return text
             case Constant(value):
                 if text != constant_text(value, "hole") or (beside_null and text == "null"):
@@ -136,6 +144,10 @@ class Decoder:
             case Str():
                 text = self.string()
                 self.fail_if(start, str_fault(text, type))
+                return text
+            case OneOf() | SpanOf():
+                text = self.string()
+                self.fail_if(start, _given_fault(text, type))
                 return text
             case Int():
                 number = int(self.number(_INT, "an integer"))
@@ -325,6 +337,10 @@ class Decoder:
     def fail_if(self, position: int, reason: str | None) -> None:
         if reason is not None:
             raise DecodeError(position, reason)
+
+
+def _given_fault(text: str, type: OneOf | SpanOf) -> str | None:
+    return one_of_fault(text, type) if isinstance(type, OneOf) else span_fault(text, type)
 
 
 def _has_null(type: Type, table: TypeTable) -> bool:

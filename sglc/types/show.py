@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import assert_never
 
+from sglc.types.grammar_text import grammar_name
 from sglc.types.language import json_text
 from sglc.types.member import constant_notation
 from sglc.types.type import (
@@ -18,7 +19,9 @@ from sglc.types.type import (
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -55,6 +58,10 @@ def show_type(type: Type) -> str:
             return " | ".join(show_type(arm) for arm in arms)
         case Named(name):
             return name
+        case OneOf():
+            return "one of …"
+        case SpanOf():
+            return "span of …" + _span_bounds(type)
         case _:
             assert_never(type)
 
@@ -82,8 +89,14 @@ def _sizes(low: int, high: int | None) -> str:
     return f"; {low}" if low == high else f"; {low or ''}..{'' if high is None else high}"
 
 
+def _span_bounds(type: SpanOf) -> str:
+    low = f" min {type.min_chars} chars" if type.min_chars > 1 else ""
+    high = "" if type.max_chars is None else f" max {type.max_chars} chars"
+    return low + high + "".join(f" until {json_text(stop)}" for stop in type.until)
+
+
 def _str(type: Str) -> str:
-    words = ["str"]
+    words = [grammar_name(type.grammar) if type.grammar else "str"]
     if type.min_chars:
         words.append(f"min {type.min_chars} chars")
     if type.max_chars is not None:

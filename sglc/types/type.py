@@ -20,6 +20,8 @@ class Str:
 
     `until`: stop texts that cannot occur inside the value and end it where it stands as raw text.
     `excludes`: texts that cannot occur inside. `patterns`: regexes that each match the whole value.
+    `grammar`: the portable text of a grammar (`sglc.grammar.portable`), or empty. Then the value is a text of
+    this grammar, control characters included where it has them, and nothing else refines it.
     """
 
     min_chars: int = 0
@@ -27,6 +29,7 @@ class Str:
     patterns: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
+    grammar: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +120,35 @@ class Named:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`one of xs`: a text of a list that is known only when a hole is reached.
+
+    The list is the hole's given value number `given`. `words` is None until then; see `sglc.types.given`.
+    """
+
+    given: int
+    words: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpanOf:
+    """`span of x`: a piece of a text that is known only when a hole is reached, never empty.
+
+    The text is the hole's given value number `given`; `text` is None until then. A piece has no control
+    characters, and none of the texts in `until`.
+    """
+
+    given: int
+    min_chars: int = 1
+    max_chars: int | None = None
+    until: tuple[str, ...] = ()
+    text: str | None = None
+
+
 Type = (
     Str | Int | Dec | Float | Bool | Null | Constant | ListOf | MapOf | TupleOf | Optional | Alternatives
-    | Named
+    | Named | OneOf | SpanOf
 )  # fmt: skip
 
 

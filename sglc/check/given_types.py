@@ -1,0 +1,101 @@
+"""Holes whose type depends on values of the run: `?{name: one of names}`, `?{quote: span of body}`.
+
+What such a part may be is known only when the hole is reached, so laws that need its texts are kept in
+another way: a span cannot contain the text that follows the hole, `null` is left out beside a null, and a
+place where only the texts themselves could tell two arms apart is refused.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from sglc.check.calls import Calls
+from sglc.check.contradiction import RAW
+from sglc.check.relations import STR, UNKNOWN, expand, is_enum, is_text, said
+from sglc.check.result import ExpressionType
+from sglc.syntax import ast
+from sglc.types.given import given_types
+from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, TupleOf, Type
+
+
+class GivenTypes(Calls):
+    given: list[ast.Expression] | None = None
+    """Expressions of the hole whose type is being resolved; None outside of holes."""
+
+    def hole_type(self, node: ast.TypeExpression) -> tuple[Type, tuple[ast.Expression, ...]]:
+        """A hole's type, and the expressions for the values that it is given, by number."""
+        outer, self.given = self.given, []
+        type = self.resolve(node)
+        given, self.given = tuple(self.given), outer
+        if given_types(type) and not self._told_apart(type, node, top=True):
+            return UNKNOWN, given  # type: ignore[return-value]
+        return type, given
+
+    def given_type(self, node: ast.TypeSpanOf | ast.TypeOneOf) -> ExpressionType:
+        if self.given is None:
+            return super().given_type(node)
+        number = len(self.given)
+        if isinstance(node, ast.TypeSpanOf):
+            self.given.append(node.value)
+            self.expect(node.value, STR, "`span of`")
+            return SpanOf(number)
+        self.given.append(node.values)
+        self.expect(node.values, ListOf(STR), "`one of`")
+        return OneOf(number)
+
+    def _told_apart(self, type: ExpressionType, node: ast.TypeExpression, *, top: bool) -> bool:
+        """Whether arms beside a part that depends on the run are of another kind than text."""
+        match type:
+            case ListOf(item):
+                return self._told_apart(item, node, top=False)
+            case Optional(item):
+                return self._told_apart(item, node, top=top)
+            case MapOf(_, value):
+                if given_types(type.key):
+                    self._refused(node, "keys of a map", "use a list of tuples")
+                    return False
+                return self._told_apart(value, node, top=False)
+            case TupleOf(items):
+                return all(self._told_apart(item, node, top=False) for item in items)
+            case Alternatives(arms):
+                for one, other in combinations(arms, 2):
+                    if (given_types(one) or given_types(other)) and not self._apart(one, other, top):
+                        self._refused(
+                            node,
+                            f"{said(one)} beside {said(other)}",
+                            "use a `union` or a tuple, or two holes",
+                        )
+                        return False
+                return all(self._told_apart(arm, node, top=top) for arm in arms)
+        return True
+
+    def _apart(self, one: Type, other: Type, top: bool) -> bool:
+        """Whether the arm of a text shows, or does not matter because both are texts."""
+        kinds = self._arm_kind(one, top), self._arm_kind(other, top)
+        return kinds == ("text", "text") or not (self._looks(one, top) & self._looks(other, top))
+
+    def _arm_kind(self, type: Type, top: bool) -> str:
+        given = isinstance(type, OneOf | SpanOf)
+        return "text" if given or is_text(expand(type, self.table), self.table) else "other"
+
+    def _looks(self, type: Type, top: bool) -> set[str]:
+        """Sorts of text that the values of an arm can look like."""
+        plain = expand(type, self.table)
+        if isinstance(plain, OneOf | SpanOf) or is_text(plain, self.table):
+            return set(RAW) if top else {"text"}
+        if is_enum(plain, self.table) is not None:
+            return set(RAW) if top else {"text"}
+        if isinstance(plain, ListOf | TupleOf):
+            return {"array"}
+        if isinstance(plain, MapOf):
+            return {"object"}
+        return {"number", "word", "object"} if not top else set(RAW)
+
+    def _refused(self, node: ast.TypeExpression, what: str, instead: str) -> None:
+        self.program.report(
+            "E0903",
+            f"not available yet: {what}, which depends on values of the run",
+            node.span,
+            label="whether two texts differ is known only when the hole is reached",
+            hint=instead,
+        )

@@ -1,0 +1,188 @@
+"""Types that depend on values of the run: `one of xs` and `span of x`.
+
+In a compiled program such a type holds the number of a value that its hole is given. When the hole is
+reached, `bind` puts the values in; the language, the decoder and the printer work on bound types only. What
+the checker knows of the value is the `erased` type: text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sglc.automata.charset import PRINTABLE
+from sglc.automata.dfa import accepts, all_words
+from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
+from sglc.types.json_text import json_text
+from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
+
+ENTRIES = 100_000
+"""Most entries of the list of a `one of`."""
+
+_TEXT = all_words(PRINTABLE)
+
+
+class GivenError(ValueError):
+    """A value that cannot be taken for a `one of` or `span of`; carries a sentence."""
+
+
+def given_types(type: Type) -> list[OneOf | SpanOf]:
+    """The parts that depend on given values, in the order in which they are written."""
+    match type:
+        case OneOf() | SpanOf():
+            return [type]
+        case ListOf(item=item) | Optional(item=item):
+            return given_types(item)
+        case MapOf(key=key, value=value):
+            return given_types(key) + given_types(value)
+        case TupleOf(items=parts) | Alternatives(arms=parts):
+            return [found for part in parts for found in given_types(part)]
+    return []
+
+
+def replaced(type: Type, change: Callable[[OneOf | SpanOf], Type]) -> Type:
+    """The type with every part that depends on a given value changed."""
+    match type:
+        case OneOf() | SpanOf():
+            return change(type)
+        case ListOf(item=item) | Optional(item=item):
+            return replace(type, item=replaced(item, change))
+        case MapOf(key=key, value=value):
+            return replace(type, key=replaced(key, change), value=replaced(value, change))
+        case TupleOf(items=items):
+            return TupleOf(tuple(replaced(item, change) for item in items))
+        case Alternatives(arms=arms):
+            return Alternatives(tuple(replaced(arm, change) for arm in arms))
+    return type
+
+
+def erased(type: Type) -> Type:
+    """The type that the checker knows the values by."""
+    if not given_types(type):
+        return type
+    return replaced(type, _as_text)
+
+
+def _as_text(type: OneOf | SpanOf) -> Type:
+    return Str() if isinstance(type, OneOf) else Str(type.min_chars, type.max_chars)
+
+
+def ended_before(type: Type, stop: str) -> Type:
+    """The type of a hole that a literal text follows: spans at its top do not contain that text."""
+    match type:
+        case SpanOf():
+            return replace(type, until=(*type.until, stop))
+        case Optional(item=item):
+            return Optional(ended_before(item, stop))
+        case Alternatives(arms=arms):
+            return Alternatives(tuple(ended_before(arm, stop) for arm in arms))
+    return type
+
+
+def bind(type: Type, values: Sequence[Any]) -> Type:
+    """The type with the given values put in. Raises GivenError."""
+
+    def put(part: OneOf | SpanOf) -> Type:
+        value = values[part.given]
+        if isinstance(part, OneOf):
+            if len(value) > ENTRIES:
+                raise GivenError(f"the list of a `one of` has {len(value)} entries, at most {ENTRIES} may be")
+            words = frozenset(value)
+            for word in words:
+                if not word.isprintable() and not accepts(_TEXT, word):
+                    raise GivenError(
+                        f"an entry of a `one of` has a control character: {json_text(word[:40])}"
+                    )
+            return replace(part, words=words)
+        return replace(part, text=value)
+
+    return replaced(type, put)
+
+
+def why_empty(type: Type) -> str:
+    """Why a bound type has no value, as far as a given value is the reason."""
+    reasons = []
+    for part in given_types(type):
+        if isinstance(part, OneOf):
+            if not part.words:
+                reasons.append("the list of its `one of` is empty")
+        elif isinstance(span_term(part, "raw"), Nothing):
+            least = "a character" if part.min_chars <= 1 else f"{part.min_chars} characters"
+            reasons.append(f"the text of its `span of` has no piece of at least {least}")
+    return " and ".join(dict.fromkeys(reasons)) or "the values that it depends on leave nothing"
+
+
+def one_of_term(type: OneOf, encoding: Encoding, *, beside_null: bool = False) -> Term:
+    """The entries; without `null` where that text means null. As JSON they have their quotes."""
+    assert type.words is not None
+    if encoding == "raw":
+        words = frozenset(word.encode() for word in type.words if not (beside_null and word == "null"))
+    else:
+        words = frozenset(json_text(word).encode() for word in type.words)
+    return Words(words) if words else Nothing()
+
+
+def span_term(type: SpanOf, encoding: Encoding, *, beside_null: bool = False) -> Term:
+    """The pieces of the text, without quotes."""
+    low, high = max(1, type.min_chars), type.max_chars
+    stretches = [stretch for stretch in _stretches(type) if len(stretch) >= low]
+    if not stretches or (high is not None and high < low):
+        return Nothing()
+    spans: list[Term] = [Span(stretch, encoding, low, high) for stretch in dict.fromkeys(stretches)]
+    term = spans[0] if len(spans) == 1 else Choice(tuple(spans))
+    return Except(term, frozenset({b"null"})) if beside_null else term
+
+
+def _stretches(type: SpanOf) -> list[str]:
+    """The longest pieces of the text that hold no control character and none of the stops."""
+    assert type.text is not None
+    pieces = [type.text]
+    if not type.text.isprintable():
+        pieces = "".join(c if c.isprintable() or accepts(_TEXT, c) else "\n" for c in type.text).split("\n")
+    for stop in type.until:
+        barred = _without_overlap(stop)
+        pieces = [part for piece in pieces for part in _between(piece, barred)]
+    return pieces
+
+
+def _without_overlap(stop: str) -> str:
+    """The longest beginning of a text that does not begin where it ends.
+
+    Before such a text a piece without it ends where the text first occurs, whatever the piece ends with.
+    """
+    for length in range(len(stop), 1, -1):
+        part = stop[:length]
+        if not any(part.startswith(part[at:]) for at in range(1, length)):
+            return part
+    return stop[:1]
+
+
+def _between(text: str, barred: str) -> list[str]:
+    """The longest pieces of a text in which `barred` does not occur."""
+    parts: list[str] = []
+    start = 0
+    while True:
+        at = text.find(barred, start)
+        if at < 0:
+            return [*parts, text[start:]]
+        parts.append(text[start : at + len(barred) - 1])
+        start = at + 1
+
+
+def one_of_fault(value: str, type: OneOf) -> str | None:
+    """What is wrong with a text as an entry, None if nothing is."""
+    if type.words is None or value in type.words:
+        return None
+    return f"{json_text(value[:40])} is not in the list of its `one of`"
+
+
+def span_fault(value: str, type: SpanOf) -> str | None:
+    """What is wrong with a text as a piece of the text, None if nothing is."""
+    if len(value) < max(1, type.min_chars):
+        return f"{json_text(value[:40])} has {len(value)} characters, at least {type.min_chars} are asked for"
+    if type.max_chars is not None and len(value) > type.max_chars:
+        return f"{json_text(value[:40])} has {len(value)} characters, at most {type.max_chars} are allowed"
+    if type.text is None or any(value in stretch for stretch in _stretches(type)):
+        return None
+    return f"{json_text(value[:40])} is no piece of the text of its `span of`"
