@@ -416,6 +416,10 @@ class Machine:
             found = self._untraced[config] = self.config(threads)
         return found
 
+    def known_untraced(self, config: int) -> int:
+        """The same if it has been asked for before, else DEAD."""
+        return self._untraced.get(config, DEAD)
+
     def row(self, config: int) -> np.ndarray:
         """The row of a configuration: int32[256], the next configurations by byte; not to be written to."""
         place = self.row_of[config]

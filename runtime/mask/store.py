@@ -30,7 +30,12 @@ class Mask:
     """A mask row (int32[words], not to be written to)."""
 
     row: np.ndarray
+    view: memoryview = field(init=False)
+    """The row as the buffer that is copied quickest."""
     _count: int = -1
+
+    def __post_init__(self) -> None:
+        self.view = memoryview(self.row)
 
     @property
     def count(self) -> int:
@@ -79,10 +84,13 @@ class MaskStore:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
+            found = self.masks.get(self.machine.known_untraced(config))
+        if found is None:
             with self.machine.lock, account:
                 shared = self.machine.untraced(config)
-                if shared != config and shared in self.masks:
-                    return self.masks[shared]
+                found = self.masks.get(shared)
+                if found is not None:
+                    return found
                 row = np.zeros(self.vocabulary.words, np.int32)
                 lost = self._compute(config, row, account)
                 found = Mask(row)
