@@ -160,7 +160,7 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
     plain = expand(type, facts.table)
     first = stop[0]
     match plain:
-        case Str():
+        case Str() if not plain.grammar:
             if stop in plain.until or any(stop.startswith(text) for text in plain.until):
                 return None
             if first < " " or "\x7f" <= first <= "\x9f" or first in plain.excludes:
@@ -258,6 +258,8 @@ def _reachable(facts: TypeFacts, name: str) -> set[str]:
 
 def _empty_part(facts: TypeFacts, type: Type) -> str | None:
     plain = expand(type, facts.table)
+    if isinstance(plain, Str) and plain.grammar:
+        return "no text is written by its grammar"
     if isinstance(plain, Str) and plain.patterns:
         return "no text matches its patterns and lengths together"
     if isinstance(plain, Named):

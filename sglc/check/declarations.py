@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sglc.check.builtins import ERRORS, FUNCTIONS
+from sglc.check.grammars import Grammars
 from sglc.check.relations import STR, UNKNOWN
 from sglc.check.result import DefaultArgument, ExpressionType, Unknown
 from sglc.check.state import Entity, ErrorFields, ModuleState, ProgramState, Signature
-from sglc.check.type_expressions import BUILTIN_TYPES, TypeResolver
+from sglc.check.type_expressions import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
@@ -22,14 +23,13 @@ from sglc.types.type import TAG, AliasType, EnumType, FieldType, Optional, Recor
 KIND_OF: dict[type, str] = {
     ast.RecordDeclaration: "type", ast.EnumDeclaration: "type", ast.UnionDeclaration: "type",
     ast.TypeDeclaration: "type", ast.ErrorDeclaration: "error", ast.ConstDeclaration: "const",
-    ast.GrammarDeclaration: "broken", ast.FunctionDeclaration: "function", ast.ExternDeclaration: "function",
+    ast.GrammarDeclaration: "type", ast.FunctionDeclaration: "function", ast.ExternDeclaration: "function",
 }  # fmt: skip
 
-WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function",
-         "broken": "a grammar"}  # fmt: skip
+WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function"}
 
 
-class Declarations(TypeResolver):
+class Declarations(Grammars):
     """A declared type is in the table as soon as somebody looks it up."""
 
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
@@ -50,12 +50,11 @@ class Declarations(TypeResolver):
                     for _, local in node.names:
                         self._enter(local, Entity("broken", local.text, node, module, False, local.span))
             elif isinstance(node, ast.GrammarImport):
-                if node.name is not None:
-                    self._enter(node.name, Entity("broken", "", node, module, False, node.name.span))
-                self._unavailable("E0902", "grammars", node.span, "use `str matching /…/`")
+                local = self.import_name(node)
+                if local is not None:
+                    qualified = module.qualify(local.text)
+                    self._enter(local, Entity("type", qualified, node, module, False, local.span))
             elif not isinstance(node, ast.TestDeclaration):
-                if isinstance(node, ast.GrammarDeclaration):
-                    self._unavailable("E0902", "grammars", node.name.span, "use `str matching /…/`")
                 kind = KIND_OF[node.__class__]
                 name = module.qualify(node.name.text)
                 if node.name.text in BUILTIN_TYPES and kind == "type":
@@ -146,8 +145,8 @@ class Declarations(TypeResolver):
         if name in self._open:
             self.program.report(
                 "E0309",
-                f"`{node.name.text}` is defined by itself",
-                node.name.span,
+                f"`{name.rsplit('.', 1)[-1]}` is defined by itself",
+                entity.span,
                 label="an alias that goes round in a circle",
                 reason=" → ".join(part.rsplit(".", 1)[-1] for part in [*self._open, name]),
                 hint="only records and unions may contain themselves",
@@ -167,15 +166,22 @@ class Declarations(TypeResolver):
                 self.table[name] = UnionType(name, (), node.doc)
                 self._no_parameters(node)
                 self.table[name] = self._tagged_union(name, node)
+            case ast.GrammarDeclaration():
+                self._alias(name, self.grammar_block(name, node), node.doc)
+            case ast.GrammarImport():
+                self._alias(name, self.imported_grammar(name, node), "")
             case ast.TypeDeclaration():
                 self._no_parameters(node)
                 self._open.append(name)
                 type = self.resolve(node.type)
                 self._open.pop()
-                if name not in self.table:
-                    self.table[name] = AliasType(name, type, node.doc)
-                if isinstance(type, Unknown):
-                    self.program.broken.add(name)
+                self._alias(name, type, node.doc)
+
+    def _alias(self, name: str, type: Type, doc: str) -> None:
+        if name not in self.table:
+            self.table[name] = AliasType(name, type, doc)
+        if isinstance(type, Unknown):
+            self.program.broken.add(name)
 
     def _no_parameters(self, node: Any) -> None:
         if node.parameters:
@@ -228,7 +234,7 @@ class Declarations(TypeResolver):
             variants.append(RecordType(label, self._fields(name, variant.fields), variant.doc))
         return UnionType(name, tuple(variants), node.doc)
 
-    def _fields(self, owner: str, nodes: Sequence[ast.Field]) -> tuple[FieldType, ...]:
+    def _fields(self, owner: str, nodes: Sequence[ast.Field], *, json: bool = True) -> tuple[FieldType, ...]:
         fields: list[FieldType] = []
         seen: dict[str, Span] = {}
         for node in nodes:
@@ -244,7 +250,7 @@ class Declarations(TypeResolver):
                 continue
             seen[label] = node.name.span
             type = self.resolve(node.type)
-            if isinstance(type, Unknown):
+            if isinstance(type, Unknown) or (json and not self.fits_json(type, node.type.span)):
                 self.program.broken.add(owner)
             default = None if node.default is None else self.default(node.default, type, f"field `{label}`")
             fields.append(
@@ -280,7 +286,7 @@ class Declarations(TypeResolver):
                 )
             fields = tuple(
                 (field.name, _optional(field), DefaultArgument(field.default) if field.has_default else None)
-                for field in self._fields(entity.name, node.fields)
+                for field in self._fields(entity.name, node.fields, json=False)
             )
             self.program.errors[entity.name] = ErrorFields(entity.name, fields)
         for entity in self.own("function"):

@@ -49,7 +49,7 @@ class ModuleChecker(Statements):
     def _declared_type(self, entity: Entity) -> None:
         """A declared type that has no value is refused where it stands."""
         type = Named(entity.name)
-        span = entity.declaration.name.span
+        span = entity.span
         if report_empty(self.program, self.facts, type, span):
             self.program.broken.add(entity.name)
             for key in [k for k in self.program.memo if k[0] == "sound"]:

@@ -49,6 +49,7 @@ from sglc.check.state import Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
+from sglc.types.grammar_text import read_grammar
 from sglc.types.type import (
     FieldType,
     ListOf,
@@ -263,8 +264,12 @@ class Names(Fitting):
                 if label in fields:
                     return fields[label]
                 names = list(fields)
-            case Str():
+            case Str(grammar=grammar):
                 methods = STR_METHODS
+                if grammar and label in read_grammar(grammar)[1].rules and label not in methods:
+                    instead = "take the value as text, or write a hole for the part"
+                    self._unavailable("E0902", "parse trees of grammars", span, instead)
+                    return UNKNOWN
             case ListOf() | ListValue():
                 methods = LIST_METHODS
             case MapOf():

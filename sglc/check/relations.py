@@ -289,6 +289,8 @@ def _same_base(source: ExpressionType, target: ExpressionType, table: Table) -> 
 def _fit_text(source: ExpressionType, target: Str) -> Fit:
     if target == STR:
         return Fit.ALWAYS
+    if target.grammar:
+        return Fit.ALWAYS if source == target else Fit.CHECK
     if source.__class__ is Constant:
         length = len(str(source.value))
         if length < target.min_chars or (target.max_chars is not None and length > target.max_chars):

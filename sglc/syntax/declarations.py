@@ -229,16 +229,22 @@ class Declarations(Statements):
     ) -> ast.GrammarDeclaration:
         doc = self.doc(start, end, block=True)
         rules = tuple(line for line in lines if isinstance(line, ast.GrammarRule))
-        skips = [line for line in lines if isinstance(line, str)]
+        skips = [line for line in lines if isinstance(line, ast.Regex)]
+        for again in skips[1:]:
+            self.report(
+                "E0135", "`skip` is given twice", again.span.start, again.span.end,
+                label="the second one", hint="join the two with `|` in one pattern",
+            )  # fmt: skip
+        skip = skips[-1].pattern if skips else None
         return ast.GrammarDeclaration(
-            name, parameters or (), rules, skips[-1] if skips else None, False, doc, self.span(start, end)
+            name, parameters or (), rules, skip, False, doc, self.span(start, end)
         )
 
     def grammar_rule(self, start: int, end: int, name: ast.Name, body: Any) -> ast.GrammarRule:
         return ast.GrammarRule(name, body, self.span(start, end))
 
-    def grammar_skip(self, start: int, end: int, regex: ast.Regex) -> str:
-        return regex.pattern
+    def grammar_skip(self, start: int, end: int, regex: ast.Regex) -> ast.Regex:
+        return regex
 
     def grammar_choice(self, start: int, end: int, *arms: Any) -> ast.GrammarChoice:
         return ast.GrammarChoice(arms, self.span(start, end))

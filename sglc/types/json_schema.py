@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
+from sglc.types.grammar_text import grammar_shown
 from sglc.types.json import write_json
 from sglc.types.language import declared_type
 from sglc.types.type import (
@@ -99,6 +100,9 @@ class _Writer:
                 return {"$ref": f"#/$defs/{quote(name)}"}
 
     def text(self, type: Str) -> dict[str, Any]:
+        if type.grammar:
+            # No keyword of JSON Schema says it; what is not known there is an annotation.
+            return {"type": "string", "x-grammar": grammar_shown(type.grammar)}
         out: dict[str, Any] = {"type": "string"}
         if type.min_chars:
             out["minLength"] = type.min_chars

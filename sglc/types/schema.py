@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from sglc.automata.dfa import accepts
+from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.json_schema import json_schema_text
 from sglc.types.language import constant_text, declared_type, json_text, str_dfa
 from sglc.types.printer import print_value
@@ -69,6 +70,8 @@ def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
 
 def phrase(type: Str | Int | Dec | Float, noun: str | None = None) -> str:
     """A scalar in words: `string of 3 to 80 characters matching /…/`, `integer in 18..70`."""
+    if isinstance(type, Str) and type.grammar:
+        return f"{noun or 'string'} in the grammar {short_name(grammar_name(type.grammar))}"
     if isinstance(type, Str):
         words = [noun or "string"]
         if type.min_chars or type.max_chars is not None:
@@ -119,6 +122,8 @@ class _Recursive:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
         self.named: list[str] = []
+        self.grammars: dict[str, str] = {}
+        """Grammars that are mentioned, by their portable texts: their rules."""
 
     def parts(self, declared: DeclaredType) -> list[Type]:
         match declared:
@@ -167,14 +172,22 @@ class _Recursive:
             self.named.append(name)
         return True
 
+    def phrase(self, type: Str | Int | Dec | Float, noun: str | None = None) -> str:
+        """A scalar in words; remembers to show the rules of its grammar."""
+        if isinstance(type, Str) and type.grammar:
+            self.grammars[type.grammar] = grammar_shown(type.grammar)
+        return phrase(type, noun)
+
     def explained(self, type: Type, first: str, explain: Callable[[str], str]) -> str:
-        """The text and then the named types, each once; explaining one may name more."""
+        """The text and then the named types and grammars, each once; explaining one may name more."""
         out = [first]
         for name in self.named:
             if type == Named(name):
                 out.append(f"{short_name(name)}: the same shape as above")
             else:
                 out.append(f"{short_name(name)}:\n{explain(name)}")
+        for text, rules in self.grammars.items():
+            out.append(f"{short_name(grammar_name(text))}:\n{rules}")
         return "\n\n".join(out)
 
 
@@ -190,8 +203,19 @@ class _Sketch:
         self.recursive = _Recursive(table)
 
     def text(self, type: Type) -> str:
+        plain = self.plain(type)
+        if isinstance(plain, Str) and plain.grammar:
+            return grammar_shown(plain.grammar)
         first = self.body(type, "") if self.is_json(type) else self.top(type)
         return self.recursive.explained(type, first, lambda name: self.body(Named(name), ""))
+
+    def plain(self, type: Type) -> Type:
+        while isinstance(type, Named):
+            declared = declared_type(type.name, self.table)
+            if not isinstance(declared, AliasType):
+                break
+            type = declared.type
+        return type
 
     def is_json(self, type: Type) -> TypeGuard[Named]:
         return isinstance(type, Named) and isinstance(
@@ -208,7 +232,7 @@ class _Sketch:
             case Alternatives(arms):
                 return " | ".join(self.top(arm) for arm in arms)
             case Str():
-                return phrase(type, "text")
+                return self.recursive.phrase(type, "text")
             case Named(name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
@@ -230,7 +254,7 @@ class _Sketch:
     def value(self, type: Type, pad: str) -> str:
         match type:
             case Str() | Int() | Dec() | Float():
-                return phrase(type)
+                return self.recursive.phrase(type)
             case Bool():
                 return "true | false"
             case Null():
@@ -322,7 +346,7 @@ class _Prose:
     def value(self, type: Type, pad: str, *, top: bool = False) -> str:
         match type:
             case Str():
-                return phrase(type, "text")
+                return self.recursive.phrase(type, "text")
             case Int():
                 return phrase(type, "a whole number")
             case Dec() | Float():

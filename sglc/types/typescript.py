@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.show import show_type
 from sglc.types.type import (
@@ -41,6 +42,9 @@ def typescript_text(type: Type, table: TypeTable) -> str:
         out = [f"type Answer = {writer.value(type)};"]
     for name in writer.found:
         out.append(writer.declaration(name))
+    for text in writer.grammars:
+        rules = grammar_shown(text).replace("\n", "\n// ")
+        out.append(f"// {grammar_name(text).rsplit('.', 1)[-1]}:\n// {rules}")
     return "\n\n".join(out)
 
 
@@ -48,6 +52,7 @@ class _Writer:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
         self.found: list[str] = []
+        self.grammars: list[str] = []
 
     def name(self, name: str) -> str:
         if name not in self.found:
@@ -113,6 +118,10 @@ class _Writer:
         """Refinements, which TypeScript cannot say, in the notation of the language."""
         match type:
             case Str() | Int() | Dec() | Float():
+                if isinstance(type, Str) and type.grammar:
+                    if type.grammar not in self.grammars:
+                        self.grammars.append(type.grammar)
+                    return f"in the grammar {grammar_name(type.grammar).rsplit('.', 1)[-1]}"
                 text = show_type(type)
                 return text if " " in text or isinstance(type, Int) else ""
             case Optional(item):

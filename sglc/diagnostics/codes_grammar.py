@@ -1,0 +1,42 @@
+"""Catalogue entries of the checker: grammars (E0350 to E0352, W0214)."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "E0350",
+        "a grammar that cannot be used",
+        "Every name in a grammar is one of its rules, one rule is called `start`, every rule has a text, "
+        "and its patterns are regular. The label says what is wrong, in the file that the grammar stands in.",
+        'pub grammar Sum:\n    start: number ("+" numbr)*\n    number: /[0-9]{1,9}/\n',
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+    Entry(
+        "E0351",
+        "a grammar inside JSON",
+        "Parts of records, lists, maps and tuples are JSON strings, in which quotes, backslashes and control "
+        "characters are spelled in another way. Where a terminal ends must not depend on such a character.",
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n'
+        "pub record Line:\n    text: Quoted\n",
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\npub fn f() -> str:\n'
+        "    | ?{text: Quoted max 40 tok}\n    return text\n",
+    ),
+    Entry(
+        "E0352",
+        "an imported grammar without a notation or name",
+        "The ending of the file says how it is written: `.lark`, `.ebnf`, `.bnf` or `.gbnf`. The grammar is "
+        "called what `as` says, else what the file is called.",
+        'import grammar "sql.txt" as Sql\n',
+        'pub grammar Sql:\n    start: "SELECT " /[a-z]{1,9}/\n',
+    ),
+    Entry(
+        "W0214",
+        "a rule of a grammar that no text needs",
+        "The rule `start` does not lead to it.",
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n'
+        "    word: /[a-z]{1,9}/\n",
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+)

@@ -1,0 +1,175 @@
+"""Text in a grammar: the languages behind `Str.grammar`, and whether a text is in one.
+
+A grammar stands in a type as its portable text. Terminals of blocks and of Lark files are matched longest
+first, as a lexer does; ignored text may stand between terminals, not before the first.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sglc.automata.encoding import encoded
+from sglc.automata.membership import MembershipLimit, is_word
+from sglc.automata.term import (
+    Bytes,
+    Choice,
+    Encoding,
+    Except,
+    Language,
+    NotBefore,
+    Nothing,
+    Repeat,
+    Rule,
+    Sequence,
+    Term,
+    Text,
+    Words,
+)
+from sglc.grammar.checks import check_names
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.language import GrammarOptions, grammar_language
+from sglc.grammar.model import Grammar
+from sglc.grammar.portable import from_text, to_text
+from sglc.grammar.show import show_grammar
+
+
+def _options(grammar: Grammar) -> GrammarOptions:
+    """EBNF and GBNF have no lexer: each of their characters stands for itself."""
+    dynamic = grammar.dialect in ("ebnf", "gbnf")
+    return GrammarOptions(lexing="dynamic" if dynamic else "longest", ignore_ends=False)
+
+
+MOST = 64
+"""Grammars whose languages are kept."""
+
+
+class NotInJson(ValueError):
+    """A grammar whose texts cannot stand inside JSON; carries the reason."""
+
+
+@lru_cache(maxsize=64)
+def read_grammar(text: str) -> tuple[str, Grammar]:
+    """Name and grammar of a portable text. Raises GrammarError."""
+    return from_text(text)
+
+
+def grammar_name(text: str) -> str:
+    return read_grammar(text)[0]
+
+
+@lru_cache(maxsize=256)
+def grammar_shown(text: str) -> str:
+    """The rules as people and models read them."""
+    return show_grammar(read_grammar(text)[1])
+
+
+_languages: dict[str, Language] = {}
+
+
+def grammar_texts(text: str) -> Language:
+    """The raw texts. Raises GrammarError."""
+    found = _languages.get(text)
+    if found is None:
+        grammar = read_grammar(text)[1]
+        found = _remembered(text, grammar_language(grammar, _options(grammar)))
+    return found
+
+
+def admitted(name: str, grammar: Grammar) -> str:
+    """The portable text of a grammar that can be used. Raises GrammarError, with the place in its source."""
+    text = to_text(name, grammar)
+    if text not in _languages:
+        check_names(grammar)
+        _remembered(text, grammar_language(grammar, _options(grammar)))
+    return text
+
+
+def _remembered(text: str, found: Language) -> Language:
+    while len(_languages) >= MOST:
+        del _languages[next(iter(_languages))]
+    _languages[text] = found
+    return found
+
+
+@lru_cache(maxsize=128)
+def grammar_terms(text: str, encoding: Encoding = "raw") -> tuple[Term, dict[str, Term]]:
+    """Root and rules for use inside another language: rules are named after the grammar.
+
+    Raises GrammarError, and NotInJson for the encoding `json`.
+    """
+    name, found = grammar_name(text), grammar_texts(text)
+    rules = {f"{name}:{rule}": _renamed(term, name, encoding) for rule, term in found.rules.items()}
+    return _renamed(found.root, name, encoding), rules
+
+
+def json_fault(text: str) -> str | None:
+    """Why texts of a grammar cannot stand inside JSON; None if they can."""
+    try:
+        grammar_terms(text, "json")
+    except NotInJson as fault:
+        return str(fault)
+    return None
+
+
+def grammar_fault(value: str, text: str) -> str | None:
+    """Why a value is no text of a grammar; None if it is one."""
+    try:
+        if is_word(grammar_texts(text), value):
+            return None
+    except MembershipLimit as limit:
+        return f"it cannot be read by the grammar {_short(text)}: {limit}"
+    return f"it is no text of the grammar {_short(text)}"
+
+
+def stored_fault(text: str) -> str | None:
+    """What is wrong with a grammar of an artefact; None if it is sound."""
+    try:
+        grammar_texts(text)
+    except GrammarError as fault:
+        return fault.reason
+    return None
+
+
+def _short(text: str) -> str:
+    return grammar_name(text).rsplit(".", 1)[-1]
+
+
+def _renamed(term: Term, name: str, encoding: Encoding) -> Term:
+    """A term with its rules renamed, and its texts written in an encoding."""
+    json = encoding == "json"
+    match term:
+        case Rule(rule):
+            return Rule(f"{name}:{rule}")
+        case Sequence(items):
+            return Sequence(tuple(_renamed(item, name, encoding) for item in items))
+        case Choice(arms):
+            return Choice(tuple(_renamed(arm, name, encoding) for arm in arms))
+        case Repeat(item, minimum, maximum, separator):
+            return Repeat(_renamed(item, name, encoding), minimum, maximum, _written(separator, json))
+        case Except(item, words):
+            return Except(_renamed(item, name, encoding), frozenset(_written(word, json) for word in words))
+        case Bytes(data):
+            return Bytes(_written(data, json))
+        case Words(words):
+            return Words(frozenset(_written(word, json) for word in words))
+        case Text(dfa, _, low, high, greedy):
+            return Text(dfa, encoding, low, high, greedy)
+        case NotBefore(barred):
+            if json and any(_is_special(low, high) for low, high in barred):
+                raise NotInJson(
+                    "where one of its terminals ends depends on a quote, backslash or control character "
+                    "after it, which JSON spells in another way"
+                )
+            return term
+        case Nothing():
+            return term
+    raise TypeError(f"{type(term).__name__} is no term of a grammar")
+
+
+def _is_special(low: int, high: int) -> bool:
+    """Whether a range has a character that JSON escapes, or the quote that ends a text."""
+    return low < 0x20 or low <= 0x22 <= high or low <= 0x5C <= high
+
+
+def _written(data: bytes, json: bool) -> bytes:
+    return b"".join(encoded(ord(char), True) for char in data.decode()) if json else data
