@@ -417,8 +417,8 @@ class Machine:
         return found
 
     def known_untraced(self, config: int) -> int:
-        """The same if it has been asked for before, else DEAD."""
-        return self._untraced.get(config, DEAD)
+        """The same if it has been asked for before, else -1."""
+        return self._untraced.get(config, -1)
 
     def row(self, config: int) -> np.ndarray:
         """The row of a configuration: int32[256], the next configurations by byte; not to be written to."""
