@@ -249,6 +249,7 @@ def _text(word: bytes) -> str:
     return json.loads(b'"' + word + b'"')
 
 
+@lru_cache(maxsize=4096)
 def _spelled(text: str, encoding: Encoding, count: int) -> Words:
     """Spellings of a text: a shortest one first, `count` if there are so many."""
     if encoding != "json-any" or count == 1:
