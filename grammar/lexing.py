@@ -280,7 +280,8 @@ def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[
 
 
 _Machine = tuple[CharDfa, str, Ranges]
-"""A rival: its automaton, how it is told (`before`, `told`, `keyword`), what may not follow its texts."""
+"""(automaton, role, what may not follow its texts); the role is that of a rival (`before`, `told`, `keyword`)
+or `part` for a part of the terminal itself."""
 
 
 class _Contest:
@@ -306,15 +307,25 @@ class _Contest:
 
     def parts(self) -> Automaton:
         """The texts that are read back as this terminal, and the characters that may not follow them."""
+        automaton = self.token.automaton
+        whole = automaton[0][0] if len(automaton) == 1 else alternation([dfa for dfa, _ in automaton])
         machines: list[_Machine] = []
         for rival, told in self.before:
-            machines += [(dfa, "told" if told else "before", barred) for dfa, barred in rival.automaton]
-        for rival in self.keywords:
-            machines += [(dfa, "keyword", ()) for dfa, _ in rival.automaton]
-        found: list[tuple[CharDfa, Ranges]] = []
-        for dfa, barred in self.token.automaton:
-            found += _run_beside(dfa, barred, _touching(dfa, machines))
-        return tuple(found)
+            if told:
+                machines += [(dfa, "told", barred) for dfa, barred in rival.automaton]
+        # Only whether one of them matches or could go on is asked, so one automaton does for all.
+        firm = [dfa for rival, told in self.before if not told for dfa, _ in rival.automaton]
+        for role, dfas in (("before", _touching(whole, firm)), ("keyword", self._keyword_automata(whole))):
+            if dfas:
+                machines.append((dfas[0] if len(dfas) == 1 else alternation(dfas), role, ()))
+        goes_on = _always_goes_on(whole)
+        machines += [
+            (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
+        ]
+        return tuple(_run_beside(whole, machines))
+
+    def _keyword_automata(self, whole: CharDfa) -> list[CharDfa]:
+        return _touching(whole, [dfa for rival in self.keywords for dfa, _ in rival.automaton])
 
 
 def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
@@ -330,17 +341,21 @@ def _matches_whole(token: Token, text: str) -> bool:
     return accepts(token.automaton, text)
 
 
-def _touching(dfa: CharDfa, machines: list[_Machine]) -> list[_Machine]:
+def _touching(dfa: CharDfa, others: list[CharDfa]) -> list[CharDfa]:
     """Those that begin with a character that this one may begin with."""
-    begins = charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
-    return [
-        (other, role, barred)
-        for other, role, barred in machines
-        if other.edges and meet(begins, charset.ranges((low, high) for low, high, _ in other.edges[0]))
-    ]
+    begins = _first(((dfa, ()),))
+    return [other for other in others if meet(begins, _first(((other, ()),)))]
 
 
-def _run_beside(dfa: CharDfa, own_barred: Ranges, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
+def _always_goes_on(dfa: CharDfa) -> Ranges:
+    """The characters with which every text goes on."""
+    found: Ranges = charset.ALL
+    for state in dfa.accepting:
+        found = meet(found, charset.ranges((low, high) for low, high, _ in dfa.edges[state]))
+    return found
+
+
+def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
     """The product of a terminal with its rivals, by the characters that may not follow.
 
     A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
@@ -367,7 +382,7 @@ def _run_beside(dfa: CharDfa, own_barred: Ranges, machines: list[_Machine]) -> l
         if own in dfa.accepting:
             barred = _barred_at(own, places, tables, blocks, machines)
             if barred is not None:
-                ends.setdefault(charset.ranges([*barred, *own_barred]), set()).add(len(rows))
+                ends.setdefault(charset.ranges(barred), set()).add(len(rows))
         row: dict[int, int] = {}
         rows.append(row)
         for block, target in tables[0][own].items():
@@ -425,9 +440,9 @@ def _barred_at(
         ends = state in other.accepting
         if (role == "keyword" and ends) or (role == "told" and matched and not ends):
             return None
-        if role == "told" and ends:
-            # The text is told from the rival's match, so there must be one.
+        if role != "before" and ends:
+            # What may not follow this text; or the text is told from a match, so there must be one.
             more += barred
-        if role != "keyword":
+        if role in ("before", "told"):
             found |= table[state].keys()
     return [*more, *(part for block in found for part in blocks[block])]

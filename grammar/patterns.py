@@ -8,9 +8,9 @@ Machine Approach", 2009). The matches at a place are then the prefixes of the te
 accepts, and the matcher's own choice is the longest of them.
 
 Patterns are parsed by Python's own parser, so that nothing is understood differently. Lookbehind is followed
-inside the match; lookahead that reaches past its end leaves a set of characters that may not follow. What
-depends on text before the match, or on more than one character after it, is refused, and so is what is not
-regular.
+inside the match; lookahead that reaches past its end leaves a set of characters that may not follow (where
+only a character further on would tell, the first one is barred). What depends on text before the match is
+refused, and so is what is not regular.
 """
 
 from __future__ import annotations
@@ -47,10 +47,14 @@ class PatternError(ValueError):
 
 @dataclass(slots=True)
 class _Look:
-    """A lookahead: automaton of its texts, as rows of block to state, with the accepting states."""
+    """A lookahead: automaton of its texts, as rows of block to state, with the accepting states.
+
+    `at_end` are the states that are a text of it only if nothing follows at all.
+    """
 
     rows: list[dict[int, int]]
     accepting: set[int]
+    at_end: set[int]
     ahead: bool
     negative: bool
     width: int
@@ -103,14 +107,18 @@ def _category(name: str, ascii_only: bool) -> Ranges:
 class _Builder:
     """The automaton with ordered silent edges: states are characters, splits, conditions and the match."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, looked_at: bool = False) -> None:
+        self.looked_at = looked_at
+        self.behind_words: list[tuple[int, Ranges]] = []
+        """States of what is looked at that must be reached by a letter only, and the letters."""
         self.moves: list[tuple[Ranges, int] | None] = []
         self.silent: list[list[int]] = []
         self.conditions: dict[int, tuple[int, int]] = {}
         """State to (number of a look, state after)."""
         self.sources: list[tuple[Any, int, bool, bool, int]] = []
         """Looks: (pattern, flags, ahead, negative, width); the pattern may be a set for a word boundary."""
-        self.fresh = 0
+        self.at_end: set[int] = set()
+        """States of what is looked at that stand for the end of the text."""
 
     def state(self) -> int:
         if len(self.moves) >= MAX_STATES:
@@ -134,8 +142,8 @@ class _Builder:
         blocks_of = {these: tuple(members[number[these]]) for these in number}
         blocks_of[()] = ()
         for sub, (_, _, ahead, negative, width) in zip(subs, self.sources, strict=True):
-            rows, accepting = sub[0].rows(sub[1], sub[2], blocks_of, anywhere=not ahead)
-            looks.append(_Look(rows, accepting, ahead, negative, width))
+            rows, accepting, at_end = sub[0].rows(sub[1], sub[2], blocks_of, anywhere=not ahead)
+            looks.append(_Look(rows, accepting, at_end, ahead, negative, width))
         return _Simulation(self, start, end, looks, blocks, blocks_of).run()
 
     # Building, from the end to the start: `add` gives the state before a part that goes on at `after`.
@@ -198,6 +206,11 @@ class _Builder:
         if kind in (sre.AT_BOUNDARY, sre.AT_NON_BOUNDARY):
             word = _category("WORD", bool(flags & re.ASCII))
             inside = kind is sre.AT_BOUNDARY
+            if self.looked_at and inside:
+                # Known to stand behind a letter: the check is made when the whole is there.
+                state = self.condition(word, flags, True, True, 1, after)
+                self.behind_words.append((state, word))
+                return state
             arms = []
             for left in (True, False):
                 right_negative = left if inside else not left
@@ -253,10 +266,32 @@ class _Builder:
 
     # Plain automata, for what is looked at
 
+    def only_behind(self, state: int, start: int, these: Ranges) -> bool:
+        """Whether a state is reached by characters of a set only."""
+        before = {state}
+        stack = [state]
+        while stack:
+            here = stack.pop()
+            for source, targets in enumerate(self.silent):
+                if here in targets and source not in before:
+                    before.add(source)
+                    stack.append(source)
+        return start not in before and all(
+            meet(move[0], these) == move[0] for move in self.moves if move is not None and move[1] in before
+        )
+
+    def only_ends(self, state: int, end: int) -> bool:
+        """Whether nothing is read from a state to the end."""
+        while state != end:
+            if self.moves[state] is not None or len(self.silent[state]) != 1:
+                return False
+            state = self.silent[state][0]
+        return True
+
     def rows(
         self, start: int, end: int, blocks_of: dict[Ranges, tuple[int, ...]], *, anywhere: bool
-    ) -> tuple[list[dict[int, int]], set[int]]:
-        """Deterministic rows of all texts (or of all texts that end in one), state 0 the start."""
+    ) -> tuple[list[dict[int, int]], set[int], set[int]]:
+        """Rows of all texts (or of all that end in one); accepting states; those that accept at the end."""
 
         def close(states: Iterable[int]) -> frozenset[int]:
             found = set(states)
@@ -291,20 +326,44 @@ class _Builder:
                     order.append(closed)
                 row[block] = number[closed]
             rows.append(row)
-        return rows, {index for index, states in enumerate(order) if end in states}
+        accepting = {index for index, states in enumerate(order) if end in states}
+        return rows, accepting, {index for index, states in enumerate(order) if states & self.at_end}
 
 
 def _plain(source: Any, flags: int) -> tuple[_Builder, int, int]:
     """The automaton of a look: (builder, start, end)."""
-    inner = _Builder()
+    inner = _Builder(looked_at=True)
     end = inner.state()
     if isinstance(source, tuple):
         start = inner.chars(source, end)
     else:
         start = inner.add(source, flags, end)
-    if inner.conditions:
-        raise PatternError("lookaround inside lookaround is not supported")
+    for state, word in inner.behind_words:
+        if not inner.only_behind(state, start, word):
+            raise PatternError("\\b is supported inside lookahead only behind a letter")
+    for state, (index, after) in inner.conditions.items():
+        # A last look at one more character is a character more that is looked at, or the end.
+        these = _one_character(*inner.sources[index])
+        if these is None or not inner.only_ends(after, end):
+            raise PatternError("lookaround inside lookaround is not supported")
+        negative = inner.sources[index][3]
+        inner.moves[state] = (invert(these) if negative else these, end)
+        if negative:
+            inner.at_end.add(state)
+    inner.conditions.clear()
     return inner, start, end
+
+
+def _one_character(source: Any, flags: int, ahead: bool, negative: bool, width: int) -> Ranges | None:
+    """The set of a lookahead at a single character."""
+    if not ahead or width != 1:
+        return None
+    if isinstance(source, tuple):
+        return source
+    inner = _Builder()
+    end = inner.state()
+    move = inner.moves[inner.add(source, flags, end)]
+    return move[0] if move is not None and move[1] == end and len(inner.moves) == 2 else None
 
 
 class _Simulation:
@@ -331,11 +390,9 @@ class _Simulation:
         number = {place: 0}
         order = [place]
         rows: list[dict[int, int]] = []
-        ends: dict[Ranges, set[int]] = {}
+        watched: list[list[set[int]]] = []
         for threads, trackers, count in order:
-            barred = self.barred(threads)
-            if barred is not None:
-                ends.setdefault(barred, set()).add(len(rows))
+            watched.append(self.watched(threads))
             row: dict[int, int] = {}
             rows.append(row)
             for block, targets in self.targets(threads).items():
@@ -354,6 +411,14 @@ class _Simulation:
                     number[key] = len(order)
                     order.append(key)
                 row[block] = number[key]
+        ends: dict[Ranges, set[int]] = {}
+        for state, ways in enumerate(watched):
+            if ways:
+                # A longer match is made first, and a shorter one then as if nothing followed.
+                longer = {block for block, target in rows[state].items() if set() in watched[target]}
+                barred = set.intersection(*ways) - longer
+                these = charset.ranges(part for block in barred for part in self.blocks[block])
+                ends.setdefault(these, set()).add(state)
         parts = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
         return tuple(part for part in parts if part[0].edges)
 
@@ -441,23 +506,24 @@ class _Simulation:
         holds = trackers[self.behind.index(index)] in look.accepting
         return pending if holds != look.negative else None
 
-    def barred(self, threads: Threads) -> Ranges | None:
-        """The characters that may not follow if the match ends here; None if it cannot end here."""
-        found: Ranges | None = None
+    def watched(self, threads: Threads) -> list[set[int]]:
+        """For each way in which the match can end here: the blocks that a lookahead does not let follow, or
+        that leave it open."""
+        found: list[set[int]] = []
         for state, pending in threads:
             if state != self.end:
                 continue
-            here: list[tuple[int, int]] = []
+            blocks: set[int] = set()
             for index, at, wanted in pending:
                 look = self.looks[index]
                 if wanted:
                     raise PatternError("the pattern asks for what follows it")
-                for block, target in look.rows[at].items():
-                    if target not in look.accepting:
-                        raise PatternError("the pattern looks further ahead than one character")
-                    here += self.blocks[block]
-            these = charset.ranges(here)
-            found = these if found is None else meet(found, these)
+                if at in look.at_end:
+                    # With nothing behind it, and so as a match of its own, this is none.
+                    break
+                blocks |= look.rows[at].keys()
+            else:
+                found.append(blocks)
         return found
 
 
