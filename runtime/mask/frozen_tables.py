@@ -1,8 +1,8 @@
 """Frozen constraints as tables: states with masks and transitions, as they lie in a file.
 
 A frozen constraint is a finite part of a constraint's machine under one vocabulary. State 0 is dead, state 1
-accepts and cannot go on; every other state has its whole mask, and where the tokens of the mask lead to as far
-as that was followed. Which states there are decides what is quick, never what is legal.
+accepts and cannot go on; every other state has its whole mask, and where the tokens of the mask lead to as
+far as that was followed. Which states there are decides what is quick, never what is legal.
 
 The file, all numbers little-endian:
 
@@ -13,7 +13,7 @@ The file, all numbers little-endian:
     48    32  digest of the vocabulary
     80    32  SHA-256 of the bytes 0..80 and 112..body
     112   64  sizes: V, states, start, masks, bases, steps, ids, text bytes (int64 each)
-    176       states: int32[n, 11], see the columns below
+    176       states: int32[11, n], one row for each of the columns below
               masks:  int32[m, 5]: base, place in ids, number of ids, wide, tokens
               byte tokens: int32[256], a token for each single byte, -1 for none
               checksums of the body: 16 bytes of SHA-256 for each 16 KiB
@@ -26,9 +26,9 @@ A mask is a base (the empty row if -1) with some bits the other way round: a lis
 list, or a row of its own are all that. The ids are differences of ascending ids; `wide`: two numbers each.
 The steps of a state are its groups (mask, state), then its tokens, ascending, then a state for each.
 
-The head is verified when a file is opened, the body piece by piece when it is first read: so a large file is
-opened as fast as a small one. Checksums tell damage; against one who makes them right, every number is checked
-before it is used, so that at worst a mask is wrong, as a program from the same hand can be.
+The head is verified when a file is opened, the body piece by piece when it is first read: so a large file
+is opened as fast as a small one. Checksums tell damage; against one who makes them right, every number is
+checked before it is used, so that at worst a mask is wrong, as a program from the same hand can be.
 """
 
 from __future__ import annotations
@@ -93,6 +93,19 @@ class FrozenTables:
 
     def accepts(self, state: int) -> bool:
         return bool(self.states[state, FLAGS] & ACCEPTING)
+
+    def way(self, state: int) -> tuple[int, int]:
+        """(state, token): a step that leads to a state; the state is a smaller number."""
+        row = self.states[state]
+        return int(row[PARENT]), int(row[TOKEN])
+
+    def byte_token(self, byte: int) -> int:
+        """A token that writes just this byte; -1 if there is none."""
+        return int(self.byte_tokens[byte])
+
+    def mask_of(self, state: int) -> int:
+        """The number of a state's mask."""
+        return int(self.states[state, MASK])
 
     def mask(self, number: int) -> tuple[np.ndarray, int]:
         """A mask as a new row, int32[words], and the number of its tokens. Raises FrozenError if damaged."""
@@ -222,7 +235,7 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
     head = b"".join(
         [
             np.array(sizes, "<i8").tobytes(),
-            tables.states.astype("<i4").tobytes(),
+            tables.states.T.astype("<i4").tobytes(),
             tables.masks.astype("<i4").tobytes(),
             tables.byte_tokens.astype("<i4").tobytes(),
             *[_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)],
@@ -283,7 +296,7 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
     tables = FrozenTables(
         size,
         start,
-        take(COLUMNS * n, "<i4").reshape(n, COLUMNS),
+        take(COLUMNS * n, "<i4").reshape(COLUMNS, n).T,
         take(5 * masks, "<i4").reshape(masks, 5),
         take(256, "<i4"),
         bases=np.zeros((0, words), np.int32),
@@ -304,40 +317,48 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
 
 
 def _sound(tables: FrozenTables) -> None:
-    """Check that whatever the head points to is there. Raises FrozenError."""
-    states, masks, n = tables.states, tables.masks, tables.n
-    if n < 2 or not 0 <= tables.start < n:
+    """Check that whatever the head points to is there. Raises FrozenError.
+
+    No number is above LARGEST, so that sums of five of them fit into an int32.
+    """
+    columns, masks, n, start = tables.states.T, tables.masks, tables.n, tables.start
+    if n < 2 or not 0 <= start < n:
         raise FrozenError("the file has no start")
-    least, most = states.min(0).tolist(), states.max(0).tolist()
-    if min(least[FLAGS], *least[FORCED : ENDING + 1], *least[STEPS:]) < 0 or least[ENDING_SIZE] < -1:
-        raise FrozenError("a state points outside of the file")
-    wide = states.astype(np.int64)
-    here = np.arange(n)
+    least, most = columns.min(1).tolist(), columns.max(1).tolist()
     if (
-        (states[2:, MASK] < 0).any()
+        min(least[FLAGS], *least[FORCED : ENDING + 1], *least[STEPS:]) < 0
+        or min(least[ENDING_SIZE], least[PARENT], least[TOKEN]) < -1
+        or max(most) > LARGEST
+        or columns[MASK, 2:].min(initial=0) < 0
         or most[MASK] >= len(masks)
-        or (wide[:, FORCED] + wide[:, FORCED_SIZE]).max() > len(tables.text)
-        or (wide[:, ENDING] + wide[:, ENDING_SIZE]).max() > len(tables.text)
-        or (wide[:, STEPS] + 2 * wide[:, GROUPS] + 2 * wide[:, PAIRS]).max() > len(tables.steps)
-        or (states[:, PARENT] >= here).any()
+        or (columns[FORCED] + columns[FORCED_SIZE]).max() > len(tables.text)
+        or (columns[ENDING] + columns[ENDING_SIZE]).max() > len(tables.text)
+        or (columns[STEPS] + 2 * (columns[GROUPS] + columns[PAIRS])).max() > len(tables.steps)
         or most[TOKEN] >= tables.size
     ):
         raise FrozenError("a state points outside of the file")
-    roots = states[2:, PARENT] < 0
-    if np.count_nonzero(roots) > (tables.start > 1) or (tables.start > 1 and not roots[tables.start - 2]):
-        raise FrozenError("there is no way to a state")
-    if ((states[2:, TOKEN] < 0) & ~roots).any() or ((states[2:, PARENT] < 2) & ~roots).any():
+    # From every state but the start (and 0 and 1) smaller and smaller ones lead back to the start.
+    parents, tokens = columns[PARENT, 2:], columns[TOKEN, 2:]
+    roots = np.flatnonzero(parents < 2)
+    wanted = [start - 2] if start > 1 else []
+    if (
+        (parents >= np.arange(2, n)).any()
+        or roots.tolist() != wanted
+        or (tokens < 0).sum() != len(wanted)
+        or (wanted and tokens[wanted[0]] >= 0)
+    ):
         raise FrozenError("there is no way to a state")
     if len(masks):
-        parts = masks.astype(np.int64)
-        base, place, count, flag, tokens = parts.T
+        lows, highs = masks.min(0).tolist(), masks.max(0).tolist()
+        place, count, flag = masks[:, 1], masks[:, 2], masks[:, 3]
         if (
-            parts[:, 1:].min() < 0
-            or base.min() < -1
-            or base.max() >= len(tables.bases)
-            or flag.max() > 1
+            lows[0] < -1
+            or min(lows[1:]) < 0
+            or highs[0] >= len(tables.bases)
+            or max(highs[1], highs[2]) > LARGEST
+            or highs[3] > 1
+            or highs[4] > tables.size
             or (place + count * (1 + flag)).max() > len(tables.ids)
-            or tokens.max() > tables.size
         ):
             raise FrozenError("a mask points outside of the file")
     if tables.byte_tokens.min() < -1 or tables.byte_tokens.max() >= tables.size:

@@ -1,15 +1,16 @@
-"""A digest of a language's description: equal terms have equal digests, in every process and on every machine.
+"""A digest of a language's description: equal terms have equal digests, in every process on every machine.
 
-Terms are hashed as a Merkle tree (Merkle 1987): the digest of a term is that of its kind, its plain fields and
-the digests of its parts, so a part that is shared is hashed once, and sharing does not show. Sets are hashed in
-sorted order. Different descriptions of one language may have different digests; the same digest means the
-same description.
+Terms are hashed as a Merkle tree (Merkle 1987): the digest of a term is that of its kind, its plain fields
+and the digests of its parts, so a part that is shared is hashed once, and sharing does not show. Sets are
+hashed in sorted order. Different descriptions of one language may have different digests; the same digest
+means the same description.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import sys
 from array import array
 from collections.abc import Iterable
 from functools import lru_cache
@@ -39,19 +40,20 @@ def term_digest(language: Language) -> bytes:
 
 def _encoded(value: Any, known: dict[int, bytes], depth: int) -> bytes:
     """One field, so that no two different fields have the same bytes."""
+    kind = type(value)
+    if kind is tuple:
+        return b"(%d:" % len(value) + b"".join([_encoded(item, known, depth + 1) for item in value])
+    if kind is int:
+        return b"i%d;" % value
+    if kind is bytes:
+        return _text(b"b", value)
+    if kind is str:
+        return _text(b"s", value.encode("utf-8", "surrogatepass"))
     if value is None:
         return b"n"
-    if isinstance(value, bool):
+    if kind is bool:
         return b"t" if value else b"f"
-    if isinstance(value, int):
-        return b"i%d;" % value
-    if isinstance(value, str):
-        return _text(b"s", value.encode("utf-8", "surrogatepass"))
-    if isinstance(value, bytes):
-        return _text(b"b", value)
-    if isinstance(value, tuple):
-        return b"(%d:" % len(value) + b"".join([_encoded(item, known, depth + 1) for item in value])
-    if isinstance(value, frozenset):
+    if kind is frozenset:
         return _members(value, known, depth)
     return b"d" + _term(value, known, depth)
 
@@ -77,10 +79,8 @@ def _term(value: Any, known: dict[int, bytes], depth: int) -> bytes:
             found = _automaton(value)
         else:
             kind = type(value)
-            state = hashlib.sha256(kind.__name__.encode() + b"\0")
-            for name in _fields(kind):
-                state.update(_encoded(getattr(value, name), known, depth + 1))
-            found = state.digest()
+            parts = [_encoded(getattr(value, name), known, depth + 1) for name in _fields(kind)]
+            found = hashlib.sha256(kind.__name__.encode() + b"\0" + b"".join(parts)).digest()
         # `value` is a part of the language that is being hashed, so its identity stays its own meanwhile.
         known[id(value)] = found
     return found
@@ -93,17 +93,15 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def _automaton(dfa: CharDfa) -> bytes:
-    state = hashlib.sha256(b"CharDfa\0")
-    state.update(_numbers([len(dfa.edges), len(dfa.accepting)]))
-    state.update(_numbers(map(len, dfa.edges)))
-    state.update(_numbers(chain.from_iterable(chain.from_iterable(dfa.edges))))
-    state.update(_numbers(sorted(dfa.accepting)))
-    return state.digest()
+    edges = chain.from_iterable(chain.from_iterable(dfa.edges))
+    sizes = (len(dfa.edges), len(dfa.accepting))
+    numbers = chain(sizes, map(len, dfa.edges), edges, sorted(dfa.accepting))
+    return hashlib.sha256(b"CharDfa\0" + _numbers(numbers)).digest()
 
 
 def _numbers(values: Iterable[int]) -> bytes:
     """Eight bytes each, little-endian."""
     made = array("q", values)
-    if array("H", [1]).tobytes() != b"\1\0":
+    if sys.byteorder == "big":
         made.byteswap()
     return made.tobytes()
