@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from pathlib import Path
@@ -21,12 +22,14 @@ from sglc.grammar.portable import from_text, to_text
 from sglc.grammar.show import show_grammar
 from sglc.library import Library
 from sglc.options import CompileOptions
+from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.session import Session
 from sglc.runtime.vm.fuzz import random_word
 from sglc.source import Source
 from sglc.types.decode import DecodeError, decode
-from sglc.types.grammar_text import admitted, grammar_fault, grammar_texts
+from sglc.types.grammar_text import grammar_fault, grammar_texts
 from sglc.types.language import language
 from sglc.types.member import is_member
 from sglc.types.printer import print_value
@@ -67,12 +70,30 @@ def grammar_of(text: str) -> Str:
 
 
 @pytest.mark.parametrize("name", GRAMMARS)
-def test_a_block_and_a_lark_file_of_the_same_rules_are_the_same_language(name):
+def test_a_block_and_a_lark_file_say_the_same_rules(name):
     text = GRAMMARS[name]
     type = grammar_of(text)
     written = read_lark(in_lark(text))
     assert show_grammar(from_text(type.grammar)[1]) == show_grammar(written)
-    assert grammar_texts(type.grammar) == grammar_texts(admitted("Other", written))
+
+
+def test_with_skipped_text_terminals_are_tokens():
+    plain = grammar_of('start: "x" number number\nnumber: /[0-9]{1,9}/\n').grammar
+    tokens = grammar_of('start: "x" number number\nnumber: /[0-9]{1,9}/\nskip / +/\n').grammar
+    for text, in_plain, in_tokens in (("x12", True, False), ("x1 2", False, True), ("x 1 2", False, True)):
+        assert (grammar_fault(text, plain) is None) == in_plain, text
+        assert (grammar_fault(text, tokens) is None) == in_tokens, text
+
+
+def test_an_argument_that_is_no_text_of_the_grammar_is_refused():
+    program = compile_source(
+        Source("p.sgl", block(SUM) + "pub fn f(sum: G) -> str:\n    return sum\n"), CompileOptions()
+    ).program
+    assert program is not None
+    session = Session(program)
+    assert asyncio.run(session.run("f", {"sum": "1+(2)"})).value == "1+(2)"
+    with pytest.raises(ArgumentError, match="outside of its type"):
+        asyncio.run(session.run("f", {"sum": "1+"}))
 
 
 @pytest.mark.parametrize("name", GRAMMARS)

@@ -1,7 +1,8 @@
 """Text in a grammar: the languages behind `Str.grammar`, and whether a text is in one.
 
-A grammar stands in a type as its portable text. Terminals of blocks and of Lark files are matched longest
-first, as a lexer does; ignored text may stand between terminals, not before the first.
+A grammar stands in a type as its portable text. Where text is skipped between terminals, these are matched
+longest first, as a lexer does, so that two names never run into one; without, a grammar is the set of texts
+that its rules spell out. Skipped text may stand between terminals, not before the first.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ from sglc.grammar.show import show_grammar
 
 
 def _options(grammar: Grammar) -> GrammarOptions:
-    """EBNF and GBNF have no lexer: each of their characters stands for itself."""
-    dynamic = grammar.dialect in ("ebnf", "gbnf")
-    return GrammarOptions(lexing="dynamic" if dynamic else "longest", ignore_ends=False)
+    """Lark files are read by lexers, and so are blocks that skip text: their terminals are tokens. Other
+    blocks, EBNF and GBNF describe characters, exactly as they are written."""
+    tokens = grammar.dialect == "lark" or bool(grammar.ignore)
+    return GrammarOptions(lexing="longest" if tokens else "dynamic", ignore_ends=False)
 
 
 MOST = 64
