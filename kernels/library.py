@@ -58,7 +58,7 @@ class Library:
             return None
         found = SimpleNamespace()
         for name, (result, *arguments) in self._signatures.items():
-            function = jit.bind(addresses[name], result, *arguments, brief=name in self._brief)
+            function = jit.bind(addresses[name], result, *arguments, brief=name in self._brief)  # type: ignore[arg-type]
             setattr(found, name.removeprefix("sglc_"), function)
         return found
 

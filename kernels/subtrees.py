@@ -99,9 +99,8 @@ class SubtreeWalk:
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
         self._ends = np.zeros(len(trie.byte) + 1, np.int32)
         self._cursor = np.zeros(5, np.int64)
-        self._scratch = tuple(
-            map(address, (self._stack, self._counts, self._cursor, self._exits, self._ends))
-        )
+        scratch = (self._stack, self._counts, self._cursor, self._exits, self._ends)
+        self._scratch = tuple([address(array) for array in scratch])
         self.roots = _roots(trie)
 
     def rows(

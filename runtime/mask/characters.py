@@ -37,9 +37,7 @@ _LEADS = (
 class Characters:
     """The states inside characters of one automaton in one encoding."""
 
-    def __init__(
-        self, encoding: Encoding, edges_of: Callable[[int], tuple[Edge, ...]] | None = None
-    ) -> None:
+    def __init__(self, encoding: Encoding, edges_of: Callable[[int], tuple[Edge, ...]] | None = None) -> None:
         """`edges_of` gives the edges of a state, for `escape_of`."""
         self.encoding = encoding
         self._edges_of = edges_of
@@ -179,9 +177,9 @@ class Characters:
             for _, _, target in _clip(edges, character, character):
                 yield byte, byte, target
         if kind == _CONTROL_ESCAPE:
-            rest = [edge for low, high, target in edges for edge in _without_short(low, high, target)]
-            if rest:
-                yield 0x75, 0x75, self._inside((_LOWER_HEX, 4, tuple(rest)))
+            long = [edge for low, high, target in edges for edge in _without_short(low, high, target)]
+            if long:
+                yield 0x75, 0x75, self._inside((_LOWER_HEX, 4, tuple(long)))
             return
         units = [*_clip(edges, 0, 0xD7FF)]
         high_part = [(low - 0x10000, high - 0x10000, t) for low, high, t in _clip(edges, 0x10000, 0x10FFFF)]

@@ -109,7 +109,7 @@ def forced(machine: Machine, config: int) -> bytes:
                 if len(legal) != 1:
                     break
                 out.append(int(legal[0]))
-                here = machine.advance(here, out[-1:])
+                here = machine.advance(here, bytes(out[-1:]))
             found = bytes(out)
             if len(machine.forced_runs) > _MOST_FORCED:
                 machine.forced_runs.clear()

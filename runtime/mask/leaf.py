@@ -210,9 +210,9 @@ class LeafTable:
             rows[: self._size] = arrays.rows[: self._size]
             flags, lo, hi = np.zeros(room, np.uint8), np.zeros(room, np.int32), np.zeros(room, np.int32)
             labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
-            old = (arrays.flags, arrays.lo, arrays.hi, arrays.labels)
-            for new, before in zip((flags, lo, hi, labels), old, strict=True):
-                new[: self._size] = before[: self._size]
+            size = self._size
+            flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
+            lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
             arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
             global allocated
             allocated += rows.nbytes - 1024 * self._size
@@ -252,8 +252,8 @@ class TextLeaf(LeafTable):
             longest = table.longest(state)
             return BOUNDARY | ends, table.shortest(state), UNBOUNDED if longest is None else longest
         targets = table.targets(state)
-        longest = [table.longest(target) for target in targets]
-        most = UNBOUNDED if None in longest else 1 + max(value for value in longest if value is not None)
+        bounds = [table.longest(target) for target in targets]
+        most = UNBOUNDED if None in bounds else 1 + max(bound for bound in bounds if bound is not None)
         return 0, 1 + min(map(table.shortest, targets)), most
 
     @property

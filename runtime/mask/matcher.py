@@ -70,7 +70,7 @@ class Matcher:
         found = self._store.masks.get(self._config)
         if found is None:
             found = self._store.mask(self._config, self._account)
-        memoryview(row)[:] = found.view
+        row.data[:] = found.view
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""

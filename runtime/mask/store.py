@@ -35,7 +35,7 @@ class Mask:
     _count: int = -1
 
     def __post_init__(self) -> None:
-        self.view = memoryview(self.row)
+        self.view = self.row.data
 
     @property
     def count(self) -> int:

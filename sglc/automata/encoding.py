@@ -69,9 +69,9 @@ def unit_escapes(low: int, high: int) -> Iterator[tuple[tuple[Digits, ...], ...]
             yield (digits,)
     if high > 0xFFFF:
         # 20 bits: two and two digits of the first unit, behind D8, and the same of the second, behind DC.
-        for a, *digits in _digits(max(low, 0x10000) - 0x10000, high - 0x10000, (18, 14, 10, 8, 4, 0)):
-            first = ((13, 13), (8 + a[0], 8 + a[1]), *digits[:2])
-            yield first, ((13, 13), (12 + digits[2][0], 12 + digits[2][1]), *digits[3:])
+        for a, *rest in _digits(max(low, 0x10000) - 0x10000, high - 0x10000, (18, 14, 10, 8, 4, 0)):
+            first = ((13, 13), (8 + a[0], 8 + a[1]), *rest[:2])
+            yield first, ((13, 13), (12 + rest[2][0], 12 + rest[2][1]), *rest[3:])
 
 
 def _digits(low: int, high: int, shifts: tuple[int, ...]) -> Iterator[tuple[Digits, ...]]:
