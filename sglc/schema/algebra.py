@@ -30,6 +30,7 @@ _DEPTH = 6
 _MOST_ABSORBED = 100
 _FEW_WAYS_OUT = 3
 _FEW_FORMS = 3
+_MOST_ASKED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,10 @@ class Structure:
     negated: Callable[[Any, f.Negation], Iterable[Any]]
     atom: Callable[[Part, int], list[Any] | None]
     is_void: Callable[[Any], bool]
+
+
+class _TooMany(SchemaTooLarge):
+    """More alternatives than the limits allow; a question about emptiness gives up here."""
 
 
 class _Busy(Exception):
@@ -162,9 +167,13 @@ class Algebra:
             if len(found) > self.limits.alternatives:
                 what = "an object" if kind.bit == g.OBJECT else "an array"
                 reason = f"{what} may satisfy the schema in {len(found)} ways, more than "
-                raise SchemaTooLarge(f"{reason}{self.limits.alternatives}", self.path(these))
+                raise _TooMany(f"{reason}{self.limits.alternatives}", self.path(these))
             self._of[key] = found
         return found
+
+    def _most(self) -> int:
+        """How many branches there may be; a question about emptiness is not worth many."""
+        return min(self.limits.branches, _MOST_ASKED) if self._open else self.limits.branches
 
     def product(self, kind: Structure, left: list[Any], right: list[Any], these: Literals) -> list[Any]:
         if len(left) == 1 and left[0] == kind.every:
@@ -180,10 +189,8 @@ class Algebra:
                 one = kind.meet(a, b)
                 if one is not None and one not in found and (one == a or one == b or not kind.is_void(one)):
                     found[one] = None
-                    if len(found) > self.limits.branches:
-                        raise SchemaTooLarge(
-                            f"more than {self.limits.branches} alternatives", self.path(these)
-                        )
+                    if len(found) > self._most():
+                        raise _TooMany(f"more than {self._most()} alternatives", self.path(these))
         return list(found)
 
     def node_forms(self, kind: Structure, number: int, negated: bool, mode: int) -> list[Any]:
@@ -373,8 +380,8 @@ class Algebra:
             if len(alike) > 1:
                 merged = _one_presence(alike, self.limits.branches)
                 found = dict.fromkeys([*merged, *(form for form in found if form not in alike)])
-        if len(found) > self.limits.branches:
-            raise SchemaTooLarge(f"more than {self.limits.branches} alternatives", "#")
+        if len(found) > self._most():
+            raise _TooMany(f"more than {self._most()} alternatives", "#")
         return list(found)
 
     def _any(self, kind: Structure, nodes: tuple[int, ...], mode: int) -> list[Any]:
@@ -432,9 +439,9 @@ class Algebra:
                     if not kept:
                         break
                 found.update(dict.fromkeys(kept))
-                if len(found) > self.limits.branches:
-                    reason = f"the branches of oneOf overlap in more than {self.limits.branches} ways"
-                    raise SchemaTooLarge(reason, self.path(here))
+                if len(found) > self._most():
+                    reason = f"the branches of oneOf overlap in more than {self._most()} ways"
+                    raise _TooMany(reason, self.path(here))
         return f.merged(found) if kind.bit == g.OBJECT and len(found) > _FEW_FORMS else list(found)
 
     def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
@@ -525,6 +532,8 @@ class Algebra:
                 )
             except _Busy:
                 return False
+            except _TooMany:
+                found = False
             finally:
                 self._open.discard(these)
             self._empty[these] = found
