@@ -119,7 +119,10 @@ def walk_leaf(
             if calm == level - 1 and quiet[byte] and at_home:
                 calm = level
                 if not any(int(below[node, word]) & ~groups[word] for word in (0, 1)):
-                    _set_bits(trie, node, mask)
+                    # A token of whole characters is known to the caller, one that ends inside of one is not.
+                    if not flags[target] & BOUNDARY:
+                        reach = max(reach, now)
+                        _set_bits(trie, node, mask)
                     node = int(trie.end[node])
                     continue
             reach = max(reach, now)

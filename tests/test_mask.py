@@ -359,3 +359,16 @@ def test_counts_are_not_unrolled() -> None:
     bounded = compile_constraint(type=Int(minimum=-(10**17), maximum=10**17)).matcher(BYTES)
     assert bounded.accept_bytes(b"99999999999999999")
     assert bounded.is_complete()
+
+
+@pytest.mark.parametrize("most", [3, 11, 12, 13, 30])
+def test_a_walk_that_is_shared_keeps_each_bound(most: int) -> None:
+    # The walk without bounds is remembered first; tokens of the class it left out belong to the bounds.
+    letters = CharDfa((((97, 122, 0),),), frozenset({0}))
+    vocabulary = Vocabulary([b"a" * size for size in range(1, 15)] + [b"!"])
+    free = compile_constraint(language=Language(Sequence((Text(letters), Bytes(b"!"))))).matcher(vocabulary)
+    assert free.mask_size() == 15
+    bound = compile_constraint(language=Language(Sequence((Text(letters, "raw", 1, most), Bytes(b"!")))))
+    matcher = bound.matcher(vocabulary)
+    assert matcher.accept(0)
+    assert matcher.mask_size() == min(most - 1, 14) + 1

@@ -169,7 +169,11 @@ def _walk_leaf(module: ir.Module) -> None:
                     b.and_(f.load("below", b.add(pair, I64(1))), b.not_(f.arg["quiet1"])),
                 )
                 with f.when(b.icmp_unsigned("==", rest, I64(0))):
-                    f.set_bits(node)
+                    # A token of whole characters is known to the caller, one that ends inside of one is not.
+                    with f.when(b.icmp_unsigned("==", whole, I32(0))):
+                        f.set_bits(node)
+                        with f.when(b.icmp_signed(">", f.long(now), f.get(reach))):
+                            f.set(reach, f.long(now))
                     f.set(place.node, f.long(f.load("end", node)))
                     b.branch(visit)
             with f.when(b.icmp_signed(">", f.long(now), f.get(reach))):
