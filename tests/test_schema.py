@@ -260,6 +260,7 @@ def test_drafts_differ(case: tuple[Draft, Any, list[Any], list[Any]]) -> None:
 def test_the_schema_names_its_draft() -> None:
     check({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}, [2], [])
     check({"$schema": "https://json-schema.org/draft/2020-12/schema", "const": 1}, [1], [2])
+    check({"$schema": "http://json-schema.org/schema#", "const": 1}, [1], [2])
 
 
 # Spelling and order

@@ -26,7 +26,7 @@ def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
     try:
         graph, root = read_schema(schema, options)
         algebra = Algebra(graph, options.limits)
-        return Lowering(algebra, options).language(algebra.literals(root))
+        return Lowering(algebra, options).language(algebra.literals.of(root))
     except (TooLarge, NumberError) as fault:
         raise SchemaTooLarge(str(fault), "#") from None
     except RecursionError:

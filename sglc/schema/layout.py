@@ -143,7 +143,7 @@ class Layouts:
     def _counts(self, allowed: list[Literals], form: ObjectForm) -> list[Count]:
         """The counts that matter where a count does not count what is `allowed`."""
         return [
-            (index, self.algebra.negate(these), count.high)
+            (index, self.algebra.literals.negate(these), count.high)
             for index, (these, count) in enumerate(zip(allowed, form.counts, strict=True))
             if these
         ]
@@ -158,14 +158,16 @@ class Layouts:
             always = []
             sometimes = []
             for name, value in values.items():
-                wrong = self.algebra.negate(count.allowed(name))
+                wrong = self.algebra.literals.negate(count.allowed(name))
                 counted = both(value, wrong)
                 if counted == value:
                     always.append(name)
                 elif not self.algebra.is_empty(counted):
                     sometimes.append((name, counted))
             loose = any(
-                not self.algebra.is_empty(both(value, self.algebra.negate(_inside(count.parts, inside))))
+                not self.algebra.is_empty(
+                    both(value, self.algebra.literals.negate(_inside(count.parts, inside)))
+                )
                 for _, value, inside in families
             )
             if count.low != 1 or count.high is not None or loose or len(sometimes) > (0 if always else 1):
@@ -251,7 +253,7 @@ class Layouts:
     def _texts(self, form: ArrayForm) -> TextsLayout | None:
         """The layout of different strings, None if the items are anything else, or told apart by place."""
         value = form.value(0)
-        if form.width() or form.counts or not value or self.algebra.mask(value) != g.STRING:
+        if form.width() or form.counts or not value or self.algebra.literals.mask(value) != g.STRING:
             return None
         texts = self.algebra.scalars.of(self.algebra.scalars.string, value)
         finite = [one for one in texts if one.words is not None]
@@ -279,7 +281,7 @@ class Layouts:
             groups = [*places, rest, rest]
         else:
             groups = [*places, rest] if repeats else places
-        wholes = [self.algebra.either(value for value, _ in arms) for arms in groups]
+        wholes = [self.algebra.literals.either(value for value, _ in arms) for arms in groups]
         shared: set[int] = set()
         for a in range(len(groups)):
             for b in range(a):
@@ -294,7 +296,7 @@ class Layouts:
             for value, counts in arms:
                 for one in self.domain(value, form.unique or "#", "uniqueItems"):
                     counter = number.setdefault(one, len(counters) + len(number))
-                    out.append((self.algebra.constant(one), (*counts, counter)))
+                    out.append((self.algebra.literals.constant(one), (*counts, counter)))
             return out
 
         places = [split(index, arms) for index, arms in enumerate(places)]
@@ -317,7 +319,7 @@ class Layouts:
                 values.update(dict.fromkeys(self.domain(value, form.repeated, "uniqueItems")))
         index = len(counters)
         for one in values:
-            constant = self.algebra.constant(one)
+            constant = self.algebra.literals.constant(one)
 
             def mark(arms: Arms, constant: Literals = constant) -> Arms:
                 marked = [
@@ -351,12 +353,14 @@ class Layouts:
                     split.append((these, before))
                     continue
                 split.append((yes, (*before, index)))
-                no = both(these, self.algebra.negate(counted)) if apart or high is not None else these
+                no = (
+                    both(these, self.algebra.literals.negate(counted)) if apart or high is not None else these
+                )
                 if no == these or not self.algebra.is_empty(no):
                     split.append((no, before))
             found = split
             if len(found) > self.limits.arms:
-                path = self.algebra.path(counts[0][1])
+                path = self.algebra.literals.path(counts[0][1])
                 raise SchemaTooLarge(f"more than {self.limits.arms} kinds of values are told apart", path)
         return found
 
@@ -374,7 +378,7 @@ class Layouts:
         if not these:
             return None
         algebra = self.algebra
-        mask = algebra.mask(these)
+        mask = algebra.literals.mask(these)
         found: dict[g.Value, None] = {}
         if mask & (g.NULL | g.BOOL):
             for one in sorted(algebra.scalars.of(algebra.scalars.constant, these), key=str):

@@ -21,6 +21,9 @@ from sglc.schema.options import SchemaOptions
 
 Scope = tuple[int, ...]
 
+_LATEST = "http://json-schema.org/schema"
+"""A dialect that was never fixed: it stands for the latest one, here for that of the options."""
+
 
 @dataclass(slots=True, eq=False)
 class Resource:
@@ -107,6 +110,8 @@ class Loader:
             return outer
         if not isinstance(uri, str):
             raise SchemaError("$schema must be a string", f"{path}/$schema")
+        if uri.removesuffix("#") == _LATEST:
+            return self.default
         found = standard_dialect(uri)
         if found is None and uri.removesuffix("#") in self.given:
             found = custom_dialect(self.given[uri.removesuffix("#")])

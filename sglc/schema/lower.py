@@ -97,7 +97,7 @@ class Lowering:
             if len(self.shapes) >= self.options.limits.shapes:
                 raise SchemaTooLarge(
                     f"more than {self.options.limits.shapes} combinations of subschemas",
-                    self.algebra.path(these),
+                    self.algebra.literals.path(these),
                 )
             shape = self.shapes[these] = self._shape(these)
             for layout in (*shape.objects, *shape.arrays):
@@ -105,7 +105,7 @@ class Lowering:
 
     def _shape(self, these: Literals) -> _Shape:
         algebra = self.algebra
-        mask = algebra.mask(these)
+        mask = algebra.literals.mask(these)
         arrays: list[ArrayLayout | TextsLayout] = []
         objects: list[ObjectLayout] = []
         if mask & g.ARRAY:
@@ -161,7 +161,7 @@ class Lowering:
                 break
             these = arms[0][0]
             seen.add(these)
-        path = self.algebra.path(these)
+        path = self.algebra.literals.path(these)
         if len(seen) > 1 and not self.shapes[these].objects and not self.shapes[these].arrays:
             reason = ""
         return Unsatisfiable(f"no JSON value satisfies the schema{reason}", path)
@@ -265,7 +265,7 @@ class Lowering:
         return found
 
     def _name(self, these: Literals) -> str:
-        base = self.algebra.path(these)
+        base = self.algebra.literals.path(these)
         if len(these) > 1 or min(these) & 1:
             base += " and more" if len(these) > 1 else " negated"
         name = base
@@ -372,7 +372,9 @@ class Lowering:
         figures = scalars.of(scalars.number, these) if mask & g.NUMBER else ()
         key = (constants, texts, figures)
         if key not in self._scalars:
-            self._scalars[key] = self._scalar_union(constants, texts, figures, self.algebra.path(these))
+            self._scalars[key] = self._scalar_union(
+                constants, texts, figures, self.algebra.literals.path(these)
+            )
         return self._scalars[key]
 
     def _scalar_union(

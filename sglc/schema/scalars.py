@@ -43,9 +43,8 @@ class Kind:
 class Scalars:
     """Sets of scalars by node, each made once. Raises UnsupportedSchema for patterns that are not regular."""
 
-    def __init__(self, graph: Graph, max_states: int) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.max_states = max_states
         self.constant = Kind(
             g.NULL | g.BOOL,
             EVERY_CONSTANT,
