@@ -23,6 +23,7 @@ from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
+from sglc.runtime.mask.frozen import FrozenConstraint, FrozenFolders
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.tracker import Tracker
@@ -117,18 +118,39 @@ class Silent:
         pass
 
 
+def filled_language(
+    value: Language,
+    stops: tuple[str, ...] | None = None,
+    prefix: bytes = b"",
+    excluded: frozenset[bytes] = frozenset(),
+) -> Language:
+    """What a hole of a value's language is filled with: a literal prefix, a value, a stop and anything."""
+    root: Term = Except(value.root, excluded) if excluded else value.root
+    items: list[Term] = [Bytes(prefix)] if prefix else []
+    items.append(root)
+    if stops:
+        items.append(Words(frozenset(stop.encode() for stop in stops)))
+        items.append(Anything())
+    return Language(items[0] if len(items) == 1 else Sequence(tuple(items)), value.rules)
+
+
 class Constraints:
-    """Compiled constraints of holes, remembered by what they were made from."""
+    """Compiled constraints of holes, remembered by what they were made from.
 
-    def __init__(self) -> None:
-        self._compiled: dict[Hashable, Constraint] = {}
-        self._passing: dict[Hashable, Constraint] = {}
+    `frozen` says where constraints may lie that were expanded ahead of time, for `vocabulary`.
+    """
 
-    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint:
+    def __init__(self, frozen: FrozenFolders | None = None, vocabulary: Vocabulary | None = None) -> None:
+        self._compiled: dict[Hashable, Constraint | FrozenConstraint] = {}
+        self._passing: dict[Hashable, Constraint | FrozenConstraint] = {}
+        self._frozen = frozen
+        self._vocabulary = vocabulary
+
+    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
         """Of the value alone, after a literal prefix."""
         return self._get((request.key, request.excluded, prefix, None), request, prefix, None)
 
-    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint:
+    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
         """Of the value, a stop and anything after."""
         if not request.stops:
             return self.value(request, prefix)
@@ -137,21 +159,18 @@ class Constraints:
 
     def _get(
         self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None
-    ) -> Constraint:
+    ) -> Constraint | FrozenConstraint:
         kept, most = (self._passing, PASSING) if request.passing else (self._compiled, COMPILED)
         found = kept.get(key)
         if found is not None:
             return found
-        root: Term = request.language.root
-        if request.excluded:
-            root = Except(root, request.excluded)
-        items: list[Term] = [Bytes(prefix)] if prefix else []
-        items.append(root)
-        if stops:
-            items.append(Words(frozenset(stop.encode() for stop in stops)))
-            items.append(Anything())
-        term = items[0] if len(items) == 1 else Sequence(tuple(items))
-        made = compile_constraint(language=Language(term, request.language.rules))
+        language = filled_language(request.language, stops, prefix, request.excluded)
+        made: Constraint | FrozenConstraint | None = None
+        lasting = not request.excluded and not request.passing
+        if lasting and self._frozen is not None and self._vocabulary is not None:
+            made = self._frozen.find(language, self._vocabulary)
+        if made is None:
+            made = compile_constraint(language=language)
         if len(kept) >= most:
             kept.pop(next(iter(kept)))
         kept[key] = made

@@ -14,6 +14,7 @@ from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.generation import Constraints
+from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.vm.coerce import coerce
 from sglc.runtime.vm.frame import Allowance
@@ -105,16 +106,22 @@ def _shared(held: list[int], tokens: tuple[int, ...]) -> int:
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
-    Without an engine only tests can run.
+    Without an engine only tests can run. `masks` are folders of masks that were made ahead of time.
     """
 
     def __init__(
-        self, program: Program, engine: Engine | None = None, *, limits: Limits | None = None
+        self,
+        program: Program,
+        engine: Engine | None = None,
+        *,
+        limits: Limits | None = None,
+        masks: FrozenFolders | None = None,
     ) -> None:
         self.program = program
         self.engine = engine
         self.limits = limits or Limits()
-        self._prepared = Prepared(program, Constraints(), {})
+        vocabulary = engine.model.tokenizer.vocabulary() if engine is not None and masks is not None else None
+        self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
         self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
         self._branches = _Branches(engine) if engine is not None else None
         if self._encoder is not None:

@@ -28,6 +28,7 @@ from sglc.types.type import TAG
 if TYPE_CHECKING:
     from sglc.runtime.engine.engine import Engine
     from sglc.runtime.errors import SglError
+    from sglc.runtime.mask.frozen import FrozenFolders
     from sglc.runtime.session import RunResult, Session
     from sglc.runtime.vm.trace import Event
 
@@ -299,12 +300,18 @@ class Module:
     """A loaded program: its functions and types are attributes."""
 
     def __init__(
-        self, program: Program, model: str, dtype: str | None = None, engine: Engine | None = None
+        self,
+        program: Program,
+        model: str,
+        dtype: str | None = None,
+        engine: Engine | None = None,
+        path: Path | None = None,
     ) -> None:
         self.program = program
         self.model = model
         self._dtype = dtype
         self._given_engine = engine
+        self._path = path
         self._types = PythonTypes(program, program.name)
         self._lock = threading.Lock()
         self._joined: Session | None = None
@@ -338,6 +345,12 @@ class Module:
     def __repr__(self) -> str:
         return f"<SGL module {self.program.name}>"
 
+    def _masks(self) -> FrozenFolders | None:
+        """Where masks made ahead of time may lie, for a program that came from a file."""
+        from sglc.runtime.mask.frozen import program_folders
+
+        return None if self._path is None else program_folders(self._path)
+
     async def _session(self, code: Code) -> Session:
         """The session, with the model loaded at the first call of a function that may need one."""
         from sglc.runtime.session import Session
@@ -352,7 +365,7 @@ class Module:
                 if engine is None:
                     return Session(self.program)
                 if self._joined is None:
-                    self._joined = Session(self.program, engine)
+                    self._joined = Session(self.program, engine, masks=self._masks())
         return self._joined
 
 
@@ -384,7 +397,7 @@ def load(
         program, diagnostics = compiled.program, list(compiled.diagnostics)
     if program is None or has_errors(diagnostics):
         raise CompileError([d for d in diagnostics if d.severity == "error"] or diagnostics)
-    return Module(program, model, dtype, engine)
+    return Module(program, model, dtype, engine, path)
 
 
 __all__ = ["CompileError", "Function", "Module", "Piece", "RunError", "Stream", "load"]

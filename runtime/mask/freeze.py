@@ -1,12 +1,11 @@
 """Ahead of time: walk a constraint's machine under a vocabulary and keep what was seen as tables.
 
 The whole automaton is often endless, so a budget of work decides how much of it is followed. First come the
-states on some random walks from the start to the end of a text, then all others breadth first; bytes that are
-forced count as no step. Every state that is kept has its whole mask, and all its tokens are followed at once by
-going down the trie level by level, so that tokens are grouped by the state they lead to.
+states on some random walks from the start to the end of a text, then all others breadth first; bytes that
+are forced count as no step. Every state that is kept has its whole mask, and all its tokens are followed at
+once by going down the trie level by level, so that tokens are grouped by the state they lead to.
 
-Nothing depends on the time or on the machine it is made on: the same constraint and vocabulary always give the
-same bytes.
+Nothing depends on the time or on the computer: the same constraint and vocabulary give the same bytes.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ class FreezeBudget:
     walks    random walks that are followed first, each of up to `walk` tokens
     """
 
-    states: int = 1500
-    effort: int = 50_000_000
+    states: int = 1000
+    effort: int = 30_000_000
     bytes: int = 1 << 20
     branches: int = 4_000
     walks: int = 12
@@ -84,7 +83,7 @@ def freeze(
 
 
 class _Levels:
-    """The trie by depth: the nodes of each level and, for each, the place of its parent in the level above."""
+    """The trie by depth: the nodes of each level, and the place of each one's parent in the level above."""
 
     def __init__(self, trie: Trie) -> None:
         self.trie = trie

@@ -1,9 +1,9 @@
 """Constraints from tables that were made ahead of time: warm from the first mask on.
 
-A matcher walks in the tables as long as they know the way. Where they do not, the constraint is compiled, its
-machine is led to the same place, and the text goes on there; the masks are the same in either case. So a
-configuration is one of two things: a state of the tables, or, from the number of states on, a configuration of
-the machine.
+A matcher walks in the tables as long as they know the way. Where they do not, the constraint is compiled,
+its machine is led to the same place, and the text goes on there; the masks are the same in either case. So a
+configuration is one of two things: a state of the tables, or, from the number of states on, a configuration
+of the machine.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.mask.vocabulary_cache import cache_directory, write_atomically
 
 SUFFIX = ".sglm"
+FOLDER = ".masks"
+"""Ends the name of the folder with the masks of a program, which lies beside its file."""
 _MOST_TRANSITIONS = 1_000_000
 
 
@@ -52,7 +54,7 @@ class _Live:
 
 
 class FrozenStore:
-    """Masks and steps from tables, and from the machine where these end. Has what a matcher asks of a store."""
+    """Masks and steps from tables, and from the machine where these end; a matcher's store."""
 
     def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, constraint: FrozenConstraint) -> None:
         self.vocabulary = vocabulary
@@ -248,7 +250,7 @@ class FrozenMatcher(Matcher):
 
 
 class FrozenConstraint:
-    """A constraint that was expanded ahead of time for one vocabulary; like a `Constraint` in all its answers.
+    """A constraint that was expanded ahead of time for one vocabulary; answers like a `Constraint`.
 
     It is compiled when a text leaves the tables, or when it is asked for another vocabulary.
     """
@@ -304,9 +306,24 @@ def cache_folder() -> Path:
     return cache_directory() / "masks"
 
 
+def program_folders(path: str | os.PathLike[str]) -> FrozenFolders:
+    """Where masks of a program's file are looked for: beside it (`x.masks` for `x.sglb`) and in the cache."""
+    return FrozenFolders([Path(path).with_suffix(FOLDER), cache_folder()])
+
+
 def file_name(constraint: bytes, vocabulary: Vocabulary) -> str:
     """The name of a frozen constraint's file, by its contents."""
     return f"{constraint.hex()[:32]}-{vocabulary.digest[:16]}-{VERSION}{SUFFIX}"
+
+
+def frozen_bytes(
+    language: Language,
+    vocabulary: Vocabulary,
+    tables: FrozenTables,
+    options: ConstraintOptions | None = None,
+) -> bytes:
+    """The file of a frozen constraint."""
+    return to_bytes(tables, constraint_digest(language, options), bytes.fromhex(vocabulary.digest))
 
 
 def save_frozen(
@@ -316,10 +333,9 @@ def save_frozen(
     tables: FrozenTables,
     options: ConstraintOptions | None = None,
 ) -> Path:
-    """Write tables into a folder; the path of the file. Raises OSError."""
-    digest = constraint_digest(language, options)
-    path = Path(folder) / file_name(digest, vocabulary)
-    write_atomically(path, to_bytes(tables, digest, bytes.fromhex(vocabulary.digest)))
+    """Write tables into a folder, as into a cache: that nothing could be written is no error."""
+    path = Path(folder) / file_name(constraint_digest(language, options), vocabulary)
+    write_atomically(path, frozen_bytes(language, vocabulary, tables, options))
     return path
 
 

@@ -12,12 +12,15 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
 from sglc.runtime.model.download import hub_folder, wheel_file
 from sglc.runtime.model.errors import ModelError
+
+if TYPE_CHECKING:
+    from sglc.runtime.tokenizer import Tokenizer
 
 DEFAULT = "smollm2"
 SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -61,6 +64,22 @@ def load_model(
             folder, name=name, dtype=dtype, threads=threads, device=device
         )
     except TokenizerError as error:
+        raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
+
+
+def load_tokenizer(name: str = DEFAULT, *, progress: Progress | None = None) -> Tokenizer:
+    """The tokenizer of a model, without its weights; `name` as for `load_model`. Raises ModelError."""
+    kind, _, rest = name.partition(":")
+    if kind == "scripted" and rest:
+        return _scripted(rest).tokenizer
+    folder = resolve(name, progress)
+    from sglc.runtime.tokenizer import Tokenizer, TokenizerError
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        size = config.get("vocab_size", (config.get("text_config") or {}).get("vocab_size"))
+        return Tokenizer.from_directory(folder, size=size if isinstance(size, int) else None)
+    except (TokenizerError, OSError, ValueError, AttributeError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
 
 

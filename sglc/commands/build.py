@@ -21,21 +21,35 @@ STAGES = ("tokens", "ast", "types", "ir", "bytecode")
     "-o", "--output", type=click.Path(path_type=Path), help="Where to write; default FILE.sglb beside it."
 )
 @click.option("--emit", type=click.Choice(STAGES), help="Print this stage as text instead.")
+@click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
 @click.pass_obj
-def command(invocation: Invocation, file: Path, output: Path | None, emit: str | None, as_json: bool) -> None:
+def command(
+    invocation: Invocation,
+    file: Path,
+    output: Path | None,
+    emit: str | None,
+    model: str | None,
+    as_json: bool,
+) -> None:
     """Compile a program into one file, or print a stage of it.
 
     The file holds everything that running needs: code, types, prompts, the modules it uses. It has a
     version and a checksum, and the same source always gives the same bytes.
 
+    With --model the constraints of its holes are expanded for the model's vocabulary, so that runs on this
+    model start with masks at hand. Only the model's tokenizer is read.
+
     \b
     Examples:
       sglc build examples/character.sgl                 writes examples/character.sglb
       sglc build examples/character.sgl -o crew.sglb
+      sglc build examples/character.sgl --model smollm2 masks too, in examples/character.masks
       sglc build examples/character.sgl --emit ir       prints the intermediate code
     """
     if emit is not None:
+        if model is not None:
+            raise click.UsageError("--model makes masks for a compiled program, --emit compiles none")
         _emit(invocation, file, output, emit)
         return
     from sglc.bytecode.serial import dumps
@@ -57,18 +71,32 @@ def command(invocation: Invocation, file: Path, output: Path | None, emit: str |
     target = output or file.with_suffix(ARTEFACT)
     write_whole(invocation, target, data)
     functions = [code.name for code in program.codes if code.name in program.entry]
+    masks = None
+    if model is not None:
+        from sglc.commands.masks import build_masks
+
+        masks = build_masks(invocation, program, target, model)
     if as_json:
-        print_json(
-            {
-                "ok": True,
-                "output": str(target),
-                "bytes": len(data),
-                "sha256": hashlib.sha256(data).hexdigest(),
-                "functions": functions,
+        found = {
+            "ok": True,
+            "output": str(target),
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "functions": functions,
+        }
+        if masks is not None:
+            found["masks"] = {
+                "output": str(masks.folder),
+                "model": model,
+                "constraints": masks.constraints,
+                "bytes": masks.bytes,
+                "states": masks.states,
             }
-        )
+        print_json(found)
     else:
         click.echo(f"{target}: {len(data):,} bytes, functions: {', '.join(functions) or 'none'}")
+        if masks is not None:
+            click.echo(f"{masks.folder}: {masks.bytes:,} bytes, constraints: {masks.constraints} for {model}")
 
 
 def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -> None:

@@ -18,6 +18,7 @@ from sglc.commands.progress import progress_bar
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
+from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.load import load_model
 from sglc.runtime.session import RunResult, Session
@@ -40,6 +41,7 @@ class Call:
     seed: int = 0
     max_tokens: int | None = None
     timeout: float | None = None
+    masks: FrozenFolders | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Executor:
 
     def __init__(self, call: Call, engine: Engine | None) -> None:
         self._call = call
-        self._session = Session(call.program, engine)
+        self._session = Session(call.program, engine, masks=call.masks)
 
     @classmethod
     @contextmanager

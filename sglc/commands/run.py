@@ -103,8 +103,10 @@ def command(
         raise _refused(invocation, problems, as_json)
 
     from sglc.commands.execution import Call
+    from sglc.runtime.mask.frozen import program_folders
 
-    call = Call(program, code, model=model, dtype=dtype, seed=seed, max_tokens=max_tokens, timeout=timeout)
+    masks = program_folders(file)
+    call = Call(program, code, model, dtype, seed, max_tokens, timeout, masks)
     if data is not None and out is not None:
         from sglc.commands.batch import run_rows
 

@@ -1,0 +1,162 @@
+"""Masks ahead of time: the constraints of a program's holes, expanded for one model, in a folder of files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sglc.automata.term import Language
+from sglc.automata.term_digest import TooDeep
+from sglc.bytecode.code import HoleSpec, Program
+from sglc.bytecode.opcodes import BY_NAME, OPCODES
+from sglc.commands.invocation import Invocation, fail, fault
+from sglc.runtime.generation import HEALED_BYTES, filled_language
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.freeze import freeze
+from sglc.runtime.mask.frozen import (
+    FOLDER,
+    SUFFIX,
+    cache_folder,
+    constraint_digest,
+    file_name,
+    frozen_bytes,
+    load_frozen,
+)
+from sglc.runtime.mask.frozen_tables import FrozenError
+from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary_cache import write_atomically
+from sglc.types.language import language
+
+_TEXT = BY_NAME["TEXT"].number
+_GEN = BY_NAME["GEN"].number
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a build wrote: a folder, the number of its files and their bytes, and the states in them."""
+
+    folder: Path
+    constraints: int
+    bytes: int
+    states: int
+
+
+def build_masks(invocation: Invocation, program: Program, artefact: Path, model: str) -> Written:
+    """Expand the constraints of a program's holes, and write them beside its file and into the cache.
+
+    What the cache has already is not made again. Constraints that a machine refuses are left to the run,
+    which says why. A model that cannot be had, or a folder that cannot be written, ends the command.
+    """
+    tokenizer = _tokenizer(invocation, model)
+    vocabulary = tokenizer.vocabulary()
+    folder = artefact.with_suffix(FOLDER)
+    written: dict[str, int] = {}
+    states = 0
+    for number, (name, constraint) in enumerate(_constraints(program, tokenizer, vocabulary), 1):
+        invocation.stage = f"expanding constraint {number} (hole {name})"
+        with contextlib.suppress(ConstraintError, TooDeep):
+            file = file_name(constraint_digest(constraint), vocabulary)
+            if file in written:
+                continue
+            data, size = _contents(constraint, vocabulary)
+            _write(invocation, folder / file, data)
+            written[file] = len(data)
+            states += size
+    _remove_others(folder, vocabulary, set(written))
+    return Written(folder, len(written), sum(written.values()), states)
+
+
+def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]:
+    """The file of a constraint, and how many states it has."""
+    cached = cache_folder() / file_name(constraint_digest(constraint), vocabulary)
+    with contextlib.suppress(OSError, FrozenError):
+        tables = load_frozen(cached, constraint, vocabulary).tables
+        tables.verify_all()
+        return cached.read_bytes(), tables.n
+    tables = freeze(constraint, vocabulary)
+    data = frozen_bytes(constraint, vocabulary, tables)
+    write_atomically(cached, data)
+    return data, tables.n
+
+
+def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> Iterator[tuple[str, Language]]:
+    """(hole, constraint): all that a run may ask for, as far as it does not depend on values of the run."""
+    for index, hole in enumerate(program.holes):
+        if hole.type is None or hole.mode == "select":
+            continue
+        value = language(program.types[hole.type], program.table, surface="hole")
+        for prefix in (b"", *sorted(_healed(program, index, tokenizer, vocabulary))):
+            for stops in _stops(hole):
+                yield hole.name, filled_language(value, stops, prefix)
+
+
+def _stops(hole: HoleSpec) -> tuple[tuple[str, ...] | None, ...]:
+    return (None, hole.stops) if hole.stops else (None,)
+
+
+def _healed(program: Program, index: int, tokenizer: Any, vocabulary: Vocabulary) -> set[bytes]:
+    """What the hole may begin with, once the last token of the literal text before it is withdrawn."""
+    found: set[bytes] = set()
+    for code in program.codes:
+        for place, (op, a, _) in enumerate(code.instructions):
+            if op != _GEN or a != index:
+                continue
+            text = _text_before(program, code.instructions[:place])
+            tokens: list[int] = []
+            # What the tokenizer cannot write is a fault of the run, not of its masks.
+            with contextlib.suppress(ValueError):
+                tokens = tokenizer.encode(text) if text and not text.endswith("\n") else []
+            data = tokenizer.token_bytes[tokens[-1]] or b"" if tokens else b""
+            if 0 < len(data) <= HEALED_BYTES and vocabulary.trie.extends(data):
+                found.add(data)
+    return found
+
+
+def _text_before(program: Program, instructions: Any) -> str:
+    """The literal text that stands last in front of a hole; options of the hole may lie between."""
+    for op, a, _ in reversed(instructions):
+        if op == _TEXT:
+            text = program.constants[a]
+            return text if isinstance(text, str) else ""
+        if OPCODES[op].name not in ("CONSTANT", "LOAD", "SNAPSHOT"):
+            return ""
+    return ""
+
+
+def _tokenizer(invocation: Invocation, model: str) -> Any:
+    from sglc.runtime.model.errors import ModelError
+    from sglc.runtime.model.load import load_tokenizer
+
+    invocation.stage = f"reading the tokenizer of {model}"
+    try:
+        return load_tokenizer(model)
+    except ModelError as problem:
+        raise fail(
+            invocation,
+            fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint),
+        ) from None
+
+
+def _write(invocation: Invocation, path: Path, data: bytes) -> None:
+    from sglc.commands.build import write_whole
+
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise fail(invocation, fault("E0805", f"{path.parent} cannot be made", reason=reason)) from None
+    write_whole(invocation, path, data)
+
+
+def _remove_others(folder: Path, vocabulary: Vocabulary, kept: set[str]) -> None:
+    """Remove what an earlier build of the program for this vocabulary left."""
+    for path in folder.glob(f"*-{vocabulary.digest[:16]}-*{SUFFIX}"):
+        if path.name not in kept:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+__all__ = ["Written", "build_masks"]
