@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, print_json, show, summary
+from sglc.commands.files import write_whole
+from sglc.commands.invocation import CommandFailed, Invocation, fail, print_json, show, summary
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 
@@ -117,24 +115,3 @@ def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -
         write_whole(invocation, output, text.encode("utf-8"))
     if has_errors(diagnostics):
         raise CommandFailed(1)
-
-
-def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all; a fault is told and ends the command."""
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as problem:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        reason = problem.strerror or str(problem)
-        raise fail(invocation, fault("E0805", f"{path} cannot be written", reason=reason)) from None

@@ -12,6 +12,7 @@ from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
+from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
 from sglc.runtime.generation import HEALED_BYTES, filled_language
 from sglc.runtime.mask.errors import ConstraintError
@@ -141,8 +142,6 @@ def _tokenizer(invocation: Invocation, model: str) -> Any:
 
 
 def _write(invocation: Invocation, path: Path, data: bytes) -> None:
-    from sglc.commands.build import write_whole
-
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as problem:

@@ -1,0 +1,31 @@
+"""Files that commands write: there whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from sglc.commands.invocation import Invocation, fail, fault
+
+
+def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all; a fault is told and ends the command."""
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
+        ) as file:
+            temporary = file.name
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except OSError as problem:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        reason = problem.strerror or str(problem)
+        raise fail(invocation, fault("E0805", f"{path} cannot be written", reason=reason)) from None
