@@ -14,7 +14,7 @@ from typing import Any
 
 from sglc.schema import forms as f
 from sglc.schema import graph as g
-from sglc.schema.errors import SchemaError, SchemaTooLarge
+from sglc.schema.errors import SchemaError, SchemaTooLarge, TooManyWays
 from sglc.schema.forms import FALSE, ArrayForm, KeySet, Literals, ObjectForm, both
 from sglc.schema.graph import Graph, Part
 from sglc.schema.literals import LiteralTable
@@ -44,10 +44,6 @@ class Structure:
     negated: Callable[[Any, f.Negation], Iterable[Any]]
     part: Callable[[Part, bool], list[Any] | None]
     is_void: Callable[[Any], bool]
-
-
-class _TooMany(SchemaTooLarge):
-    """More alternatives than the limits allow; a question about emptiness gives up here."""
 
 
 class _Busy(Exception):
@@ -100,7 +96,7 @@ class Algebra:
             if len(found) > self.limits.alternatives:
                 what = "an object" if kind.bit == g.OBJECT else "an array"
                 reason = f"{what} may satisfy the schema in {len(found)} ways, more than "
-                raise _TooMany(f"{reason}{self.limits.alternatives}", self.literals.path(these))
+                raise TooManyWays(f"{reason}{self.limits.alternatives}", self.literals.path(these))
             self._of[key] = found
         return found
 
@@ -123,7 +119,7 @@ class Algebra:
                 if one is not None and one not in found and (one == a or one == b or not kind.is_void(one)):
                     found[one] = None
                     if len(found) > self._most():
-                        raise _TooMany(f"more than {self._most()} alternatives", self.literals.path(these))
+                        raise TooManyWays(f"more than {self._most()} alternatives", self.literals.path(these))
         return list(found)
 
     def node_forms(self, kind: Structure, number: int, negated: bool, mode: int) -> list[Any]:
@@ -314,7 +310,7 @@ class Algebra:
                 merged = any_presence(alike, self.limits.branches)
                 found = dict.fromkeys([*merged, *(form for form in found if form not in alike)])
         if len(found) > self._most():
-            raise _TooMany(f"more than {self._most()} alternatives", "#")
+            raise TooManyWays(f"more than {self._most()} alternatives", "#")
         return list(found)
 
     def _any(self, kind: Structure, nodes: tuple[int, ...], mode: int) -> list[Any]:
@@ -374,7 +370,7 @@ class Algebra:
                 found.update(dict.fromkeys(kept))
                 if len(found) > self._most():
                     reason = f"the branches of oneOf overlap in more than {self._most()} ways"
-                    raise _TooMany(reason, self.literals.path(here))
+                    raise TooManyWays(reason, self.literals.path(here))
         return f.merged(found) if kind.bit == g.OBJECT and len(found) > _FEW_FORMS else list(found)
 
     def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
@@ -465,8 +461,8 @@ class Algebra:
                 )
             except _Busy:
                 return False
-            except _TooMany:
-                found = False
+            except TooManyWays:
+                found = False  # not worth more work
             finally:
                 self._open.discard(these)
             self._empty[these] = found

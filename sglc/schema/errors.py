@@ -31,3 +31,7 @@ class Unsatisfiable(SchemaFault):
 
 class SchemaTooLarge(SchemaFault):
     """The schema asks for more work than the limits allow."""
+
+
+class TooManyWays(SchemaTooLarge):
+    """There are more ways to satisfy the schema, or a part of it, than the limits allow."""
