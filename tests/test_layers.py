@@ -37,7 +37,7 @@ LAW: dict[str, set[str]] = {
     "sglc.options": set(),
     "sglc.diagnostics": {"sglc.source"},
     "sglc.automata": set(),
-    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.grammar"},
+    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.grammar", "sglc.schema"},
     "sglc.schema": {"sglc.automata"},
     "sglc.grammar": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.stdlib": set(),

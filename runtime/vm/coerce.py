@@ -5,10 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from sglc.types.json import from_json
+from sglc.types.json_values import plain_json
+from sglc.types.member import MemberError, is_member
 from sglc.types.type import (
     AliasType,
+    Alternatives,
     Dec,
     Float,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -27,6 +32,12 @@ def coerce(value: Any, type: Type, table: TypeTable) -> Any:
     if isinstance(value, bool) or value is None:
         return value
     match type:
+        case Json():
+            return plain_json(value)
+        case Alternatives(arms=arms):
+            return _fitting(value, arms, table)
+        case TupleOf() if isinstance(value, list) and len(type.items) == len(value):
+            return tuple(coerce(each, item, table) for each, item in zip(value, type.items, strict=True))
         case Dec() if isinstance(value, int):
             return Decimal(value)
         case Float() if isinstance(value, int | Decimal):
@@ -36,8 +47,8 @@ def coerce(value: Any, type: Type, table: TypeTable) -> Any:
                 return value
         case ListOf(item=item) if isinstance(value, list | range):
             return [coerce(each, item, table) for each in value]
-        case MapOf(value=item) if isinstance(value, dict):
-            return {key: coerce(each, item, table) for key, each in value.items()}
+        case MapOf(key=key_type, value=item) if isinstance(value, dict):
+            return {coerce(key, key_type, table): coerce(each, item, table) for key, each in value.items()}
         case TupleOf(items=items) if isinstance(value, tuple) and len(items) == len(value):
             return tuple(coerce(each, item, table) for each, item in zip(value, items, strict=True))
         case Optional(item=item):
@@ -46,8 +57,29 @@ def coerce(value: Any, type: Type, table: TypeTable) -> Any:
             declared = table.get(name)
             if isinstance(declared, AliasType):
                 return coerce(value, declared.type, table)
+            if isinstance(value, dict | str):
+                return _from_plain(value, type, table)
             if isinstance(value, RecordValue) and isinstance(declared, RecordType | UnionType):
                 return _record(value, declared, table)
+    return value
+
+
+def _from_plain(value: Any, type: Type, table: TypeTable) -> Any:
+    """A record, variant or enum member from a plain JSON value; what stands for none is returned as it is."""
+    try:
+        return from_json(value, type, table)
+    except MemberError:
+        return value
+
+
+def _fitting(value: Any, arms: tuple[Type, ...], table: TypeTable) -> Any:
+    """The value as the first arm has it that it belongs to."""
+    if any(is_member(value, arm, table) for arm in arms):
+        return value
+    for arm in arms:
+        found = coerce(value, arm, table)
+        if is_member(found, arm, table):
+            return found
     return value
 
 

@@ -25,13 +25,13 @@ MAX_DIGITS = 4000
 
 _CLASSES: tuple[type, ...] = (
     t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.FieldType, t.RecordType, t.EnumType, t.UnionType,
+    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json, t.FieldType, t.RecordType, t.EnumType, t.UnionType,
     t.AliasType, ParameterSpec, HoleSpec, ErrorSpec, RetryPoint,
 )  # fmt: skip
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
 TYPES = (
     t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
-    t.Alternatives, t.Named, t.OneOf, t.SpanOf,
+    t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json,
 )  # fmt: skip
 
 

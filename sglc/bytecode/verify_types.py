@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sglc.types.given import given_types
 from sglc.types.grammar_text import stored_fault
+from sglc.types.json_values import SchemaTextError, schema_text_of
 from sglc.types.type import (
     AliasType,
     Alternatives,
     DeclaredType,
     EnumType,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -118,6 +120,12 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
                 yield from _shape_faults(part, table)
         case Optional(item=item):
             yield from _shape_faults(item, table)
+        case Json(schema=schema) if schema:
+            try:
+                if schema_text_of(schema) != schema:
+                    yield "a JSON Schema that is spelled in another way"
+            except SchemaTextError as fault:
+                yield f"a JSON Schema that cannot be used: {fault}"
 
 
 def _founded_faults(table: Mapping[str, DeclaredType]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -96,6 +97,8 @@ def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:
             if isinstance(value, str):
                 return set(RAW) if raw else {"text"}
             return {"word"} if isinstance(value, bool) else {"number"}
+        case Json():
+            return set(RAW)
         case ListOf() | TupleOf():
             return {"array"}
         case MapOf():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 
 from sglc.check.relations import Table, expand
@@ -22,6 +23,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     Named,
     Null,
     Optional,
@@ -178,6 +180,8 @@ class Cases:
                 yield from _intervals(low, high, forms)
             case Str() | Dec() | Float():
                 yield from _open(forms, isinstance(plain, Str))
+            case Json():
+                yield from _of_any_kind(forms)
             case Named(name):
                 yield from self._declared(name)
             case _:
@@ -240,6 +244,18 @@ def _open(forms: list[Form], text: bool) -> Iterator[Constructor]:
                     seen.append(part.key)
     for value in seen:
         yield Constructor(value, (), None, _literal(value))
+    yield Constructor(_REST, (), None, "_")
+
+
+def _of_any_kind(forms: list[Form]) -> Iterator[Constructor]:
+    """The literals that occur, of whatever kind, then anything else."""
+    seen: dict[tuple[type, object], None] = {}
+    for form in forms:
+        for part in form.forms if isinstance(form, AnyOf) else (form,):
+            if isinstance(part, Shape) and (part.key is None or isinstance(part.key, str | int | Decimal)):
+                seen[part.key.__class__, part.key] = None
+    for _, value in seen:
+        yield Constructor(value, (), None, "null" if value is None else _literal(value))
     yield Constructor(_REST, (), None, "_")
 
 

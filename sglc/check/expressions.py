@@ -14,6 +14,7 @@ from sglc.check.relations import (
     BOOL,
     DEC,
     INT,
+    JSON,
     NEVER,
     NULL,
     RANGE,
@@ -36,7 +37,7 @@ from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.schema import schema_text
-from sglc.types.type import ListOf, MapOf, TupleOf
+from sglc.types.type import Json, ListOf, MapOf, TupleOf
 
 
 class Expressions(Operators):
@@ -59,6 +60,10 @@ class Expressions(Operators):
 
     def _list(self, node: ast.ListDisplay, expected: ExpressionType | None) -> ExpressionType:
         due = None if expected is None else item_of(self._list_arm(expected), self.table)
+        if due == JSON or self._is_json(expected):
+            for item in node.items:
+                self.expect(item, JSON, "a part of a JSON value")
+            return ListOf(JSON, len(node.items), len(node.items))
         if not node.items:
             return ListValue(NEVER)
         whole: ExpressionType = NEVER
@@ -96,11 +101,18 @@ class Expressions(Operators):
         items = tuple(self.infer(item, want) for item, want in zip(node.items, due, strict=True))
         return UNKNOWN if UNKNOWN in items else TupleOf(items)  # type: ignore[arg-type]
 
+    def _is_json(self, expected: ExpressionType | None) -> bool:
+        return (
+            expected is not None and expand(without_null(expected, self.table), self.table).__class__ is Json
+        )
+
     def _map(self, node: ast.MapDisplay, expected: ExpressionType | None) -> ExpressionType:
         due = None
         if expected is not None:
             plain = expand(without_null(expected, self.table), self.table)
             due = plain.value if isinstance(plain, MapOf) else None
+        if self._is_json(expected):
+            due = JSON
         whole: ExpressionType = NEVER
         seen: dict[str, Span] = {}
         for key, value in node.entries:
@@ -116,8 +128,10 @@ class Expressions(Operators):
                         secondary=(Label(seen[constant], "first written here"),),
                     )
                 seen.setdefault(constant, key.span)
-            found = self.infer(value, due)
-            merged = join(whole, found, self.table)
+            found = (
+                self.expect(value, JSON, "a part of a JSON value") if due == JSON else self.infer(value, due)
+            )
+            merged = JSON if due == JSON else join(whole, found, self.table)
             if merged is None and due is not None and fit(found, due, self.table).value:
                 merged = due
             if merged is None:

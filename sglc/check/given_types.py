@@ -15,7 +15,7 @@ from sglc.check.relations import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.result import ExpressionType
 from sglc.syntax import ast
 from sglc.types.given import given_types
-from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, TupleOf, Type
+from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, TupleOf, Type
 
 
 class GivenTypes(Calls):
@@ -85,6 +85,8 @@ class GivenTypes(Calls):
             return set(RAW) if top else {"text"}
         if is_enum(plain, self.table) is not None:
             return set(RAW) if top else {"text"}
+        if isinstance(plain, Json):
+            return set(RAW)
         if isinstance(plain, ListOf | TupleOf):
             return {"array"}
         if isinstance(plain, MapOf):

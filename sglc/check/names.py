@@ -17,6 +17,7 @@ from sglc.check.fitting import Fitting
 from sglc.check.relations import (
     FLOAT,
     INT,
+    JSON,
     NEVER,
     STR,
     UNKNOWN,
@@ -27,6 +28,7 @@ from sglc.check.relations import (
     item_of,
     join,
     list_of,
+    numeric_rank,
     said,
     without_null,
 )
@@ -52,6 +54,7 @@ from sglc.syntax import ast
 from sglc.types.grammar_text import read_grammar
 from sglc.types.type import (
     FieldType,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -298,6 +301,8 @@ class Names(Fitting):
         hint = f"did you mean `{close}`?" if close else ""
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
+        if isinstance(expand(owner, self.table), Json):
+            hint = f'write `x["{label}"]`, or give it a type: `let y: T = x`'
         self.program.report(
             "E0209", f"{said(owner)} has no `{label}`", span, label="unknown field or method", hint=hint
         )
@@ -365,6 +370,12 @@ class Names(Fitting):
             case MapOf(_, value):
                 self.expect(node.index, STR, "the key of a map")
                 return value
+            case Json():
+                found = self.infer(node.index)
+                whole = numeric_rank(found, self.table) == 0
+                if not (whole or is_text(found, self.table) or isinstance(found, Unknown)):
+                    self.mismatch(node.index.span, found, STR, "the key or place in a JSON value")
+                return JSON
             case TupleOf(items):
                 self.expect(node.index, INT, "the place in a tuple")
                 known, place = self.fold(node.index)

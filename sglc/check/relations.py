@@ -23,6 +23,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -39,6 +40,7 @@ INT = Int()
 DEC = Dec()
 FLOAT = Float()
 BOOL = Bool()
+JSON = Json()
 NULL = Null()
 NEVER = Never()
 RANGE = RangeOf()
@@ -159,7 +161,7 @@ def allows_null(type: ExpressionType, table: Table) -> bool:
     plain = expand(type, table)
     if plain.__class__ is Alternatives:
         return any(allows_null(arm, table) for arm in plain.arms)
-    return plain.__class__ in (Null, Optional)
+    return plain.__class__ in (Null, Optional) or plain == JSON
 
 
 def without_null(type: ExpressionType, table: Table) -> ExpressionType:
@@ -192,6 +194,9 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
     source = expand(source, table)
     if source == target or source.__class__ is Unknown or target.__class__ is Unknown:
         return Fit.ALWAYS
+    if source.__class__ is Json:
+        # What is in it is known only at run time, where it is checked and converted.
+        return Fit.ALWAYS if target == JSON else Fit.CHECK
     if source.__class__ is Alternatives:
         fits = [fit(arm, target, table) for arm in source.arms]
         if Fit.NEVER in fits:
@@ -203,6 +208,9 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             )
         return min(fits, key=lambda f: f.value)
     match target:
+        case Json():
+            found = _fit_json(source, table)
+            return Fit.CHECK if found is Fit.ALWAYS and target.schema else found
         case Str():
             if not is_text(source, table):
                 return Fit.NEVER
@@ -259,6 +267,23 @@ def fit(source: ExpressionType, target: ExpressionType, table: Table) -> Fit:
             if got is None:
                 return Fit.NEVER
             return fit(got, item, table)
+    return Fit.NEVER
+
+
+def _fit_json(source: ExpressionType, table: Table) -> Fit:
+    """Plain values are JSON values; floats become decimals. Records, enum members and tuples are none."""
+    plain = expand(source, table)
+    match plain:
+        case Str() | Int() | Dec() | Bool() | Null() | Constant() | Json() | Never():
+            return Fit.ALWAYS
+        case Float():
+            return Fit.CHECK
+        case ListOf(item) | ListValue(item) | Optional(item):
+            return _fit_json(item, table)
+        case MapOf(key, value):
+            return _fit_json(value, table) if is_text(key, table) else Fit.NEVER
+        case Alternatives(arms):
+            return min((_fit_json(arm, table) for arm in arms), key=lambda f: f.value)
     return Fit.NEVER
 
 
@@ -367,6 +392,11 @@ def join(left: ExpressionType, right: ExpressionType, table: Table) -> Expressio
     for one, other in ((left, right), (right, left)):
         if fit(one, other, table) is Fit.ALWAYS:
             return other
+    if (a.__class__ is Json or b.__class__ is Json) and Fit.NEVER not in (
+        _fit_json(a, table),
+        _fit_json(b, table),
+    ):
+        return JSON
     if is_text(a, table) and is_text(b, table):
         return STR
     if is_bool(a, table) and is_bool(b, table):

@@ -8,7 +8,8 @@ from typing import Any
 
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.check.given_spans import refined_span
-from sglc.check.relations import BOOL, DEC, FLOAT, INT, NULL, STR, UNKNOWN, expand, said
+from sglc.check.json_types import json_schema_type
+from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, ProgramState
 from sglc.diagnostics.suggest import nearest
@@ -33,6 +34,7 @@ from sglc.types.type import (
 
 BUILTIN_TYPES: dict[str, Type] = {
     "str": STR, "int": INT, "decimal": DEC, "float": FLOAT, "bool": BOOL, "null": NULL,
+    "json": JSON,
 }  # fmt: skip
 
 IN_THE_LIBRARY = {
@@ -50,6 +52,10 @@ class TypeResolver:
         self.module = module
         self.table = program.table
 
+    def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
+        """A type with a condition taken in. See `Predicates`."""
+        raise KeyError(condition)
+
     def look_up(self, name: str) -> Entity | None:
         """The module's own or imported name; a declared type behind it is defined first."""
         raise KeyError(name)
@@ -66,9 +72,6 @@ class TypeResolver:
         builtin = BUILTIN_TYPES.get(node.name)
         if builtin is not None and not node.arguments:
             return builtin
-        if node.name == "json":
-            self._unavailable("E0901", "json values", node.span, "declare a record with the fields you need")
-            return UNKNOWN
         entity = self.look_up(node.name)
         if node.arguments:
             self._unavailable("E0906", "type parameters", node.span, "declare a type without parameters")
@@ -144,7 +147,7 @@ class TypeResolver:
         item = self.resolve(node.item)
         if isinstance(item, Unknown):
             return UNKNOWN
-        if isinstance(expand(item, self.program.table), Optional | Null):
+        if isinstance(expand(item, self.program.table), Optional | Null) or item == JSON:
             return item
         return Optional(item)
 
@@ -194,8 +197,7 @@ class TypeResolver:
         return UNKNOWN
 
     def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
-        self._unavailable("E0901", "`json schema` types", node.span, "declare a record with these fields")
-        return UNKNOWN
+        return json_schema_type(self.program, self.module, node)
 
     # -- refinements -------------------------------------------------------------------------------
 
@@ -211,9 +213,7 @@ class TypeResolver:
                 )  # fmt: skip
                 return UNKNOWN
             if isinstance(refinement, ast.Where):
-                self._unavailable(
-                    "E0904", "`where`", refinement.span, "use a range or pattern, or `ensure` after the hole"
-                )
+                type = self.where(type, node, refinement.condition)
                 continue
             if isinstance(refinement, ast.Surface):
                 self._unavailable(

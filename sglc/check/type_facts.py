@@ -13,6 +13,7 @@ from typing import Any
 from sglc.automata.emptiness import is_finite, shortest
 from sglc.check.relations import expand
 from sglc.check.state import ProgramState
+from sglc.types.json_values import is_self_ended
 from sglc.types.language import language
 from sglc.types.type import (
     Alternatives,
@@ -22,6 +23,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -62,7 +64,7 @@ class TypeFacts:
 
     def _sound(self, type: Type, seen: set[str]) -> bool:
         match type:
-            case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant() | OneOf() | SpanOf():
+            case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant() | OneOf() | SpanOf() | Json():
                 return True
             case ListOf(item) | Optional(item):
                 return self._sound(item, seen)
@@ -111,6 +113,9 @@ class TypeFacts:
                     word = self.shortest_word(type)
                     return None if word is None else len(word) + quotes
                 return type.min_chars + quotes
+            case Json(schema):
+                word = self.shortest_word(type) if schema else b"0"
+                return None if word is None else len(word)
             case OneOf():
                 return quotes
             case SpanOf(_, minimum):
@@ -240,6 +245,10 @@ class TypeFacts:
                 if type.patterns:
                     return f"the pattern{at} matches texts of any length"
                 return f"`str`{at} has no longest text"
+            case Json(schema):
+                if schema and is_finite(language(type, self.table)):
+                    return None
+                return f"the schema{at} allows texts of any length" if schema else f"`json`{at} has no bound"
             case ListOf(item, _, maximum):
                 if maximum is None:
                     return f"the list{at} has no most items"
@@ -326,6 +335,8 @@ class TypeFacts:
         match plain:
             case ListOf() | MapOf() | TupleOf():
                 return True
+            case Json():
+                return is_self_ended(plain)
             case Named(name):
                 if not isinstance(self.table.get(name), EnumType):
                     return True

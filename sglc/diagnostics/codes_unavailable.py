@@ -21,11 +21,6 @@ def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry(
-        "E0901", "json values and imported schemas", "Declare a record with the fields you need.",
-        "pub record Box:\n    content: json\n", "pub record Box:\n    content: {str: str max 80 chars; "
-        "..8}\n",
-    ),
-    _entry(
         "E0902", "parameters and parse trees of grammars", "Write the values into the grammar.",
         'pub grammar Sum(least: int):\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
         'pub grammar Sum:\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
@@ -38,9 +33,9 @@ ENTRIES: tuple[Entry, ...] = (
         "    return xs\n",
     ),
     _entry(
-        "E0904", "`where`", "Use a range or pattern, or `ensure` after the hole.",
-        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 2 == 0}\n    return n\n",
-        "pub fn f() -> int:\n    | ?{n: int in 0..99 multiple of 2}\n    return n\n",
+        "E0904", "conditions that a type cannot express", "Write the `where` at a hole.",
+        "pub type odd = int in 0..99 where it % 2 == 1\n",
+        "pub type even = int in 0..99 where it % 2 == 0\n",
     ),
     _entry(
         "E0905", "other surfaces than JSON", "Leave `as …` out.",

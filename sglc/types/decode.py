@@ -21,6 +21,7 @@ from sglc.types.type import (
     Alternatives,
     EnumType,
     FieldType,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -166,6 +167,8 @@ class _Partial:
                 return value
             raise _Stop
         except DecodeError:
+            if isinstance(plain, Json):
+                raise _Stop from None  # nothing is said of a JSON value before it is complete
             if scalar:
                 if self.may_end_here(decoder):
                     raise _Stop from None

@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any, assert_never
 
+from sglc.types.json_values import plain_json
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
     MemberError,
@@ -34,6 +35,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -162,6 +164,8 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
     if depth > MAX_DEPTH:
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
+        case Json():
+            return plain_json(data)
         case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):
                 raise _wrong(path, "text", data)

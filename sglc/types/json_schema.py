@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
+from sglc.types.given import erased
 from sglc.types.grammar_text import grammar_shown
 from sglc.types.json import write_json
+from sglc.types.json_values import schema_data
 from sglc.types.language import declared_type
 from sglc.types.type import (
     TAG,
@@ -21,12 +24,15 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -54,6 +60,16 @@ def json_schema(type: Type, table: TypeTable) -> dict[str, Any]:
     return schema
 
 
+def embedded_schema(text: str) -> dict[str, Any]:
+    """The schema of a `json schema` type as a part of another one: references in it lead to itself."""
+    data = schema_data(text) if text else {}
+    if not isinstance(data, dict):
+        return {}  # `true`: any value
+    if "$ref" in text and not {"$id", "id"}.intersection(data):
+        return {"$id": f"urn:sgl:{sha256(text.encode()).hexdigest()[:16]}", **data}
+    return data
+
+
 class _Writer:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
@@ -63,6 +79,10 @@ class _Writer:
         match type:
             case Str():
                 return self.text(type)
+            case OneOf() | SpanOf():
+                return self.schema(erased(type))
+            case Json(schema):
+                return embedded_schema(schema)
             case Int():
                 return self.number("integer", type.minimum, type.maximum, type.multiple_of)
             case Dec():

@@ -37,6 +37,7 @@ from sglc.grammar.errors import GrammarError
 from sglc.types.given import given_types, one_of_term, span_term
 from sglc.types.grammar_text import NotInJson, grammar_terms
 from sglc.types.json_text import json_text
+from sglc.types.json_values import schema_terms
 from sglc.types.number_text import number_text
 from sglc.types.type import (
     TAG,
@@ -50,6 +51,7 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -319,6 +321,8 @@ class _Builder:
                 return one_of_term(type, "raw", beside_null=beside_null)
             case SpanOf():
                 return span_term(type, "raw", beside_null=beside_null)
+            case Json():
+                return self.any_json(type)
             case _:
                 assert_never(type)
 
@@ -373,10 +377,18 @@ class _Builder:
                 return self.named(name)
             case OneOf():
                 return one_of_term(type, "json")
+            case Json():
+                return self.any_json(type)
             case SpanOf():
                 return sequence(Bytes(b'"'), span_term(type, "json"), Bytes(b'"'))
             case _:
                 assert_never(type)
+
+    def any_json(self, type: Json) -> Term:
+        """The language of a schema; its rules get names of their own."""
+        root, rules = schema_terms(type.schema)
+        self.rules.update(rules)
+        return root
 
     def many(self, left: bytes, item: Term, type: ListOf, right: bytes) -> Term:
         if type.maximum is not None and type.maximum < type.minimum:

@@ -11,6 +11,7 @@ from sglc.automata.dfa import accepts
 from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
 from sglc.types.given import one_of_fault, span_fault
 from sglc.types.grammar_text import grammar_fault
+from sglc.types.json_values import json_fault
 from sglc.types.language import declared_type, json_text, str_dfa
 from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (
@@ -22,6 +23,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -61,6 +63,8 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
     match type:
         case Str():
             _fail_if(path, str_fault(value, type) if isinstance(value, str) else _kind("text", value))
+        case Json():
+            _fail_if(path, json_fault(value, type))
         case OneOf():
             _fail_if(path, one_of_fault(value, type) if isinstance(value, str) else _kind("text", value))
         case SpanOf():
@@ -146,6 +150,8 @@ def is_kind(value: Value, type: Type, table: TypeTable) -> bool:
     match type:
         case Str() | OneOf() | SpanOf():
             return isinstance(value, str)
+        case Json():
+            return json_fault(value, Json()) is None
         case Int():
             return _is_int(value)
         case Dec():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, assert_never
 
+from sglc.types.json_values import json_value_text
 from sglc.types.language import Surface, constant_text, declared_type, json_text
 from sglc.types.member import arm_of
 from sglc.types.number_text import decimal_text, float_text, number_text
@@ -19,6 +20,7 @@ from sglc.types.type import (
     EnumType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -51,6 +53,11 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
         case Str() | OneOf() | SpanOf():
             text = _expect(value, str, type)
             return text if surface == "hole" else json_text(text)
+        case Json():
+            try:
+                return json_value_text(value)
+            except ValueError as fault:
+                raise PrintError(str(fault)) from None
         case Int():
             if isinstance(value, bool):
                 raise PrintError("a boolean is no int")

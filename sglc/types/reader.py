@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from sglc.types.given import one_of_fault, span_fault
+from sglc.types.json_values import json_fault, number_of
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
     constant_notation,
@@ -33,6 +34,7 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -56,6 +58,8 @@ _INT = re.compile(r"-?(0|[1-9][0-9]*)")
 _DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,10})?")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,20})?")
 _FREE_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?")
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?|-?[1-9](\.[0-9]+)?e[-+]([0-9]{2}|[1-3][0-9]{2})")
+_WORDS = {"null": None, "true": True, "false": False}
 # Whatever may belong to a number or a word, so that `1` is never taken from the front of `1.5`.
 _BARE = re.compile(r"[-+.0-9A-Za-z]*")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -78,6 +82,8 @@ class Decoder:
         self.table = table
         self.at = 0
         self.depth = 0
+        self.arms = 0
+        """Alternatives that are being tried: there a JSON value must be held against its schema."""
 
     # The top of a hole.
 
@@ -127,13 +133,16 @@ class Decoder:
         furthest: DecodeError | None = None
         for arm in arms:
             self.at = start
-            depth = self.depth
+            depth, tried = self.depth, self.arms
+            self.arms += 1
             try:
                 return read(arm)
             except DecodeError as error:
                 self.depth = depth
                 if furthest is None or error.position > furthest.position:
                     furthest = error
+            finally:
+                self.arms = tried
         raise furthest or DecodeError(start, "nothing is accepted here")
 
     # JSON.
@@ -145,6 +154,11 @@ class Decoder:
                 text = self.string()
                 self.fail_if(start, str_fault(text, type))
                 return text
+            case Json():
+                value = self.json()
+                if self.arms and type.schema:
+                    self.fail_if(start, json_fault(value, type))
+                return value
             case OneOf() | SpanOf():
                 text = self.string()
                 self.fail_if(start, _given_fault(text, type))
@@ -189,6 +203,42 @@ class Decoder:
                 return self.named(name)
             case _:
                 assert_never(type)
+
+    def json(self) -> Value:
+        """Any JSON value in the canonical spelling. What a schema asks for is the mask's business."""
+        start = self.at
+        char = self.text[start : start + 1]
+        if char == '"':
+            return self.string()
+        if char == "[":
+            self.enter("[")
+            items: list[Any] = []
+            while not self.text.startswith("]", self.at):
+                if items:
+                    self.expect(", ")
+                items.append(self.json())
+            self.leave("]")
+            return items
+        if char == "{":
+            self.enter()
+            entries: dict[Any, Any] = {}
+            while not self.text.startswith("}", self.at):
+                if entries:
+                    self.expect(", ")
+                place = self.at
+                key = self.string()
+                if key in entries:
+                    raise DecodeError(place, f"the key {json_text(key)} stands twice")
+                self.expect(": ")
+                entries[key] = self.json()
+            self.leave()
+            return entries
+        word = self.bare()
+        if word in _WORDS:
+            return _WORDS[word]
+        if not _JSON_NUMBER.fullmatch(word):
+            raise DecodeError(start, "expected a JSON value")
+        return number_of(word)
 
     def named(self, name: str) -> Value:
         declared = declared_type(name, self.table)

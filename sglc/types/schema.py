@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from sglc.automata.dfa import accepts
+from sglc.types.given import erased
 from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.json_schema import json_schema_text
 from sglc.types.language import constant_text, declared_type, json_text, str_dfa
@@ -36,12 +37,15 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -253,6 +257,10 @@ class _Sketch:
 
     def value(self, type: Type, pad: str) -> str:
         match type:
+            case OneOf() | SpanOf():
+                return self.value(erased(type), pad)
+            case Json(schema):
+                return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"
             case Str() | Int() | Dec() | Float():
                 return self.recursive.phrase(type)
             case Bool():
@@ -347,6 +355,10 @@ class _Prose:
         match type:
             case Str():
                 return self.recursive.phrase(type, "text")
+            case OneOf() | SpanOf():
+                return self.value(erased(type), pad, top=top)
+            case Json(schema):
+                return f"JSON that satisfies this JSON Schema: {schema}" if schema else "any JSON value"
             case Int():
                 return phrase(type, "a whole number")
             case Dec() | Float():

@@ -15,6 +15,7 @@ from sglc.types.type import (
     Dec,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
@@ -58,6 +59,10 @@ def show_type(type: Type) -> str:
             return " | ".join(show_type(arm) for arm in arms)
         case Named(name):
             return name
+        case Json(schema):
+            if not schema:
+                return "json"
+            return f"json schema {schema}" if len(schema) <= 60 else "json schema {…}"
         case OneOf():
             return "one of …"
         case SpanOf():

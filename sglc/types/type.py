@@ -121,6 +121,17 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
+class Json:
+    """`json`: any JSON value. `schema`, if not empty, is the JSON text of the JSON Schema that it satisfies.
+
+    Values are plain: None, booleans, integers, decimals (numbers with a point or an exponent), text (control
+    characters included), lists and maps of these.
+    """
+
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """`one of xs`: a text of a list that is known only when a hole is reached.
 
@@ -148,7 +159,7 @@ class SpanOf:
 
 Type = (
     Str | Int | Dec | Float | Bool | Null | Constant | ListOf | MapOf | TupleOf | Optional | Alternatives
-    | Named | OneOf | SpanOf
+    | Named | OneOf | SpanOf | Json
 )  # fmt: skip
 
 

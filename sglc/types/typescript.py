@@ -18,12 +18,15 @@ from sglc.types.type import (
     FieldType,
     Float,
     Int,
+    Json,
     ListOf,
     MapOf,
     Named,
     Null,
+    OneOf,
     Optional,
     RecordType,
+    SpanOf,
     Str,
     TupleOf,
     Type,
@@ -61,8 +64,11 @@ class _Writer:
 
     def value(self, type: Type) -> str:
         match type:
-            case Str():
+            case Str() | OneOf() | SpanOf():
                 return "string"
+            case Json(schema):
+                shown = schema.replace("*/", "*\\/")
+                return f"unknown /* JSON Schema: {shown} */" if schema else "unknown"
             case Int() | Dec() | Float():
                 return "number"
             case Bool():

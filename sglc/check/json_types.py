@@ -1,0 +1,57 @@
+"""`json schema "file.json"` and `json schema {…}` as types, and which values stand where JSON is due."""
+
+from __future__ import annotations
+
+from sglc.check.result import ExpressionType, Unknown
+from sglc.check.state import ModuleState, ProgramState
+from sglc.library import LibraryError
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.json_values import SchemaTextError, schema_text_of
+from sglc.types.type import Json
+
+MAX_CHARS = 4_000_000
+"""Longest text of a schema: it becomes a part of the compiled program."""
+
+
+def json_schema_type(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) -> ExpressionType:
+    """The type of the values that satisfy a schema; what is wrong with the schema is reported."""
+    known = program.memo.get(("json schema", id(node)))
+    if known is None:
+        known = program.memo["json schema", id(node)] = _read(program, module, node)
+    return known
+
+
+def _read(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) -> ExpressionType:
+    text: str | None = node.source
+    if not node.inline:
+        reason = "looked for beside this file"
+        try:
+            text = program.library.read_text(node.source, module.source)
+        except LibraryError as fault:
+            text, reason = None, fault.reason
+        if text is None:
+            program.report(
+                "E0211", f"there is no file `{node.source}`", node.span, label="not found", reason=reason
+            )
+            return Unknown()
+    assert text is not None
+    name = "this JSON Schema" if node.inline else f"`{node.source}`"
+    if len(text) > MAX_CHARS:
+        _refuse(program, name, node.span, f"it has more than {MAX_CHARS} characters", "")
+        return Unknown()
+    try:
+        return Json(schema_text_of(text.removeprefix("\ufeff")))
+    except SchemaTextError as fault:
+        _refuse(program, name, node.span, fault.reason, fault.path)
+        return Unknown()
+
+
+def _refuse(program: ProgramState, name: str, span: Span, reason: str, path: str) -> None:
+    program.report(
+        "E0354",
+        f"{name} cannot be used as a type",
+        span,
+        label=f"at {path}" if path else "the schema",
+        reason=reason,
+    )

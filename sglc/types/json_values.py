@@ -1,0 +1,255 @@
+"""Plain JSON values: the types `json` and `json schema`, their language, their reading and their spelling.
+
+The spelling is that of `json.dumps(value, ensure_ascii=False)`. Numbers are the one thing that the mask lets
+be written in several ways (`1.5`, `1.50`, `1.5e+00`): a number of digits alone is read as an integer, any
+other as a decimal that keeps its digits, so that what is read prints as a number that the mask accepts too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from decimal import Decimal
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from sglc.automata.emptiness import overlap
+from sglc.automata.term import (
+    Anything,
+    Arm,
+    Array,
+    Bytes,
+    Choice,
+    Except,
+    Family,
+    Language,
+    NotBefore,
+    Nothing,
+    Object,
+    Property,
+    Repeat,
+    Rule,
+    Sequence,
+    Span,
+    Term,
+    Text,
+    UniqueKeys,
+    Words,
+)
+from sglc.schema.compile import compile_schema
+from sglc.schema.errors import SchemaFault
+from sglc.schema.options import SchemaOptions
+from sglc.types.json_text import json_text
+from sglc.types.type import Json
+
+OPTIONS = SchemaOptions(order="declared", spacing="canonical", spelling="canonical", distinct=True)
+"""Properties in their order, one spelling, no key twice."""
+TERMS = (Sequence, Choice, Repeat, UniqueKeys, Except, Rule, Array, Object, Bytes, Text, Words, Nothing)
+MAX_DEPTH = 100
+INTEGER_DIGITS = 4000
+"""Longer numbers are decimals, whatever they look like: Python converts no longer texts to integers."""
+
+
+class SchemaTextError(ValueError):
+    """A text that is no JSON Schema that can be used; `path` is a JSON pointer, empty if it is no JSON."""
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(f"{reason} (at {path})" if path else reason)
+        self.reason = reason
+        self.path = path
+
+
+def schema_text_of(source: str) -> str:
+    """The one spelling of a schema's JSON text; properties stay in their order. Raises SchemaTextError."""
+    try:
+        parsed = json.loads(
+            source, parse_float=_exact, parse_constant=_no_constant, object_pairs_hook=_distinct
+        )
+        text = _dump(parsed)
+    except json.JSONDecodeError as fault:
+        where = f"line {fault.lineno}, column {fault.colno}"
+        raise SchemaTextError(f"it is no JSON: {fault.msg} at {where}") from None
+    except RecursionError:
+        raise SchemaTextError("it is nested too deeply") from None
+    except ValueError as fault:
+        raise SchemaTextError(f"it is no JSON: {fault}") from None
+    schema_language(text)
+    return text
+
+
+def schema_data(text: str) -> Any:
+    """The parsed schema; numbers with a point or an exponent are decimals."""
+    return json.loads(text, parse_float=_exact)
+
+
+def _exact(text: str) -> Decimal:
+    return Decimal(text)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return found
+
+
+def _dump(value: Any) -> str:
+    """JSON without blanks, numbers exact."""
+    match value:
+        case dict():
+            return "{" + ",".join(f"{json_text(key)}:{_dump(item)}" for key, item in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_dump, value)) + "]"
+        case Decimal():
+            return str(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+@lru_cache(maxsize=256)
+def schema_language(text: str) -> Language:
+    """The JSON texts that satisfy a schema, of any value if the text is empty. Raises SchemaTextError."""
+    try:
+        return compile_schema(schema_data(text) if text else {}, OPTIONS)
+    except SchemaFault as fault:
+        raise SchemaTextError(fault.reason, fault.path) from None
+    except (ValueError, RecursionError) as fault:
+        raise SchemaTextError(f"it is no JSON: {fault}") from None
+
+
+@lru_cache(maxsize=256)
+def schema_terms(text: str) -> tuple[Term, dict[str, Term]]:
+    """Root and rules for use inside another language: rules are named after the schema."""
+    found = schema_language(text)
+    mark = f"json:{sha256(text.encode()).hexdigest()[:16]}:" if text else "json:"
+    known: dict[Term, Term] = {}
+    rules = {mark + name: _renamed(term, mark, known) for name, term in found.rules.items()}
+    return _renamed(found.root, mark, known), rules
+
+
+def _renamed(term: Term, mark: str, known: dict[Term, Term]) -> Term:
+    """A term with its rules renamed."""
+    match term:
+        case Rule(name):
+            return Rule(mark + name)
+        case Nothing() | Anything() | Bytes() | Text() | Words() | Span() | NotBefore():
+            return term
+    made = known.get(term)
+    if made is None:
+        parts = {f.name: _parts(getattr(term, f.name), mark, known) for f in fields(term)}
+        made = known[term] = replace(term, **parts)  # type: ignore[arg-type]
+    return made
+
+
+def _parts(value: Any, mark: str, known: dict[Term, Term]) -> Any:
+    """A field of a term, with the rules of the terms in it renamed."""
+    if isinstance(value, tuple):
+        return tuple(_parts(item, mark, known) for item in value)
+    if isinstance(value, Arm | Property | Family):
+        return replace(value, **{f.name: _parts(getattr(value, f.name), mark, known) for f in fields(value)})
+    return _renamed(value, mark, known) if isinstance(value, TERMS) else value
+
+
+def is_self_ended(type: Json) -> bool:
+    """Whether no text of the type is the beginning of another, by its outermost `type` alone."""
+    if not type.schema:
+        return False
+    data = schema_data(type.schema)
+    kinds = data.get("type") if isinstance(data, dict) else None
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return isinstance(kinds, list) and not {"number", "integer"}.intersection(map(str, kinds))
+
+
+def number_of(text: str) -> int | Decimal:
+    """The value of a JSON number."""
+    if text.lstrip("-").isdigit() and len(text) <= INTEGER_DIGITS:
+        return int(text)
+    return Decimal(text)
+
+
+def json_number_text(value: int | Decimal) -> str:
+    """A number in a spelling that reads as the same kind of number: decimals have a point or an exponent."""
+    if not isinstance(value, Decimal):
+        return str(value)
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise ValueError(f"{value} is no JSON number")
+    if exponent > 0:
+        mantissa, _, power = str(value).partition("E")
+        return f"{mantissa}e{power[0]}{power[1:]:0>2}"
+    text = format(value, "f")
+    return text if exponent else f"{text}.0" if len(text) <= INTEGER_DIGITS else text
+
+
+def json_value_text(value: Any) -> str:
+    """The canonical JSON text of a plain value. Raises ValueError for what is none."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | Decimal():
+            return json_number_text(value)
+        case str():
+            return json_text(value)
+        case Mapping():
+            return (
+                "{"
+                + ", ".join(f"{json_text(key)}: {json_value_text(item)}" for key, item in value.items())
+                + "}"
+            )
+        case list():
+            return f"[{', '.join(map(json_value_text, value))}]"
+    raise ValueError(f"{type(value).__name__} is no JSON value")
+
+
+def plain_json(value: Any) -> Any:
+    """The plain value that a value stands for: floats become decimals, tuples lists. Others stay."""
+    match value:
+        case float() if value - value == 0:
+            return Decimal(repr(value))
+        case list() | tuple():
+            return [plain_json(item) for item in value]
+        case Mapping():
+            return {key: plain_json(item) for key, item in value.items()}
+    return value
+
+
+def json_fault(value: Any, type: Json) -> str | None:
+    """Why a value is none of the type, None if it is one."""
+    kind = _kind_fault(value, 0)
+    if kind is not None or not type.schema:
+        return kind
+    written = json_value_text(value)
+    if overlap(schema_language(type.schema), Language(Bytes(written.encode("utf-8", "replace")))) is not None:
+        return None
+    return f"{written if len(written) <= 60 else written[:57] + '...'} does not satisfy its JSON Schema"
+
+
+def _kind_fault(value: Any, depth: int) -> str | None:
+    if depth > MAX_DEPTH:
+        return f"nested deeper than {MAX_DEPTH}"
+    match value:
+        case None | bool() | int():
+            return None
+        case Decimal():
+            return None if value.is_finite() and abs(value.adjusted()) < 1_000_000 else "no finite number"
+        case str():
+            return "a text with a lone surrogate" if any("\ud800" <= c <= "\udfff" for c in value) else None
+        case list():
+            return next((f for item in value if (f := _kind_fault(item, depth + 1))), None)
+        case Mapping():
+            if not all(isinstance(key, str) for key in value):
+                return "an object whose keys are no texts"
+            parts = (part for entry in value.items() for part in entry)
+            return next((f for part in parts if (f := _kind_fault(part, depth + 1))), None)
+    return f"expected a JSON value, found a {type_name(value)}"
+
+
+def type_name(value: Any) -> str:
+    return getattr(value, "type", None) or getattr(value, "enum", None) or value.__class__.__name__
