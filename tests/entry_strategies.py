@@ -76,6 +76,8 @@ def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Array:
 
 
 FAMILIES = ("[xy]", "z?", '[é"]{1,2}', "(ab|b)c*", '[^axyzé"b].*')
+WIDE_FAMILIES = ([".*"], [".{2,}"], ["a.*", "([^a].*)?"], ["[^b]*"])
+"""Families that leave nearly nothing out, alone or with one beside them."""
 KEYS = ("a", "aa", "ab", "b", "größe", 'q"', "😀", "a/")
 
 
@@ -87,7 +89,8 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Object:
     names = draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=3))
     properties = tuple([Property(name, draw(_arms(value, len(counters)))) for name in names])
     families = []
-    for pattern in draw(st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2)):
+    several = st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2)
+    for pattern in draw(several | st.sampled_from(WIDE_FAMILIES)):
         keys = compile_regex(pattern)
         if not is_endless(keys):
             keys = difference(keys, words(names))

@@ -11,7 +11,7 @@ from sglc.automata.charset import ALL
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, common_characters, still_on
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, onward
 
 _WORD = (1 << 64) - 1
 _FEW_NAMES = 2000
@@ -30,9 +30,9 @@ class KeyLeaf(LeafTable):
         self.encoding = table.encoding
         self.places: list[int] = []
         self._numbers: dict[int, int] = {}
-        self._still: dict[int, Still | None] = {}
+        self._still: dict[tuple[int, int], tuple[Still | None, bool]] = {}
         self._labels = np.zeros(0, np.int32)
-        self._names: dict[int, Names | None] = {}
+        self._names: dict[int, dict[str, int]] = {}
 
     def number(self, local: int) -> int:
         """The state of a local state of the key table."""
@@ -89,34 +89,41 @@ class KeyLeaf(LeafTable):
             return None
         best: Still | None = None
         for number, label in enumerate(self.table.family_labels):
-            if self._is_open(place, label) and self.table.in_family(local, number):
-                found = self._of_family(number)
+            state = self.table.in_family(local, number)
+            if state >= 0 and self._is_open(place, label):
+                found, _ = self._of_family(number, state)
                 if found is not None and (best is None or found.bytes.sum() > best.bytes.sum()):
                     best = found
         return best
 
     def names(self, place: LeafPlace) -> Names | None:
-        other = [label for label in self.table.family_labels if self._is_open(place, label)]
-        if len(other) != 1:
-            return None
         local = self.places[place.state]
-        found = self._names.get(local)
-        if found is None:
-            names = self.table.names_below(local)
-            if len(names) <= _FEW_NAMES:
-                found = Names(names, other[0])
-            self._names[local] = found
-        return found
+        others = [
+            (number, label)
+            for number, label in enumerate(self.table.family_labels)
+            if self._is_open(place, label) and self.table.in_family(local, number) >= 0
+        ]
+        if len(others) != 1:
+            return None
+        number, label = others[0]
+        still, accepting = self._of_family(number, self.table.in_family(local, number))
+        if still is None or still.uniform is None or not accepting:
+            return None
+        known = self._names.get(local)
+        if known is None:
+            known = self._names[local] = self.table.names_below(local)
+        return Names(known, label) if len(known) <= _FEW_NAMES else None
 
     def _is_open(self, place: LeafPlace, label: int) -> bool:
         return bool(int(place.open[label >> 6]) >> (label & 63) & 1)
 
-    def _of_family(self, number: int) -> Still | None:
-        """Characters with which every key of a family can go on."""
-        if number not in self._still:
-            characters = common_characters(self.table.families[number].edges)
-            found = still_on(characters, self.encoding, -1)
-            if found is not None and characters == ALL:
-                found = replace(found, uniform=ALL)
-            self._still[number] = found
-        return self._still[number]
+    def _of_family(self, number: int, state: int) -> tuple[Still | None, bool]:
+        """(characters with which the keys of a family go on from a state, whether they may end anywhere)."""
+        key = (number, state)
+        if key not in self._still:
+            known = onward(self.table.families[number], state)
+            if known.characters != ALL:
+                # Names may go on with other characters.
+                known = replace(known, uniform=False)
+            self._still[key] = known.still(self.encoding), known.accepting
+        return self._still[key]

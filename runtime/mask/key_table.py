@@ -225,9 +225,9 @@ class KeyTable(ByteMoves):
 
     # Keys of families
 
-    def in_family(self, local: int, number: int) -> bool:
-        """Whether keys of the family of that number go on from a state between characters."""
-        return self._states[local][1][number] >= 0
+    def in_family(self, local: int, number: int) -> int:
+        """The state of a family in a state between characters; -1 if no key of it goes on."""
+        return self._states[local][1][number]
 
     def endless(self, number: int) -> bool:
         """Whether from everywhere in a family there are very many keys to go on with."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sglc.automata.charset import ALL, Ranges, meet, ranges
+from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
@@ -24,7 +24,6 @@ _FEW = 4
 """Classes of fewer characters are walked."""
 _MANY = 500
 """Automata of more states are not searched for a class that all of them have."""
-_UNKNOWN = object()
 _PLAIN = frozenset(range(0x20, 0x80)) - {0x22, 0x5C}
 """Bytes that are characters wherever they stand in a JSON string."""
 _NO_LABELS = np.zeros(0, np.uint64)
@@ -237,7 +236,7 @@ class TextLeaf(LeafTable):
         self.table = table
         self.encoding = table.encoding
         self._loops: dict[int, Still | None] = {}
-        self._common: Still | object | None = _UNKNOWN
+        self._onward: dict[int, Still | None] = {}
 
     def count(self) -> int:
         return self.table.known
@@ -264,7 +263,7 @@ class TextLeaf(LeafTable):
         state = place.state
         if state >= self.table.boundary:
             return None
-        everywhere = self._everywhere()
+        everywhere = self._everywhere(state)
         if everywhere is not None:
             most = place.most
             if most is None or most >= longest + int(self.current().lo.max()):
@@ -286,28 +285,55 @@ class TextLeaf(LeafTable):
         found = dfa_step(self.table.dfa, state, byte)
         return NO_MOVE if found is None else found
 
-    def _everywhere(self) -> Still | None:
-        """Characters with which every state can go on."""
-        if self._common is _UNKNOWN:
-            edges = self.table.dfa.edges
-            self._common = None
-            if len(edges) <= _MANY:
-                common = common_characters(edges)
-                found = still_on(common, self.table.encoding, -1)
-                if found is not None and all(_covered(row) == common for row in edges):
-                    found = replace(found, uniform=common)
-                self._common = found
-        return self._common  # type: ignore[return-value]
+    def _everywhere(self, state: int) -> Still | None:
+        """Characters with which every state that can be reached can go on."""
+        if state not in self._onward:
+            if len(self._onward) > 20_000:
+                self._onward.clear()
+            self._onward[state] = onward(self.table.dfa, state).still(self.table.encoding)
+        return self._onward[state]
 
 
-def common_characters(edges: Sequence[Sequence[tuple[int, int, int]]]) -> Ranges:
-    """The characters with which every state of an automaton can go on."""
-    found = ALL
-    for row in edges:
-        found = meet(found, _covered(row))
-        if not found:
-            break
-    return found
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """What holds from a state of an automaton on, whatever is read.
+
+    characters  with which all the states that can be reached can go on
+    uniform     no state can go on with any other
+    accepting   words may end in all of them
+    """
+
+    characters: Ranges = ()
+    uniform: bool = False
+    accepting: bool = False
+
+    def still(self, encoding: Encoding) -> Still | None:
+        """The same as bytes."""
+        found = still_on(self.characters, encoding, -1)
+        if found is not None and self.uniform:
+            found = replace(found, uniform=self.characters)
+        return found
+
+
+def onward(dfa: CharDfa, state: int) -> Onward:
+    """Nothing is known from a state from which very many can be reached, or no character is common to all."""
+    characters = first = _covered(dfa.edges[state])
+    uniform, accepting = True, state in dfa.accepting
+    seen = {state}
+    stack = [state]
+    while stack and characters:
+        for _, _, target in dfa.edges[stack.pop()]:
+            if target in seen:
+                continue
+            seen.add(target)
+            if len(seen) > _MANY:
+                return Onward()
+            stack.append(target)
+            covered = _covered(dfa.edges[target])
+            uniform = uniform and covered == first
+            accepting = accepting and target in dfa.accepting
+            characters = meet(characters, covered)
+    return Onward(characters, uniform, accepting) if characters else Onward()
 
 
 def _covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
