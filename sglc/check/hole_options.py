@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sglc.check.given_types import GivenTypes
+from sglc.check.predicates import Predicates
 from sglc.check.relations import INT, numeric_rank, said
 from sglc.check.result import Unknown
 from sglc.check.state import HoleNode
@@ -21,7 +21,7 @@ RANGES: dict[str, tuple[float, float, str]] = {
 }
 
 
-class HoleOptions(GivenTypes):
+class HoleOptions(Predicates):
     """Options known now are returned; others are checked by type."""
 
     def _allowed(self, node: HoleNode) -> None:

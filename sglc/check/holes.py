@@ -57,7 +57,14 @@ class Holes(HoleOptions):
     def hole_expression(self, node: HoleNode) -> ExpressionType:
         """A gen, choose or select as an expression: it has no name of its own."""
         self.function.gens += 1
-        return self.fill(node, f"gen{self.function.gens}", None, node.span, END_OF_LINE)
+        found = self.fill(node, f"gen{self.function.gens}", None, node.span, END_OF_LINE)
+        left = self.where_late.pop(id(node), None)
+        if left:
+            self.open()
+            local = self.bind(left, ast.Name("it", node.span), found, "it", hole=node)
+            self.late_conditions(node, left, local)
+            self.close()
+        return found
 
     def named_hole(self, node: ast.Hole, follow: Follow) -> None:
         """`?{name: …}`: binds its name in the enclosing block."""
@@ -84,15 +91,26 @@ class Holes(HoleOptions):
         if self.function.forks:
             holes = self.function.forks[-1].holes
             holes[:] = [h for h in holes if h[0] != local.name] + [(local.name, local.type)]
+        left = self.where_late.pop(id(content), None)
+        if left:
+            self.late_conditions(content, left, local)
 
     def fill(
         self, node: HoleNode, name: str, label: str | None, span: Span, follow: Follow
     ) -> ExpressionType:
-        """Check one hole and note its facts; the type of its value."""
+        """Check one hole and note its facts; the type of its value. What its type does not say of its
+        conditions waits in `where_late` until the value has a variable."""
         self._allowed(node)
         options = self._options(node)
         if isinstance(node, ast.Gen):
-            return self._gen(node, name, follow, options)
+
+            def gen() -> ExpressionType:
+                found = self._gen(node, name, follow, options)
+                if self.where_left:
+                    self.where_late[id(node)] = self.where_left
+                return found
+
+            return self.hole_where(node, label, gen)
         return self._choice(node, name, follow, options)
 
     def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:

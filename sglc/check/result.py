@@ -150,6 +150,8 @@ class HoleFacts:
     slot: str | None
     given: tuple[ast.Expression, ...] = ()
     """What gives the values that the type depends on, by their numbers."""
+    where: tuple[ast.Ensure, ...] = ()
+    """Conditions on the value that its type does not say; each draws the hole again."""
 
 
 @dataclass(frozen=True, slots=True)

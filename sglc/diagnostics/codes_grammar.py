@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars (E0350 to E0352, W0214)."""
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0352, W0214, W0215)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ENTRIES: tuple[Entry, ...] = (
         "a grammar inside JSON",
         "Parts of records, lists, maps and tuples are JSON strings, in which quotes, backslashes and control "
         "characters are spelled in another way. Where a terminal ends must not depend on such a character.",
-        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n'
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n    skip / +/\n'
         "pub record Line:\n    text: Quoted\n",
-        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\npub fn f() -> str:\n'
-        "    | ?{text: Quoted max 40 tok}\n    return text\n",
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n    skip / +/\n'
+        "pub fn f() -> str:\n    | ?{text: Quoted max 40 tok}\n    return text\n",
     ),
     Entry(
         "E0352",
@@ -38,5 +38,14 @@ ENTRIES: tuple[Entry, ...] = (
         'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n'
         "    word: /[a-z]{1,9}/\n",
         'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+    Entry(
+        "W0215",
+        "a condition that is checked when the value is complete",
+        "Comparisons with known values, lengths, patterns, known words and divisors become part of the mask: "
+        "the model can write nothing else. Other conditions of `where` are checked on the finished value, "
+        "which is drawn again without it where it fails, and is `Rejected` in the end.",
+        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 7 == 3}\n    return n\n",
+        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 7 == 0 and n > 10}\n    return n\n",
     ),
 )

@@ -59,7 +59,17 @@ class Holes(Patterns):
             else:
                 values.insert(0, choices)  # type: ignore[arg-type]
         cls = ops.SelectOption if mode == "select" else ops.Generate
-        return self.build.value(cls, hole, self.values(values, node.span), span=node.span)
+        found = self.build.value(cls, hole, self.values(values, node.span), span=node.span)
+        if facts.where:
+            self.build.store(slot, found, node.span)
+            for condition in facts.where:
+                self._one_condition(condition)
+            found = self.build.load(slot, node.span)
+        return found
+
+    def _one_condition(self, node: ast.Ensure) -> None:
+        """A condition and what happens where it does not hold. See `Statements`."""
+        raise KeyError(node)
 
     def pipe(self, node: ast.PipeLine) -> None:
         """One pipe line: a newline if one is due, then its parts."""

@@ -1,0 +1,363 @@
+"""`where`: conditions on a value, taken into the type where that says exactly the same.
+
+A condition is a conjunction. Each part that speaks of the value and of values known now becomes a bound, a
+pattern or a set of words, so that the model can write nothing else. What is left of a hole's condition is
+asked when its value is complete: a value that fails is drawn again without it, a few times, and is then
+`Rejected`. A declared type has no such moment, so there all of it must be taken in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from math import ceil, floor, lcm
+from typing import Any
+
+from sglc.check.given_types import GivenTypes
+from sglc.check.relations import expand
+from sglc.check.result import ExpressionType, Unknown
+from sglc.check.state import HoleNode, Local, ModuleState, ProgramState
+from sglc.syntax import ast
+from sglc.types import type as t
+from sglc.types.member import is_member
+
+ATTEMPTS = 8
+"""How often a hole is drawn again because of its `where`."""
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+OPPOSITE = {
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+    "==": "!=",
+    "!=": "==",
+    "in": "not in",
+    "not in": "in",
+}
+ANY = r"[\s\S]*"
+
+Taken = tuple[t.Type | None, bool]
+"""The narrower type, None where the condition could not be taken in; and whether it says all of it."""
+NOT_TAKEN: Taken = (None, False)
+
+
+class Predicates(GivenTypes):
+    """Conditions of types and holes. `it` is the value; in a hole its name is too."""
+
+    where_names: tuple[str, ...] = ("it",)
+    where_top: ast.TypeExpression | None = None
+    """The whole type of the hole that is being checked: only its condition can be left for later."""
+    where_left: list[ast.Expression]
+
+    def __init__(self, program: ProgramState, module: ModuleState) -> None:
+        super().__init__(program, module)
+        self.where_left = []
+        self.where_late: dict[int, list[ast.Expression]] = {}
+        """What is left of the conditions of holes, by identity, until their values have a variable."""
+
+    def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
+        """The type with a condition taken in. What is left is kept for the hole, or reported."""
+        if isinstance(type, Unknown):
+            return type
+        left = list(_conjuncts(condition))
+        changed = True
+        while changed:
+            # What is taken in may leave few values, about which more can be said.
+            waiting, left, changed = left, [], False
+            for part in waiting:
+                found, whole = _Taking(self, self.where_names).part(type, part)  # type: ignore[arg-type]
+                changed = changed or (found is not None and found != type)
+                type = type if found is None else found
+                if not whole:
+                    left.append(part)
+        if node is self.where_top:
+            self.where_left += left
+            return type
+        for part in left:
+            self._unavailable(
+                "E0904", "a condition that the type cannot express", part.span,
+                "write the `where` at a hole, or `ensure` after it",
+            )  # fmt: skip
+        return type
+
+    def hole_where(self, node: ast.Gen, name: str | None, action: Callable[[], Any]) -> Any:
+        """Do something while the conditions of this hole's type may be left for later."""
+        outer = self.where_names, self.where_top, self.where_left
+        self.where_names = ("it",) if name is None else ("it", name)
+        self.where_top, self.where_left = node.type, []
+        try:
+            return action()
+        finally:
+            self.where_names, self.where_top, self.where_left = outer
+
+    def late_conditions(self, node: HoleNode, left: list[ast.Expression], local: Local) -> None:
+        """Check what is left, and keep it with the hole as conditions that draw it again."""
+        scope = self.function.scope
+        found = []
+        for part in left:
+            self.open()
+            self.function.scope.names.setdefault("it", local)
+            self.condition(part)
+            self.close()
+            count = ast.Number(ATTEMPTS, part.span)
+            ensure = ast.Ensure(
+                True, None, part, None, ast.Retry(count, "resample", part.span), None, part.span
+            )  # fmt: skip
+            self.module.constants[id(count)] = ATTEMPTS
+            self.module.retries[id(ensure)] = node
+            found.append(ensure)
+            self.program.report(
+                "W0215", "this condition is checked when the value is complete", part.span,
+                label="not part of what the model can write",
+                reason=f"a value that fails is drawn again, {ATTEMPTS} times at most, then `Rejected`",
+                severity="note",
+            )  # fmt: skip
+        scope.narrowed.update(
+            {path: kind for part in left for path, kind in self.narrowings(part, True).items()}
+        )
+        facts = self.module.holes.get(id(node))
+        if facts is not None:
+            self.module.holes[id(node)] = replace(facts, slot=local.slot, where=tuple(found))
+
+
+def _conjuncts(node: ast.Expression) -> Iterator[ast.Expression]:
+    if isinstance(node, ast.Binary) and node.operator == "and":
+        yield from _conjuncts(node.left)
+        yield from _conjuncts(node.right)
+    else:
+        yield node
+
+
+class _Taking:
+    """One part of a condition against a type."""
+
+    def __init__(self, checker: Predicates, names: tuple[str, ...]) -> None:
+        self.checker = checker
+        self.names = names
+
+    def part(self, type: t.Type, node: ast.Expression, holds: bool = True) -> Taken:
+        plain = expand(type, self.checker.table)
+        if isinstance(plain, t.Str) and plain.grammar:
+            return NOT_TAKEN
+        arms = _constants(plain)
+        if arms:
+            return self.chosen(arms, node, holds)
+        match node:
+            case ast.Unary("not", operand):
+                return self.part(type, operand, not holds)
+            case ast.Binary("matches", left, ast.Regex(pattern=pattern)) if self.is_value(left):
+                if holds and isinstance(plain, t.Str) and self.checker.check_regex(pattern, node.span):
+                    return replace(plain, patterns=(*plain.patterns, pattern)), True
+                return NOT_TAKEN
+            case ast.Binary("contains", left, right) if self.is_value(left):
+                return self.contains(plain, right, holds)
+            case ast.Binary("in" | "not in" as operator, left, right):
+                if self.is_value(right):
+                    return self.contains(plain, left, holds == (operator == "in"))
+                if self.is_value(left) and holds == (operator == "in"):
+                    return self.among(plain, right)
+                return NOT_TAKEN
+            case ast.Binary(operator, left, right) if operator in FLIPPED:
+                if not holds:
+                    operator = OPPOSITE[operator]  # type: ignore[assignment]
+                return self.compared(plain, operator, left, right)
+            case ast.Call(ast.Attribute(value=value, name=name), (argument,)) if holds and self.is_value(
+                value
+            ):
+                return self.edge(plain, name.text, argument)
+        return NOT_TAKEN
+
+    def is_value(self, node: ast.Expression) -> bool:
+        return isinstance(node, ast.Reference) and node.name in self.names
+
+    def known(self, node: ast.Expression) -> tuple[bool, Any]:
+        """The value of an expression that does not speak of the hole, if it is known now."""
+        if self.mentions(node):
+            return False, None
+        mark = len(self.checker.program.diagnostics)
+        found = self.checker.infer(node)
+        if isinstance(found, Unknown):
+            del self.checker.program.diagnostics[mark:]  # it is checked as a whole later
+            return False, None
+        return self.checker.fold(node)
+
+    def mentions(self, node: Any) -> bool:
+        if isinstance(node, tuple):
+            return any(self.mentions(item) for item in node)
+        if isinstance(node, ast.Reference):
+            return node.name in self.names
+        fields = getattr(type(node), "__dataclass_fields__", {})
+        return any(self.mentions(getattr(node, name)) for name in fields if name not in ("span", "name"))
+
+    def text(self, node: ast.Expression) -> str | None:
+        known, value = self.known(node)
+        return value if known and isinstance(value, str) else None
+
+    # -- texts -------------------------------------------------------------------------------------
+
+    def contains(self, plain: ExpressionType, node: ast.Expression, holds: bool) -> Taken:
+        text = self.text(node) if isinstance(plain, t.Str) else None
+        if text is None or not text:
+            return NOT_TAKEN
+        assert isinstance(plain, t.Str)
+        if not holds:
+            return replace(plain, excludes=(*plain.excludes, text)), True
+        return replace(plain, patterns=(*plain.patterns, f"{ANY}{_escaped(text)}{ANY}")), True
+
+    def edge(self, plain: ExpressionType, method: str, argument: ast.Argument) -> Taken:
+        if method not in ("starts_with", "ends_with") or not isinstance(plain, t.Str):
+            return NOT_TAKEN
+        text = self.text(argument.value)
+        if text is None:
+            return NOT_TAKEN
+        pattern = _escaped(text) + ANY if method == "starts_with" else ANY + _escaped(text)
+        return replace(plain, patterns=(*plain.patterns, pattern)), True
+
+    # -- sets --------------------------------------------------------------------------------------
+
+    def among(self, plain: ExpressionType, node: ast.Expression) -> Taken:
+        if isinstance(node, ast.Range) and isinstance(plain, t.Int):
+            low, high = self.known(node.start), self.known(node.stop)
+            if low[0] and high[0] and isinstance(low[1], int) and isinstance(high[1], int):
+                last = high[1] if node.inclusive else high[1] - 1
+                return _bounded(plain, low[1], last), True
+            return NOT_TAKEN
+        if not isinstance(plain, t.Str | t.Int):
+            return NOT_TAKEN
+        known, values = self.known(node)
+        kind = str if isinstance(plain, t.Str) else int
+        if not known or not isinstance(values, list) or not all(type(value) is kind for value in values):
+            return NOT_TAKEN
+        legal = [v for v in dict.fromkeys(values) if is_member(v, plain, self.checker.table)]
+        if not legal:
+            return NOT_TAKEN
+        arms = tuple(t.Constant(value) for value in legal)
+        return arms[0] if len(arms) == 1 else t.Alternatives(arms), True
+
+    def chosen(self, arms: tuple[t.Constant, ...], node: ast.Expression, holds: bool) -> Taken:
+        """Of a few known values, those for which a comparison holds."""
+        match node:
+            case ast.Unary("not", operand):
+                return self.chosen(arms, operand, not holds)
+            case ast.Binary("==" | "!=" as operator, left, right) if self.is_value(left):
+                known, value = self.known(right)
+                words = [value]
+                wanted = holds == (operator == "==")
+            case ast.Binary("in" | "not in" as operator, left, right) if self.is_value(left):
+                known, words = self.known(right)
+                wanted = holds == (operator == "in")
+            case _:
+                return NOT_TAKEN
+        if not known or not isinstance(words, list):
+            return NOT_TAKEN
+        kept = tuple(
+            arm for arm in arms if any(type(w) is type(arm.value) and w == arm.value for w in words) == wanted
+        )
+        if not kept:
+            return NOT_TAKEN
+        return kept[0] if len(kept) == 1 else t.Alternatives(kept), True
+
+    # -- numbers and lengths -----------------------------------------------------------------------
+
+    def compared(
+        self, plain: ExpressionType, operator: str, left: ast.Expression, right: ast.Expression
+    ) -> Taken:
+        if self.mentions(right):
+            left, right, operator = right, left, FLIPPED[operator]
+        known, bound = self.known(right)
+        if not known:
+            return NOT_TAKEN
+        if isinstance(bound, str) and operator == "==" and isinstance(plain, t.Str) and self.is_value(left):
+            fits = is_member(bound, plain, self.checker.table)
+            return (t.Constant(bound), True) if fits else NOT_TAKEN
+        if isinstance(bound, bool) or not isinstance(bound, int | Decimal):
+            return NOT_TAKEN
+        if self.is_value(left) and isinstance(plain, t.Int | t.Dec | t.Float):
+            return _number(plain, operator, bound)
+        match left:
+            case ast.Call(ast.Reference("len"), (ast.Argument(value=value),)) if self.is_value(value):
+                return _length(plain, operator, bound)
+            case ast.Binary("%", value, step) if self.is_value(value) and (operator, bound) == ("==", 0):
+                known, number = self.known(step)
+                if known and isinstance(plain, t.Int) and type(number) is int and number > 0:
+                    return replace(plain, multiple_of=lcm(plain.multiple_of or 1, number)), True
+        return NOT_TAKEN
+
+
+def _constants(plain: ExpressionType) -> tuple[t.Constant, ...]:
+    """The texts or integers of a type that is a few of them by declaration; empty for other types."""
+    arms = plain.arms if isinstance(plain, t.Alternatives) else (plain,)
+    found = tuple(arm for arm in arms if isinstance(arm, t.Constant) and type(arm.value) in (str, int))
+    return found if len(found) == len(arms) else ()
+
+
+def _escaped(text: str) -> str:
+    """A pattern for exactly this text."""
+    return "".join(
+        char if char.isalnum() or char == " " else f"\\{char}" if char.isascii() and char.isprintable() else
+        f"\\u{{{ord(char):x}}}"
+        for char in text
+    )  # fmt: skip
+
+
+def _whole_bounds(operator: str, bound: int | Decimal) -> tuple[int | None, int | None] | None:
+    """The smallest and largest integer for which a comparison holds; None where these do not say it."""
+    match operator:
+        case ">=":
+            return ceil(bound), None
+        case ">":
+            return floor(bound) + 1, None
+        case "<=":
+            return None, floor(bound)
+        case "<":
+            return None, ceil(bound) - 1
+        case "==" if bound == int(bound):
+            return int(bound), int(bound)
+    return None
+
+
+def _number(plain: t.Int | t.Dec | t.Float, operator: str, bound: int | Decimal) -> Taken:
+    if isinstance(plain, t.Int):
+        whole = _whole_bounds(operator, bound)
+        return NOT_TAKEN if whole is None else (_bounded(plain, *whole), True)
+    exact = Decimal(bound)
+    match operator:
+        case ">=" | ">":
+            # Bounds of types are part of them: that the bound itself is none is asked at the end.
+            return _bounded(plain, exact, None), operator == ">="
+        case "<=" | "<":
+            return _bounded(plain, None, exact), operator == "<="
+        case "==" if isinstance(plain, t.Dec):
+            return _bounded(plain, exact, exact), True
+    return NOT_TAKEN
+
+
+def _length(plain: ExpressionType, operator: str, bound: int | Decimal) -> Taken:
+    whole = _whole_bounds(operator, bound)
+    if whole is None:
+        return NOT_TAKEN
+    low, high = whole
+    match plain:
+        case t.Str(min_chars=least, max_chars=most):
+            low, high = _within(least, most, low, high)
+            return (replace(plain, min_chars=low, max_chars=high), True) if _some(low, high) else NOT_TAKEN
+        case t.ListOf(minimum=least, maximum=most) | t.MapOf(minimum=least, maximum=most):
+            low, high = _within(least, most, low, high)
+            return (replace(plain, minimum=low, maximum=high), True) if _some(low, high) else NOT_TAKEN
+    return NOT_TAKEN
+
+
+def _within(least: int, most: int | None, low: int | None, high: int | None) -> tuple[int, int | None]:
+    return max(least, low or 0), most if high is None else high if most is None else min(most, high)
+
+
+def _some(low: int, high: int | None) -> bool:
+    return high is None or 0 <= low <= high
+
+
+def _bounded(plain: Any, low: Any, high: Any) -> Any:
+    least, most = plain.minimum, plain.maximum
+    low = least if low is None else low if least is None else max(least, low)
+    high = most if high is None else high if most is None else min(most, high)
+    return replace(plain, minimum=low, maximum=high)
