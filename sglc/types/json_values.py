@@ -142,7 +142,7 @@ def _renamed(term: Term, mark: str, known: dict[Term, Term]) -> Term:
     made = known.get(term)
     if made is None:
         parts = {f.name: _parts(getattr(term, f.name), mark, known) for f in fields(term)}
-        made = known[term] = replace(term, **parts)  # type: ignore[arg-type]
+        made = known[term] = replace(term, **parts)
     return made
 
 
