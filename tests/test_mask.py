@@ -372,3 +372,13 @@ def test_a_walk_that_is_shared_keeps_each_bound(most: int) -> None:
     matcher = bound.matcher(vocabulary)
     assert matcher.accept(0)
     assert matcher.mask_size() == min(most - 1, 14) + 1
+
+
+def test_exclusions_are_decided_from_the_inside() -> None:
+    # The inner exclusion is in the body of a rule, which is made after the term that names it.
+    inner = Except(Choice((Bytes(b"x"), Bytes(b"y"))), frozenset({b"x"}))
+    outer = Except(Sequence((Rule("r"), Rule("r"))), frozenset({b"zz"}))
+    rules = {"r": Choice((inner, Sequence((Bytes(b"("), Rule("r"), Bytes(b")")))))}
+    matcher = compile_constraint(language=Language(outer, rules)).matcher(BYTES)
+    assert matcher.accept_bytes(b"y(y)")
+    assert not matcher.accept_bytes(b"x")

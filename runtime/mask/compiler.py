@@ -305,15 +305,18 @@ class Compiler:
 
     def _analyse(self) -> None:
         """Productive and nullable for all new nodes, by least fixpoint; then no left recursion."""
-        undecided = [node for node in self._new if isinstance(node, Exclusion)]
-        for exclusion in undecided:
-            if exclusion in _reachable(exclusion):
-                self._forget()
-                raise ConstraintError("an exclusion may not contain itself")
+        undecided: list[tuple[int, Exclusion]] = []
+        for node in self._new:
+            if isinstance(node, Exclusion):
+                below = _reachable(node)
+                if node in below:
+                    self._forget()
+                    raise ConstraintError("an exclusion may not contain itself")
+                undecided.append((sum(isinstance(other, Exclusion) for other in below), node))
         self._fixpoint()
         self._refuse_left_recursion()
-        for exclusion in undecided:
-            # Made after the exclusions inside it, so those are decided.
+        # An exclusion has fewer inside it than any that it is inside of, so what it asks about is decided.
+        for _, exclusion in sorted(undecided, key=lambda pair: pair[0]):
             exclusion.settle(self.machine)
             self._fixpoint()
         self._new = []
