@@ -113,6 +113,8 @@ def judge(text: bytes, schema: Any) -> str | None:
             warnings.simplefilter("ignore")
             kind(schema, format_checker=kind.FORMAT_CHECKER).validate(value)
     except jsonschema.ValidationError as fault:
+        if fault.validator == "format" and str(fault.instance).startswith("0000"):
+            return "?a date that Python does not have"
         return f"not valid: {fault.message[:150]} at {fault.json_path}"
     except Exception as fault:  # the validator itself, e.g. for patterns that Python cannot read
         return f"?{type(fault).__name__}: {str(fault)[:100]}"
