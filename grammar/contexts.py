@@ -12,7 +12,7 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, REPEAT, SEQUENCE, Graph
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis
 
 ALL = -1
@@ -37,35 +37,46 @@ class Contexts:
             raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
         self.barred = list(self.classes)
         self.relations: list[tuple[int, ...]] = [(0,) * len(self.classes)] * len(graph.kind)
-        self._available: dict[tuple[int, CharDfa], bool] = {}
+        self._firsts: dict[int, Ranges] = {}
+        self._skip_ends: dict[int, int] = {}
+        self._available: dict[tuple[int, Ranges], bool] = {}
         self._fixpoint(graph.reached(graph.start))
 
     # Leaves
 
     def available(self, before: int, dfa: CharDfa) -> bool:
         """Whether a text may begin after an end of that class."""
-        key = (before, dfa)
+        if not before:
+            return True
+        # The automata are those of the lexis, which lives as long as this does.
+        first = self._firsts.get(id(dfa))
+        if first is None:
+            first = self._firsts[id(dfa)] = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
+        key = (before, first)
         found = self._available.get(key)
         if found is None:
-            first = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
             found = self._available[key] = meet(first, self.barred[before]) != first
         return found
 
     def skip_ends(self, before: int) -> int:
         """The classes in which ignored text, if there is any, may end."""
-        found = 1 << before
-        for dfa, barred in self.lexis.skip or ():
-            if self.available(before, dfa):
-                found |= 1 << self.classes[barred]
+        found = self._skip_ends.get(before)
+        if found is None:
+            found = 1 << before
+            for dfa, barred in self.lexis.skip or ():
+                if self.available(before, dfa):
+                    found |= 1 << self.classes[barred]
+            self._skip_ends[before] = found
         return found
 
     def _leaf(self, node: int) -> tuple[int, ...]:
+        parts = [(dfa, self.skip_ends(self.classes[barred])) for dfa, barred in self.lexis.parts[node]]
         row = []
         for before in range(len(self.barred)):
             ends = 0
-            for dfa, barred in self.lexis.parts[node]:
+            for dfa, after in parts:
                 if self.available(before, dfa):
-                    ends |= self.skip_ends(self.classes[barred])
+                    ends |= after
             row.append(ends)
         return tuple(row)
 
@@ -112,14 +123,15 @@ class Contexts:
                 found = self._after(found, self.relations[item])
             return found
         if kind == REPEAT:
-            return self._repeated(self.relations[below[0]], *graph.about[node], identity)  # type: ignore[misc]
+            return self._repeated(self.relations[below[0]], *bounds(graph.about[node]), identity)
         if kind == CHOICE:
             rows = [self.relations[arm] for arm in below]
             return tuple(_any(ends) for ends in zip(*rows, strict=True)) if rows else (0,) * len(identity)
         return self.relations[below[0]] if below else (0,) * len(identity)
 
     def _after(self, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(_image(ends, second) for ends in first)
+        images = {ends: _image(ends, second) for ends in set(first)}
+        return tuple([images[ends] for ends in first])
 
     def _repeated(
         self, item: tuple[int, ...], minimum: int, maximum: int | None, identity: tuple[int, ...]
@@ -169,7 +181,7 @@ class Contexts:
         if self.plain:
             return ALL
         inner = self.graph.below[node][0]
-        minimum, maximum = self.graph.about[node]  # type: ignore[misc]
+        minimum, maximum = bounds(self.graph.about[node])
         if maximum == 1:
             return alive
         found = alive

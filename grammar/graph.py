@@ -7,6 +7,7 @@ that ten thousand rules, or a chain of them, are no trouble.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from sglc.automata import charset
 from sglc.automata.dfa import TooLarge, any_char_class, difference, literal, words
@@ -35,6 +36,11 @@ LEAF, SEQUENCE, CHOICE, REPEAT, RULE = range(5)
 MAX_DEPTH = 200
 """Nesting of one rule's body."""
 MAX_NODES = 2_000_000
+
+
+def bounds(about: object) -> tuple[int, int | None]:
+    """(minimum, maximum) of a REPEAT."""
+    return cast("tuple[int, int | None]", about)
 
 
 class Graph:

@@ -17,7 +17,7 @@ from sglc.automata.term import Language, Term
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, build_graph
+from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
@@ -125,7 +125,7 @@ class _Emitter:
             return self.sequence(below, alive)
         if kind == CHOICE:
             return self.choice(below, alive)
-        minimum, maximum = graph.about[node]  # type: ignore[misc]
+        minimum, maximum = bounds(graph.about[node])
         inner = self.contexts.item(node, alive)
         if self.contexts.dead(below[0], inner):
             return t.Bytes(b"")

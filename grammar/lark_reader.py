@@ -309,7 +309,7 @@ class _Reader:
     def take_over(self, library: str, aliases: dict[str, str], at: int) -> None:
         """The imported names and what they need, the latter under names of their own."""
         file = _library(library)
-        known = {**file.rules, **file.terminals}
+        known: dict[str, Rule | Terminal] = {**file.rules, **file.terminals}
 
         def renamed(name: str) -> str:
             if name in aliases:

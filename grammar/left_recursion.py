@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, REPEAT, RULE, SEQUENCE, Graph
+from sglc.grammar.graph import CHOICE, REPEAT, RULE, SEQUENCE, Graph, bounds
 
 MAX_STATES = 200_000
 """States of all the automata together."""
@@ -140,7 +140,7 @@ class _Remover:
             return [(item, below[place + 1 :]) for place, item in enumerate(graph.left(node))]
         if kind != REPEAT:
             return [(item, ()) for item in below]
-        minimum, maximum = graph.about[node]  # type: ignore[misc]
+        minimum, maximum = bounds(graph.about[node])
         item = below[0]
         if graph.nullable[item]:
             minimum = 0

@@ -19,24 +19,28 @@ Ignored text is matched as long as it goes in both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sglc.automata import charset
-from sglc.automata.charset import Ranges, atoms, meet
-from sglc.automata.dfa import any_char_class
+from sglc.automata.charset import LAST, Ranges, atoms, invert, meet
+from sglc.automata.dfa import any_char_class, build, step
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.follow import first_sets, follow_sets
 from sglc.grammar.graph import LEAF, Graph
 from sglc.grammar.model import Grammar
+from sglc.grammar.parser_states import TooManyStates, tried_together
 from sglc.grammar.patterns import Automaton, accepts
-from sglc.grammar.regular import alternation
+from sglc.grammar.regular import alternation, tables
 from sglc.grammar.terminals import Token, Tokens
 
 MAX_STATES = 20_000
 """States of one terminal beside those that it must not be taken for."""
+_FEW = 20
+"""More rivals than this are made one automaton first: it is only asked whether any of them matches."""
 _MANY_TOKENS = 1_000
 """Beyond this, any two terminals are taken to be possible at the same place."""
 
@@ -66,6 +70,8 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: dict[i
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
+    # Where blanks may part words, they must: a keyword is no beginning of a name.
+    patterns = [token for token in token_of.values() if ignored and not token.is_text and not token.words]
     known: dict[int, Automaton] = {}
     parts = {}
     for node, token in token_of.items():
@@ -73,7 +79,7 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: dict[i
             # A lexer drops what is ignored before the parser could ask for it.
             known[token.index] = ()
         elif token.index not in known:
-            known[token.index] = _Contest(token, rivals[token.index], ignored).parts()
+            known[token.index] = _Contest(token, rivals[token.index], ignored).parts(patterns)
         parts[node] = known[token.index]
     everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
     matched = {token.index: _Contest(token, everything, ignored).parts() for token in ignored}
@@ -175,21 +181,8 @@ class _Skip:
 
     def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
         self.automata = automata
-        sets = [((low, high),) for _, dfa, _ in automata for row in dfa.edges for low, high, _ in row]
-        sets += [barred for _, _, barred in automata if barred]
-        self.numbers = {these: index for index, these in enumerate(dict.fromkeys(sets))}
-        self.blocks, self.members = atoms(list(self.numbers))
-        self.rows = [
-            [
-                {
-                    block: target
-                    for low, high, target in row
-                    for block in self.members[self.numbers[((low, high),)]]
-                }
-                for row in dfa.edges
-            ]
-            for _, dfa, _ in automata
-        ]
+        found = tables([dfa for _, dfa, _ in automata], [barred for _, _, barred in automata if barred])
+        self.blocks, self.rows, self.members = found.blocks, found.rows, found.members
         self.begin: dict[int, set[tuple[int, int]]] = {}
         for index, rows in enumerate(self.rows):
             for block, target in rows[0].items() if rows else ():
@@ -198,7 +191,7 @@ class _Skip:
     def closed(self, index: int, state: int) -> set[int]:
         """The blocks that may not come where this automaton ends in this state: with them it goes on."""
         _, dfa, barred = self.automata[index]
-        found = set(self.members[self.numbers[barred]]) if barred else set()
+        found = set(self.members[barred]) if barred else set()
         for block, target in self.rows[index][state].items():
             if target not in dfa.accepting and block in self.begin and self.begin[block] != {(index, target)}:
                 token = self.automata[index][0]
@@ -248,11 +241,7 @@ class _Skip:
 
 
 def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[Token]]:
-    """By terminal: those that may be tried where it is read; of a graph in which nothing is left out yet.
-
-    What the lexer tries depends on the state of the parser, and that on the terminal before; so two terminals
-    are tried together only if both may come after the same one (or at the beginning).
-    """
+    """By terminal: those that may be tried where it is read; of a graph in which nothing is left out yet."""
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
@@ -260,16 +249,11 @@ def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[
     if len(everything) > _MANY_TOKENS:
         return {token.index: [*everything, *ignored] for token in everything}
     place = {token.index: number for number, token in enumerate(everything)}
-    labels = {node: 1 << place[token.index] for node, token in token_of.items()}
-    first = first_sets(graph, nodes, labels)
-    follow = follow_sets(graph, nodes, first, 0)
-    together = [0] * len(everything)
-    for mask in {first[graph.start], *(follow[node] for node in token_of)}:
-        rest = mask
-        while rest:
-            bit = rest & -rest
-            together[bit.bit_length() - 1] |= mask
-            rest ^= bit
+    numbers = {node: place[token.index] for node, token in token_of.items()}
+    try:
+        together = tried_together(graph, nodes, numbers, len(everything))
+    except TooManyStates:
+        together = _after_the_same(graph, nodes, numbers, len(everything))
     return {
         token.index: [
             *(other for number, other in enumerate(everything) if together[place[token.index]] >> number & 1),
@@ -279,9 +263,23 @@ def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[
     }  # fmt: skip
 
 
+def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:
+    """As `tried_together`, where there are too many states: all that may come after the same terminal."""
+    first = first_sets(graph, nodes, {node: 1 << number for node, number in numbers.items()})
+    follow = follow_sets(graph, nodes, first, 0)
+    together = [0] * count
+    for mask in {first[graph.start], *(follow[node] for node in numbers)}:
+        for number in range(count):
+            if mask >> number & 1:
+                together[number] |= mask
+    return together
+
+
 _Machine = tuple[CharDfa, str, Ranges]
-"""(automaton, role, what may not follow its texts); the role is that of a rival (`before`, `told`, `keyword`)
-or `part` for a part of the terminal itself."""
+"""(automaton, role, what may not follow its texts). Roles: `before`, a rival that would match; `ended`, one
+that would if nothing followed; `told`, one from whose match this one is told by its text; `keyword`, one that
+is told from this one; `word`, a pattern of words that this one could be the beginning of; `part`, a part of
+the terminal itself."""
 
 
 class _Contest:
@@ -289,7 +287,7 @@ class _Contest:
 
     def __init__(self, token: Token, rivals: Iterable[Token], ignored: list[Token]) -> None:
         self.token = token
-        own = token.order()
+        own = token.order
         self.before: list[tuple[Token, bool]] = []
         """(terminal tried before, whether it is told from this one by its text)."""
         self.keywords: list[Token] = []
@@ -305,19 +303,28 @@ class _Contest:
             elif _may_be_tried_before(rival, token, own):
                 self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
 
-    def parts(self) -> Automaton:
-        """The texts that are read back as this terminal, and the characters that may not follow them."""
-        automaton = self.token.automaton
-        whole = automaton[0][0] if len(automaton) == 1 else alternation([dfa for dfa, _ in automaton])
+    def parts(self, patterns: Iterable[Token] = ()) -> Automaton:
+        """The texts that are read back as this terminal, and the characters that may not follow them.
+
+        A text does not run into a word: no letter follows with which one of `patterns` could go on from it.
+        """
+        automaton, whole = self.token.automaton, self.token.whole
         machines: list[_Machine] = []
+        if self.token.is_text and (self.token.value[-1].isalnum() or self.token.value[-1] == "_"):
+            machines += [(dfa, "word", ()) for dfa in _touching(whole, [token.whole for token in patterns])]
         for rival, told in self.before:
             if told:
                 machines += [(dfa, "told", barred) for dfa, barred in rival.automaton]
         # Only whether one of them matches or could go on is asked, so one automaton does for all.
-        firm = [dfa for rival, told in self.before if not told for dfa, _ in rival.automaton]
-        for role, dfas in (("before", _touching(whole, firm)), ("keyword", self._keyword_automata(whole))):
-            if dfas:
-                machines.append((dfas[0] if len(dfas) == 1 else alternation(dfas), role, ()))
+        firm = [rival.found for rival, told in self.before if not told]
+        for role, dfas in (
+            ("before", _touching(whole, [certain for certain, _ in firm])),
+            ("ended", _touching(whole, [at_end for _, at_end in firm])),
+            ("keyword", self._keyword_automata(whole)),
+        ):
+            if len(dfas) > _FEW:
+                dfas = [alternation(dfas)]
+            machines += [(dfa, role, ()) for dfa in dfas]
         goes_on = _always_goes_on(whole)
         machines += [
             (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
@@ -329,7 +336,7 @@ class _Contest:
 
 
 def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
-    order = rival.order()
+    order = rival.order
     if order[:3] == own[:3] and (rival.name.startswith("__") or token.name.startswith("__")):
         # The name that Lark makes up decides.
         return True
@@ -361,64 +368,76 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
     A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
     """
     automata = [dfa, *(other for other, _, _ in machines)]
-    sets = dict.fromkeys(((low, high),) for one in automata for row in one.edges for low, high, _ in row)
-    numbers = {these: index for index, these in enumerate(sets)}
-    blocks, members = atoms(list(numbers))
-    tables = [
-        [
-            {block: target for low, high, target in row for block in members[numbers[((low, high),)]]}
-            for row in one.edges
-        ]
-        for one in automata
-    ]
     start: tuple[_Place, ...] = ((0, False),) * len(automata)
     number = {start: 0}
     order = [start]
-    rows: list[dict[int, int]] = []
+    rows: list[list[tuple[Ranges, int]]] = []
     ends: dict[Ranges, set[int]] = {}
     for places in order:
         assert places[0] is not None
         own = places[0][0]
         if own in dfa.accepting:
-            barred = _barred_at(own, places, tables, blocks, machines)
+            barred = _barred_at(dfa, places, machines)
             if barred is not None:
-                ends.setdefault(charset.ranges(barred), set()).add(len(rows))
-        row: dict[int, int] = {}
-        rows.append(row)
-        for block, target in tables[0][own].items():
-            following: list[_Place] = [(target, False)]
-            for (other, role, _), table, place in zip(machines, tables[1:], places[1:], strict=True):
-                after = _step(other, role, table, place, block)
-                if after is _LOST:
-                    break
-                following.append(after)
-            else:
-                key = tuple(following)
-                if key not in number:
-                    if len(order) > MAX_STATES:
-                        raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
-                    number[key] = len(order)
-                    order.append(key)
-                row[block] = number[key]
-    return [
-        part
-        for part in ((minimal_dfa(rows, states, blocks), barred) for barred, states in ends.items())
-        if part[0].edges
-    ]
+                ends.setdefault(barred, set()).add(len(rows))
+        row: dict[int, list[tuple[int, int]]] = {}
+        for low, high, following in _steps(dfa, places, machines):
+            if following not in number:
+                if len(order) > MAX_STATES:
+                    raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
+                number[following] = len(order)
+                order.append(following)
+            row.setdefault(number[following], []).append((low, high))
+        rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
+    parts = ((build(rows, states), barred) for barred, states in ends.items())
+    return [part for part in parts if part[0].edges]
 
 
 _Place = tuple[int, bool] | None
 _LOST: _Place = (-1, False)
 
 
-def _step(other: CharDfa, role: str, table: list[dict[int, int]], place: _Place, block: int) -> _Place:
+def _steps(
+    dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]
+) -> Iterator[tuple[int, int, tuple[_Place, ...]]]:
+    """(lowest, highest character, places after it) where the terminal goes on and no rival is taken."""
+    assert places[0] is not None
+    for low, high, target in dfa.edges[places[0][0]]:
+        cuts = {low}
+        for (other, _, _), place in zip(machines, places[1:], strict=True):
+            if place is not None:
+                for first, last, _ in _edges_within(other, place[0], low, high):
+                    cuts |= {max(first, low), last + 1}
+        points = sorted(cut for cut in cuts if cut <= high)
+        for index, point in enumerate(points):
+            following: list[_Place] = [(target, False)]
+            for (other, role, _), place in zip(machines, places[1:], strict=True):
+                after = _step(other, role, place, point)
+                if after is _LOST:
+                    break
+                following.append(after)
+            else:
+                end = points[index + 1] - 1 if index + 1 < len(points) else high
+                yield point, end, tuple(following)
+
+
+def _edges_within(dfa: CharDfa, state: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+    edges = dfa.edges[state]
+    at = max(bisect_right(edges, (low, LAST + 1, 0)) - 1, 0)
+    while at < len(edges) and edges[at][0] <= high:
+        if edges[at][1] >= low:
+            yield edges[at]
+        at += 1
+
+
+def _step(other: CharDfa, role: str, place: _Place, point: int) -> _Place:
     """A rival's place after one more character; `_LOST` where the rival would be taken instead."""
     if place is None:
         return None
     state, matched = place
     if role == "told" and state in other.accepting:
         matched = True
-    after = table[state].get(block)
+    after = step(other, state, point)
     if after is None:
         return _LOST if matched else None
     if role == "before" and after in other.accepting:
@@ -426,23 +445,24 @@ def _step(other: CharDfa, role: str, table: list[dict[int, int]], place: _Place,
     return after, matched
 
 
-def _barred_at(
-    own: int, places: tuple[_Place, ...], tables: list[list[dict[int, int]]], blocks: list[Ranges],
-    machines: list[_Machine],
-) -> list[tuple[int, int]] | None:  # fmt: skip
+_NO_LETTERS = meet(invert(charset.WORD), ((0, 0x7F),))
+
+
+def _barred_at(dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]) -> Ranges | None:
     """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
-    found = set(tables[0][own])
-    more: list[tuple[int, int]] = []
-    for (other, role, barred), table, place in zip(machines, tables[1:], places[1:], strict=True):
+    assert places[0] is not None
+    found = [(low, high) for low, high, _ in dfa.edges[places[0][0]]]
+    for (other, role, barred), place in zip(machines, places[1:], strict=True):
         if place is None:
             continue
         state, matched = place
         ends = state in other.accepting
-        if (role == "keyword" and ends) or (role == "told" and matched and not ends):
+        if (role in ("keyword", "ended") and ends) or (role == "told" and matched and not ends):
             return None
         if role != "before" and ends:
             # What may not follow this text; or the text is told from a match, so there must be one.
-            more += barred
-        if role in ("before", "told"):
-            found |= table[state].keys()
-    return [*more, *(part for block in found for part in blocks[block])]
+            found += barred
+        goes_on = [(low, high) for low, high, _ in other.edges[state]]
+        if role in ("before", "told") or (role == "word" and not meet(tuple(goes_on), _NO_LETTERS)):
+            found += goes_on
+    return charset.ranges(found)

@@ -16,8 +16,8 @@ refused, and so is what is not regular.
 from __future__ import annotations
 
 import re
-import re._constants as sre  # type: ignore[import-not-found]
-import re._parser as sre_parser  # type: ignore[import-not-found]
+import re._constants as sre
+import re._parser as sre_parser
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -71,9 +71,19 @@ def compile_pattern(regex: str) -> Automaton:
     """The matches of a pattern (flags are written inside, as `(?i:…)`). Raises PatternError."""
     parsed = parse_pattern(regex)
     try:
-        return _Builder().build(parsed, parsed.state.flags)
+        return _Builder().build(parsed, parsed.state.flags).matches()
     except RecursionError:
         raise PatternError("the pattern is nested too deeply") from None
+
+
+@lru_cache(maxsize=1024)
+def compile_found(regex: str) -> tuple[CharDfa, CharDfa]:
+    """(texts that begin with a match whatever follows, texts that do if nothing follows).
+
+    The first are the shortest; a pattern that looks ahead may tell only after its match. Raises PatternError.
+    """
+    parsed = parse_pattern(regex)
+    return _Builder().build(parsed, parsed.state.flags).found()
 
 
 def parse_pattern(regex: str) -> Any:
@@ -127,7 +137,7 @@ class _Builder:
         self.silent.append([])
         return len(self.moves) - 1
 
-    def build(self, parsed: Any, flags: int) -> Automaton:
+    def build(self, parsed: Any, flags: int) -> _Simulation:
         end = self.state()
         start = self.add(parsed, flags, end)
         sets = [move[0] for move in self.moves if move is not None and move[0]]
@@ -144,7 +154,7 @@ class _Builder:
         for sub, (_, _, ahead, negative, width) in zip(subs, self.sources, strict=True):
             rows, accepting, at_end = sub[0].rows(sub[1], sub[2], blocks_of, anywhere=not ahead)
             looks.append(_Look(rows, accepting, at_end, ahead, negative, width))
-        return _Simulation(self, start, end, looks, blocks, blocks_of).run()
+        return _Simulation(self, start, end, looks, blocks, blocks_of)
 
     # Building, from the end to the start: `add` gives the state before a part that goes on at `after`.
 
@@ -383,19 +393,21 @@ class _Simulation:
         self.reach = max((looks[index].width for index in self.behind), default=0)
         self.budget = MAX_STATES * _WORK_PER_STATE
 
-    def run(self) -> Automaton:
+    def explore(self, watching: bool) -> tuple[list[Threads], list[dict[int, int]]]:
+        """All lists of threads and their rows. With `watching`, matches that hang on a lookahead wait for it,
+        and nothing comes after one that hangs on none."""
         # A place: threads, the states of what is looked behind for, characters read (as far as they matter).
         first = self.close([(self.start, frozenset())], (0,) * len(self.behind), 0)
         place = (first, (0,) * len(self.behind), 0)
         number = {place: 0}
         order = [place]
         rows: list[dict[int, int]] = []
-        watched: list[list[set[int]]] = []
         for threads, trackers, count in order:
-            watched.append(self.watched(threads))
             row: dict[int, int] = {}
             rows.append(row)
-            for block, targets in self.targets(threads).items():
+            if watching and (self.end, frozenset()) in threads:
+                continue
+            for block, targets in self.targets(threads, watching).items():
                 after = tuple(
                     self.looks[look].rows[tracker].get(block, 0)
                     for look, tracker in zip(self.behind, trackers, strict=True)
@@ -411,6 +423,12 @@ class _Simulation:
                     number[key] = len(order)
                     order.append(key)
                 row[block] = number[key]
+        return [threads for threads, _, _ in order], rows
+
+    def matches(self) -> Automaton:
+        """The texts that can be a match."""
+        places, rows = self.explore(False)
+        watched = [self.watched(threads) for threads in places]
         ends: dict[Ranges, set[int]] = {}
         for state, ways in enumerate(watched):
             if ways:
@@ -422,13 +440,30 @@ class _Simulation:
         parts = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
         return tuple(part for part in parts if part[0].edges)
 
-    def targets(self, threads: Threads) -> dict[int, list[tuple[int, Pending]]]:
+    def found(self) -> tuple[CharDfa, CharDfa]:
+        """See `compile_found`."""
+        places, rows = self.explore(True)
+        certain: set[int] = set()
+        at_end: set[int] = set()
+        for state, threads in enumerate(places):
+            for where, pending in threads:
+                if where != self.end:
+                    continue
+                if not pending:
+                    certain.add(state)
+                elif not any(wanted or at in self.looks[index].at_end for index, at, wanted in pending):
+                    at_end.add(state)
+        return minimal_dfa(rows, certain, self.blocks), minimal_dfa(rows, at_end, self.blocks)
+
+    def targets(self, threads: Threads, watching: bool) -> dict[int, list[tuple[int, Pending]]]:
         """By block: the threads after one of its characters, in order."""
         found: dict[int, list[tuple[int, Pending]]] = {}
         for state, pending in threads:
             move = self.builder.moves[state]
             if move is None:
-                continue
+                if not watching or state != self.end:
+                    continue
+                move = (ALL, self.end)
             for block in self.blocks_of[move[0]]:
                 self.budget -= 1
                 if pending:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sglc.automata.charset import Ranges, atoms
 from sglc.automata.dfa import TooLarge
@@ -11,6 +12,43 @@ from sglc.automata.term import CharDfa
 
 MAX_STATES = 20_000
 _WORK_PER_STATE = 200
+
+
+def labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
+    """The edges of each state, one for each target."""
+    rows = []
+    for edges in dfa.edges:
+        by_target: dict[int, list[tuple[int, int]]] = {}
+        for low, high, target in edges:
+            by_target.setdefault(target, []).append((low, high))
+        rows.append([(tuple(parts), target) for target, parts in by_target.items()])
+    return rows
+
+
+def tables(automata: Sequence[CharDfa], more: Iterable[Ranges] = ()) -> Tables:
+    """One cut of the characters for several automata, and sets, and their rows over its blocks."""
+    rows = [labelled(dfa) for dfa in automata]
+    numbers: dict[Ranges, int] = {}
+    for these in (*(these for one in rows for row in one for these, _ in row), *more):
+        numbers.setdefault(these, len(numbers))
+    blocks, members = atoms(list(numbers))
+    return Tables(
+        blocks,
+        [
+            [{block: target for these, target in row for block in members[numbers[these]]} for row in one]
+            for one in rows
+        ],
+        {these: members[number] for these, number in numbers.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """`rows[automaton][state]` gives targets by block; `members` the blocks of each set."""
+
+    blocks: list[Ranges]
+    rows: list[list[dict[int, int]]]
+    members: dict[Ranges, list[int]]
 
 
 class Nfa:
@@ -41,9 +79,8 @@ class Nfa:
         end = self.state()
         if states:
             self.silent[source].append(states[0])
-        for state, edges in zip(states, dfa.edges, strict=True):
-            for low, high, target in edges:
-                self.moves[state].append((((low, high),), states[target]))
+        for state, row in zip(states, labelled(dfa), strict=True):
+            self.moves[state] += [(these, states[target]) for these, target in row]
         for accepting in dfa.accepting:
             self.silent[states[accepting]].append(end)
         return end
@@ -51,8 +88,8 @@ class Nfa:
     def determinise(self, start: int, end: int) -> CharDfa:
         """The canonical automaton; raises TooLarge beyond the limit of states or of work."""
         numbers: dict[Ranges, int] = {}
-        for row in self.moves:
-            for these, _ in row:
+        for moves_of in self.moves:
+            for these, _ in moves_of:
                 numbers.setdefault(these, len(numbers))
         blocks, members = atoms(list(numbers))
         moves = [[(members[numbers[these]], target) for these, target in row] for row in self.moves]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sglc.automata import term as t
 from sglc.automata.dfa import TooLarge, all_words
 from sglc.automata.term import CharDfa, Term
-from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis
 from sglc.grammar.regular import Nfa
 from sglc.grammar.terminals import Token
@@ -133,7 +133,7 @@ class Regular:
                 if len(below) == 1:
                     text[node] = text[below[0]]
         elif kind == REPEAT:
-            minimum, maximum = about  # type: ignore[misc]
+            minimum, maximum = bounds(about)
             if cost[below[0]]:
                 cost[node] = cost[below[0]] * max(minimum, maximum or 1) + 1
                 mixed[node] = True
@@ -173,7 +173,7 @@ class Regular:
                 nfa.silent[source].append(begin)
                 nfa.silent[self._unroll(nfa, arm, begin)].append(end)
             return end
-        minimum, maximum = about  # type: ignore[misc]
+        minimum, maximum = bounds(about)
         for _ in range(minimum):
             source = self._unroll(nfa, below[0], source)
         if maximum is None:
@@ -199,5 +199,5 @@ class Regular:
         if len(dfa.edges) != 2 or dfa.edges[1] or 0 in dfa.accepting:
             return None
         points = tuple((low, high) for low, high, _ in dfa.edges[0])
-        minimum, maximum = self.graph.about[node]  # type: ignore[misc]
+        minimum, maximum = bounds(self.graph.about[node])
         return t.Text(all_words(points), "raw", minimum, maximum)

@@ -52,10 +52,10 @@ def _show(body: Expression, around: int) -> str:
         case Characters(points):
             return _class(points)
         case Words(texts):
-            shown = [json.dumps(text, ensure_ascii=False) for text in sorted(texts)]
-            if len(shown) > MANY_WORDS:
-                shown = [*shown[:MANY_WORDS], f"… ({len(shown)} in all)"]
-            return _within(" | ".join(shown), _ARMS if len(shown) > 1 else _ONE, around)
+            words = [json.dumps(text, ensure_ascii=False) for text in sorted(texts)]
+            if len(words) > MANY_WORDS:
+                words = [*words[:MANY_WORDS], f"… ({len(words)} in all)"]
+            return _within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
         case Reference(name):
             return name
         case Sequence(items):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sglc.automata.dfa import literal, words
+from sglc.automata.dfa import NONE, literal, words
+from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.model import (
     Alternatives,
@@ -27,10 +28,12 @@ from sglc.grammar.model import (
 from sglc.grammar.patterns import (
     Automaton,
     PatternError,
+    compile_found,
     compile_pattern,
     escaped,
     pattern_width,
 )
+from sglc.grammar.regular import alternation
 from sglc.source import Source
 
 MAX_PATTERN = 200_000
@@ -76,6 +79,22 @@ class Token:
         return found
 
     @cached_property
+    def whole(self) -> CharDfa:
+        """All its texts, whatever may follow them."""
+        parts = self.automaton
+        return parts[0][0] if len(parts) == 1 else alternation([dfa for dfa, _ in parts])
+
+    @cached_property
+    def found(self) -> tuple[CharDfa, CharDfa]:
+        """See `patterns.compile_found`."""
+        if self.is_text or self.words:
+            return self.automaton[0][0], NONE
+        try:
+            return compile_found(self.regex)
+        except PatternError as fault:
+            raise GrammarError(f"{self.shown}: {fault.reason}", self.source, self.at) from None
+
+    @cached_property
     def nullable(self) -> bool:
         text = self.exact
         if text is not None or self.words:
@@ -89,6 +108,7 @@ class Token:
             return f"the terminal {self.name}"
         return repr(self.value) if self.is_text else f"/{self.value}/"
 
+    @cached_property
     def order(self) -> tuple[int, int, int, str]:
         """Sorts terminals as Lark's lexers try them."""
         if self.words:
