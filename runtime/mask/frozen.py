@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
 from sglc import __version__
 from sglc.automata.term import Language
-from sglc.automata.term_digest import term_digest
+from sglc.automata.term_digest import TooDeep, term_digest
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.frozen_tables import (
@@ -256,9 +256,13 @@ class FrozenConstraint:
     """
 
     def __init__(
-        self, language: Language, options: ConstraintOptions, tables: FrozenTables, vocabulary: Vocabulary
+        self,
+        language: Language | Callable[[], Language],
+        options: ConstraintOptions,
+        tables: FrozenTables,
+        vocabulary: Vocabulary,
     ) -> None:
-        self.language = language
+        self._language = language
         self.options = options
         self.tables = tables
         self._lock = threading.Lock()
@@ -270,6 +274,13 @@ class FrozenConstraint:
     def is_empty(self) -> bool:
         """Whether no text at all is legal."""
         return self.tables.start == DEAD
+
+    @property
+    def language(self) -> Language:
+        """What it is the constraint of; made now if it was given as a function."""
+        if not isinstance(self._language, Language):
+            self._language = self._language()
+        return self._language
 
     def compiled(self) -> Constraint:
         """The constraint without tables."""
@@ -341,23 +352,34 @@ def save_frozen(
 
 def load_frozen(
     place: str | os.PathLike[str],
-    language: Language,
+    language: Language | Callable[[], Language],
     vocabulary: Vocabulary,
     options: ConstraintOptions | None = None,
+    *,
+    digest: bytes | None = None,
 ) -> FrozenConstraint:
     """The frozen constraint in a file, or in the file that belongs to it in a folder.
+
+    Who has kept the `constraint_digest` may give it: then nothing is hashed, and a language that is given as
+    a function is only made when a text leaves the tables.
 
     Raises FrozenError if the file is damaged or of something else, and OSError if there is none.
     """
     limits = options or ConstraintOptions()
-    digest = constraint_digest(language, limits)
-    path = Path(place)
-    if path.suffix != SUFFIX:
-        path /= file_name(digest, vocabulary)
+    if digest is None:
+        language = language if isinstance(language, Language) else language()
+        digest = constraint_digest(language, limits)
+    path = os.fspath(place)
+    if not path.endswith(SUFFIX):
+        path = os.path.join(path, file_name(digest, vocabulary))
+    return FrozenConstraint(language, limits, _opened(path, digest, vocabulary), vocabulary)
+
+
+def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> FrozenTables:
     tables = open_file(path, digest, bytes.fromhex(vocabulary.digest))
     if tables.size != vocabulary.size:
         raise FrozenError("the file is of another vocabulary")
-    return FrozenConstraint(language, limits, tables, vocabulary)
+    return tables
 
 
 class FrozenFolders:
@@ -373,9 +395,16 @@ class FrozenFolders:
         self, language: Language, vocabulary: Vocabulary, options: ConstraintOptions | None = None
     ) -> FrozenConstraint | None:
         """The frozen constraint, if there is a sound file of it."""
+        limits = options or ConstraintOptions()
+        try:
+            digest = constraint_digest(language, limits)
+        except TooDeep:
+            return None
+        name = file_name(digest, vocabulary)
         for folder in self.folders:
             try:
-                return load_frozen(folder, language, vocabulary, options)
-            except (OSError, ValueError):
+                tables = _opened(os.path.join(folder, name), digest, vocabulary)
+            except (OSError, FrozenError):
                 continue
+            return FrozenConstraint(language, limits, tables, vocabulary)
         return None

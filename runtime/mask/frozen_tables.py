@@ -38,7 +38,6 @@ import mmap
 import os
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -209,7 +208,7 @@ def _ids(packed: np.ndarray, wide: int, size: int) -> np.ndarray:
 
 def pack_ids(ids: np.ndarray) -> tuple[np.ndarray, int]:
     """(uint16 numbers, wide) of ascending ids; see the file."""
-    gaps = np.diff(ids.astype(np.int64), prepend=0)
+    gaps: np.ndarray = np.diff(ids.astype(np.int64), prepend=0)
     if (gaps < 1 << 16).all():
         return gaps.astype(np.uint16), 0
     return np.stack([gaps & 0xFFFF, gaps >> 16], axis=1).astype(np.uint16).ravel(), 1
@@ -250,11 +249,14 @@ def open_file(path: str | os.PathLike[str], constraint: bytes, vocabulary: bytes
 
     A file is replaced, never changed: who cuts one short while it is mapped breaks its readers.
     """
-    with Path(path).open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(file).st_size
         if not _SIZES <= size <= LARGEST:
             raise FrozenError("the file has not the size of a frozen constraint")
-        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        data = mmap.mmap(file, size, access=mmap.ACCESS_READ)
+    finally:
+        os.close(file)
     return from_bytes(data, constraint, vocabulary)
 
 

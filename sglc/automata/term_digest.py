@@ -79,7 +79,7 @@ def _term(value: Any, known: dict[int, bytes], depth: int) -> bytes:
             found = _automaton(value)
         else:
             kind = type(value)
-            parts = [_encoded(getattr(value, name), known, depth + 1) for name in _fields(kind)]
+            parts = [_encoded(getattr(value, name), known, depth + 1) for name in _fields(kind)]  # type: ignore[arg-type]
             found = hashlib.sha256(kind.__name__.encode() + b"\0" + b"".join(parts)).digest()
         # `value` is a part of the language that is being hashed, so its identity stays its own meanwhile.
         known[id(value)] = found

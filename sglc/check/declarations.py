@@ -50,10 +50,10 @@ class Declarations(Grammars):
                     for _, local in node.names:
                         self._enter(local, Entity("broken", local.text, node, module, False, local.span))
             elif isinstance(node, ast.GrammarImport):
-                local = self.import_name(node)
-                if local is not None:
-                    qualified = module.qualify(local.text)
-                    self._enter(local, Entity("type", qualified, node, module, False, local.span))
+                imported = self.import_name(node)
+                if imported is not None:
+                    qualified = module.qualify(imported.text)
+                    self._enter(imported, Entity("type", qualified, node, module, False, imported.span))
             elif not isinstance(node, ast.TestDeclaration):
                 kind = KIND_OF[node.__class__]
                 name = module.qualify(node.name.text)

@@ -125,7 +125,8 @@ class Grammars(TypeResolver):
 
     def _grammar_error(self, error: GrammarError, span: Span, ends: dict[int, int]) -> None:
         """A fault of a grammar, shown in the text that it stands in."""
-        place, notes = span, ()
+        place = span
+        notes: tuple[Label, ...] = ()
         if error.source is not None and 0 <= error.at <= len(error.source.text):
             end = ends.get(error.at) if error.source is span.source else None
             if end is None:

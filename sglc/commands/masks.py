@@ -86,7 +86,8 @@ def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]
 def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> Iterator[tuple[str, Language]]:
     """(hole, constraint): all that a run may ask for, as far as it does not depend on values of the run."""
     for index, hole in enumerate(program.holes):
-        if hole.type is None or hole.mode == "select":
+        passing = any(option.startswith("given") for option in hole.options)
+        if hole.type is None or hole.mode == "select" or passing:
             continue
         value = language(program.types[hole.type], program.table, surface="hole")
         for prefix in (b"", *sorted(_healed(program, index, tokenizer, vocabulary))):

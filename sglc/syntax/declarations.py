@@ -236,9 +236,7 @@ class Declarations(Statements):
                 label="the second one", hint="join the two with `|` in one pattern",
             )  # fmt: skip
         skip = skips[-1].pattern if skips else None
-        return ast.GrammarDeclaration(
-            name, parameters or (), rules, skip, False, doc, self.span(start, end)
-        )
+        return ast.GrammarDeclaration(name, parameters or (), rules, skip, False, doc, self.span(start, end))
 
     def grammar_rule(self, start: int, end: int, name: ast.Name, body: Any) -> ast.GrammarRule:
         return ast.GrammarRule(name, body, self.span(start, end))
