@@ -289,6 +289,24 @@ def test_a_file_is_found_by_what_it_is_of(tables: FrozenTables, tmp_path: Path) 
     assert folders.find(RECORD, VOCABULARY, ConstraintOptions(max_depth=9)) is None
 
 
+def test_with_a_digest_that_was_kept_the_language_is_made_when_it_is_needed(
+    tables: FrozenTables, tmp_path: Path
+) -> None:
+    save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    made: list[Language] = []
+
+    def language() -> Language:
+        made.append(RECORD)
+        return RECORD
+
+    cold = load_frozen(tmp_path, language, VOCABULARY, digest=constraint_digest(RECORD)).matcher(VOCABULARY)
+    cold.mask()
+    assert not made
+    live = compile_constraint(language=RECORD).matcher(VOCABULARY)
+    walk(cold, live, VOCABULARY, random.Random(5), 80)
+    assert len(made) == cold.is_thawed == 1
+
+
 def test_a_file_of_something_else_is_refused(tables: FrozenTables, tmp_path: Path) -> None:
     path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
     with pytest.raises(FrozenError, match="another constraint"):

@@ -119,6 +119,20 @@ def test_a_damaged_file_in_the_cache_is_made_again(place: Path, capsys: pytest.C
         assert {file.name: file.read_bytes() for file in folder.iterdir()} == kept
 
 
+def test_holes_that_depend_on_values_of_the_run_are_left_out(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "sort.sgl").write_text(
+        "fn sort(mail: str, names: [str]) -> str:\n"
+        "    assistant:\n"
+        "        | ?{name: one of names}, ?{quote: span of mail max 20 chars}\n"
+        "    return quote\n",
+        encoding="utf-8",
+    )
+    masks = build(place, capsys)["masks"]
+    assert isinstance(masks, dict) and masks["constraints"] == masks["bytes"] == 0
+
+
 def test_masks_that_are_no_longer_needed_are_removed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build(place, capsys)
     before = set((place / "sort.masks").iterdir())
