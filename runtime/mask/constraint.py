@@ -12,6 +12,7 @@ from sglc.runtime.mask import leaf
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
+from sglc.runtime.mask.joining import JoiningMachine
 from sglc.runtime.mask.machine import DEAD, END, Machine
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.store import MaskStore
@@ -32,7 +33,7 @@ class _Shop:
 
     def __init__(self, options: ConstraintOptions) -> None:
         self.options = options
-        self.machine = Machine()
+        self.machine: Machine = JoiningMachine()
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._stores: OrderedDict[str, MaskStore] = OrderedDict()
         self._rows_before = leaf.allocated

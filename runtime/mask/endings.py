@@ -12,6 +12,7 @@ import heapq
 import numpy as np
 
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.joining import Joint
 from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
 
 _MOST_ENDINGS = 20_000
@@ -79,14 +80,23 @@ def _search(machine: Machine, config: int) -> bytes:
 
 def rest(machine: Machine, cont: int) -> bytes:
     """A shortest byte string from a continuation to acceptance."""
-    pending = []
-    while cont not in machine.rests:
-        pending.append(cont)
-        cont = machine.frame(cont)[2]
-    for waiting in reversed(pending):
-        node, state, following = machine.frame(waiting)
-        machine.rests[waiting] = node.shortest_rest(machine, state) + machine.rests[following]
-    return machine.rests[pending[0] if pending else cont]
+    rests = machine.rests
+    stack = [cont]
+    while stack:
+        here = stack[-1]
+        if here in rests:
+            stack.pop()
+            continue
+        node, state, following = machine.frame(here)
+        needs = state if isinstance(node, Joint) else (following,)
+        missing = [each for each in needs if each not in rests]
+        if missing:
+            stack += missing
+        elif isinstance(node, Joint):
+            rests[here] = min((rests[each] for each in needs), key=lambda word: (len(word), word))
+        else:
+            rests[here] = node.shortest_rest(machine, state) + rests[following]
+    return rests[cont]
 
 
 def forced(machine: Machine, config: int) -> bytes:

@@ -1,0 +1,264 @@
+"""A machine that keeps ambiguous grammars small: equal places before different continuations are one place.
+
+Where several alternatives ask for the same rule at the same place (`"(" expr ")"` and `"(" tuple ")"` nested
+in each other), each has a continuation of its own, and threads would double with every bracket. Here a rule
+is opened once, before the *joint* of all continuations, which goes on with each of them; and threads that
+read the same place of the same leaf are one thread before the joint of theirs. So a configuration has no more
+threads than the grammar has places, as item sets of Earley (1970) point at sets of parents, and as Tomita's
+graph-structured stack (1985) joins its tops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.machine import ACCEPT, END, Machine, Node, Work
+from sglc.runtime.mask.nodes import RuleNode
+
+_MOST_OPEN = 100_000
+
+
+class Joint(Node):
+    """A frame whose state is a set of continuations, in order; it goes on with each of them."""
+
+    def resume(self, machine: Machine, state: tuple[int, ...], cont: int, work: Work, out: set[int]) -> None:
+        work += [(None, each) for each in state]
+
+
+class JoiningMachine(Machine):
+    """See the module."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.joint = Joint()
+        self.register(self.joint)
+        self._normal: dict[tuple[int, ...], int] = {}
+
+    @property
+    def size(self) -> int:
+        return super().size + 300 * len(self._normal)
+
+    def joined(self, conts: Iterable[int]) -> int:
+        """The continuation that goes on with each of some continuations."""
+        flat: set[int] = set()
+        for cont in conts:
+            node, state, _ = self.frame(cont) if cont != END else (None, None, 0)
+            if node is self.joint:
+                flat.update(state)
+            else:
+                flat.add(cont)
+        if len(flat) == 1:
+            return flat.pop()
+        return self.cont(self.joint, tuple(sorted(flat)), END)
+
+    def config(self, threads: Iterable[int]) -> int:
+        key = tuple(sorted(set(threads)))
+        found = self._config_ids.get(key)
+        if found is not None:
+            return found
+        if len(key) > 1:
+            found = self._normal.get(key)
+            if found is not None:
+                return found
+            normal = self._normalised(key)
+            if normal is not key:
+                found = self._normal[key] = super().config(normal)
+                return found
+        return super().config(key)
+
+    def _normalised(self, threads: tuple[int, ...]) -> tuple[int, ...]:
+        conts: dict[tuple[int, Hashable], list[int]] = {}
+        for thread in threads:
+            if thread != ACCEPT:
+                index, state, cont = self._threads[thread]
+                conts.setdefault((index, state), []).append(cont)
+        if len(conts) == len(threads) - (threads[0] == ACCEPT):
+            return threads
+        found = [ACCEPT] if threads[0] == ACCEPT else []
+        for (index, state), some in conts.items():
+            cont = some[0] if len(some) == 1 else self.joined(some)
+            found.append(self.thread(self.nodes[index], state, cont))
+        return tuple(found)
+
+    def _close(self, work: Work) -> int:
+        """As the machine's own, until a rule is asked for before a second continuation."""
+        begun = list(work)
+        out: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        opened: dict[int, int] = {}
+        least: dict[tuple[int, int], int] = {}
+        while work:
+            node, cont = work.pop()
+            key = (-1 if node is None else node.index, cont)
+            if key in seen:
+                continue
+            seen.add(key)
+            if node is not None:
+                if type(node) is RuleNode and opened.setdefault(node.index, cont) != cont:
+                    return _Closure(self, begun).config()
+                node.open(self, cont, work, out)
+            elif cont == END:
+                out.add(ACCEPT)
+            else:
+                frame, state, following = self.frame(cont)
+                if frame.repeats_nothing and _repeated(least, frame, state, following):
+                    continue
+                frame.resume(self, state, following, work, out)
+            if len(seen) > _MOST_OPEN:
+                raise ConstraintError("too many alternatives without reading a byte")
+        return self.config(out)
+
+
+def _repeated(least: dict[tuple[int, int], int], frame: Node, state: Any, following: int) -> bool:
+    """Of items that may be empty only the resumption with the fewest items done matters."""
+    count = state if isinstance(state, int) else 0
+    if least.get((frame.index, following), count + 1) <= count:
+        return True
+    least[frame.index, following] = count
+    return False
+
+
+@dataclass(slots=True)
+class _Opened:
+    """A rule that has been opened: the continuations it was asked for before, and whether it may be empty."""
+
+    place: int
+    conts: dict[int, None] = field(default_factory=dict)
+    ended: bool = False
+
+
+class _NotHere(Exception):
+    """A node asks for more of the machine than the places of an unfinished closure can give."""
+
+
+class _Closure:
+    """A closure with places of its own, negative numbers, until all continuations of its rules are known.
+
+    It is given to nodes in place of the machine, and knows what they need to open and resume.
+    """
+
+    def __init__(self, machine: JoiningMachine, work: Work) -> None:
+        self._machine = machine
+        self._work = work
+        self._places: list[tuple[Node, Hashable, int] | _Opened] = []
+        self._known: dict[tuple[int, Hashable, int], int] = {}
+        self._rules: dict[int, _Opened] = {}
+        self._local: list[tuple[Node, Hashable, int]] = []
+        self._out: set[int] = set()
+        self._deferred: list[tuple[Node, int]] = []
+        self._resolved: dict[int, int] = {}
+
+    # What nodes ask for
+
+    def cont(self, node: Node, state: Hashable, after: int) -> int:
+        if after >= 0:
+            return self._machine.cont(node, state, after)
+        key = (node.index, state, after)
+        found = self._known.get(key)
+        if found is None:
+            self._places.append((node, state, after))
+            found = self._known[key] = -len(self._places)
+        return found
+
+    def thread(self, node: Node, state: Hashable, cont: int) -> int:
+        if cont >= 0:
+            return self._machine.thread(node, state, cont)
+        self._local.append((node, state, cont))
+        return -len(self._local)
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotHere(name)
+
+    # The closure
+
+    def config(self) -> int:
+        machine = self._machine
+        work = self._work
+        seen: set[tuple[int, int]] = set()
+        least: dict[tuple[int, int], int] = {}
+        while work:
+            node, cont = work.pop()
+            if node is not None and type(node) is RuleNode:
+                self._open_rule(node, cont)
+                continue
+            key = (-1 if node is None else node.index, cont)
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > _MOST_OPEN:
+                raise ConstraintError("too many alternatives without reading a byte")
+            if node is not None:
+                self._open(node, cont)
+            elif cont == END:
+                self._out.add(ACCEPT)
+            else:
+                place = machine.frame(cont) if cont > 0 else self._places[-cont - 1]
+                if isinstance(place, _Opened):
+                    place.ended = True
+                    work += [(None, each) for each in place.conts]
+                    continue
+                frame, state, following = place
+                if not (frame.repeats_nothing and _repeated(least, frame, state, following)):
+                    frame.resume(self, state, following, work, self._out)  # type: ignore[arg-type]
+        return self._finish()
+
+    def _open_rule(self, rule: RuleNode, cont: int) -> None:
+        opened = self._rules.get(rule.index)
+        if opened is None:
+            opened = _Opened(-len(self._places) - 1)
+            self._places.append(opened)
+            self._rules[rule.index] = opened
+            if rule.productive and rule.body is not None:
+                self._work.append((rule.body, opened.place))
+        if cont not in opened.conts:
+            opened.conts[cont] = None
+            if opened.ended:
+                self._work.append((None, cont))
+
+    def _open(self, node: Node, cont: int) -> None:
+        work: Work = []
+        out: set[int] = set()
+        made = len(self._local)
+        try:
+            node.open(self, cont, work, out)  # type: ignore[arg-type]
+        except _NotHere:
+            del self._local[made:]
+            self._deferred.append((node, cont))
+            return
+        self._work += work
+        self._out |= out
+
+    def _finish(self) -> int:
+        machine = self._machine
+        threads = {thread for thread in self._out if thread >= 0}
+        for node, state, cont in self._local:
+            threads.add(machine.thread(node, state, self._resolve(cont)))
+        for node, cont in self._deferred:
+            threads.update(machine.configs[machine.begin(node, self._resolve(cont))])
+        return machine.config(threads)
+
+    def _resolve(self, cont: int) -> int:
+        """The machine's continuation for one of this closure; those it needs come first."""
+        resolved = self._resolved
+        stack = [cont]
+        while stack:
+            here = stack[-1]
+            if here >= 0 or here in resolved:
+                stack.pop()
+                continue
+            place = self._places[-here - 1]
+            needs = list(place.conts) if isinstance(place, _Opened) else [place[2]]
+            missing = [each for each in needs if each < 0 and each not in resolved]
+            if missing:
+                stack += missing
+                continue
+            found = [each if each >= 0 else resolved[each] for each in needs]
+            if isinstance(place, _Opened):
+                resolved[here] = found[0] if len(found) == 1 else self._machine.joined(found)
+            else:
+                resolved[here] = self._machine.cont(place[0], place[1], found[0])
+            stack.pop()
+        return cont if cont >= 0 else resolved[cont]
