@@ -86,9 +86,9 @@ def test_what_is_not_available_yet_is_told_by_name(tmp_path: Path, cli: Cli) -> 
     err = check(
         tmp_path,
         cli,
-        "fn f(x: str) -> str:\n    user: | ${x}\n    assistant: | ?{a: span of x}\n    return a\n",
+        "fn f(x: str) -> str:\n    user: | ${x}\n    assistant: | ?{a: [int; 2] as yaml}\n    return x\n",
     )
-    assert "span of" in err and "not available yet" in err and "E09" in err
+    assert "as yaml" in err and "not available yet" in err and "E09" in err
 
 
 # -- arguments -----------------------------------------------------------------------------------------
