@@ -89,6 +89,8 @@ class _Reader:
                 raise self.unreadable()
             self.at = match.end()
             self.kind, self.word = str(match.lastgroup), match.group()
+            if self.text.startswith(("(*", "/*"), self.place) and self.kind != "blank":
+                raise self.fault("this comment is never closed")
             if self.kind != "blank":
                 return
 

@@ -641,8 +641,8 @@ class _Expander:
                     return values[name]
                 template = self.file.templates.get(name)
                 if template is not None:
-                    count = len(template.parameters)
-                    raise GrammarError(f"the template {name} takes {count} arguments", self.source, at)
+                    count = _arguments(len(template.parameters))
+                    raise GrammarError(f"the template {name} takes {count}", self.source, at)
                 return item
             case Sequence(items):
                 return Sequence(tuple(self.rewrite(inner, values, where) for inner in items))
@@ -670,7 +670,7 @@ class _Expander:
         arguments = tuple(self.rewrite(argument, values, where) for argument in item.arguments)
         if len(arguments) != len(template.parameters):
             raise GrammarError(
-                f"{name} takes {len(template.parameters)} arguments, not {len(arguments)}",
+                f"{name} takes {_arguments(len(template.parameters))}, not {len(arguments)}",
                 self.source, item.at,
             )  # fmt: skip
         made = f"{name}{{{','.join(_shown(argument) for argument in arguments)}}}"
@@ -683,6 +683,10 @@ class _Expander:
             self.made.add(made)
             self.waiting.append((made, template, arguments))
         return Reference(made, item.at)
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
 
 
 def _shown(argument: Expression) -> str:
