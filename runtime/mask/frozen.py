@@ -203,10 +203,10 @@ class FrozenMatcher(Matcher):
     """A matcher over tables; see `Matcher`. Configurations are not those of its machine."""
 
     __slots__ = ()
-    _store: FrozenStore
+    _store: FrozenStore  # type: ignore[assignment]
 
     def __init__(self, store: FrozenStore, start: int) -> None:
-        super().__init__(store, start, None)
+        super().__init__(store, start, None)  # type: ignore[arg-type]
 
     @property
     def is_thawed(self) -> bool:

@@ -45,11 +45,12 @@ class JoiningMachine(Machine):
         """The continuation that goes on with each of some continuations."""
         flat: set[int] = set()
         for cont in conts:
-            node, state, _ = self.frame(cont) if cont != END else (None, None, 0)
-            if node is self.joint:
-                flat.update(state)
-            else:
-                flat.add(cont)
+            if cont != END:
+                node, state, _ = self.frame(cont)
+                if node is self.joint:
+                    flat.update(state)
+                    continue
+            flat.add(cont)
         if len(flat) == 1:
             return flat.pop()
         return self.cont(self.joint, tuple(sorted(flat)), END)
