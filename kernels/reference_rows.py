@@ -1,7 +1,6 @@
 """Mask rows in plain numpy. This file defines what the compiled row kernels must do.
 
-A row is int32[words]; bit t % 32 of word t // 32 is token t. Sparse masks are ids: those that are set, or
-those that are missing from some base row.
+A row is int32[words]; bit t % 32 of word t // 32 is token t.
 """
 
 from __future__ import annotations
@@ -28,16 +27,12 @@ def _counted(row: np.ndarray) -> int:
     return int(np.unpackbits(row.view(np.uint8)).sum())
 
 
-def fill_row(base: np.ndarray | None, ids: np.ndarray, out: np.ndarray) -> None:
-    """Write a mask: the ids (int32[n]), or, with a base row, the base without the ids."""
-    bits = np.unpackbits(out.view(np.uint8), bitorder="little")
-    if base is None:
-        bits[:] = 0
-        bits[ids] = 1
-    else:
-        bits[:] = np.unpackbits(base.view(np.uint8), bitorder="little")
-        bits[ids] = 0
-    out[:] = np.packbits(bits, bitorder="little").view(np.int32)
+def fill_row(base: np.ndarray | None, changes: np.ndarray | None, out: np.ndarray) -> None:
+    """Write a mask: the base row (None: empty) with changes (int32[k, 2]: place of a word, and the word)."""
+    out[:] = 0 if base is None else base
+    if changes is not None:
+        for place, word in changes:
+            out[place] = word
 
 
 def apply(logits: np.ndarray, rows: np.ndarray) -> None:

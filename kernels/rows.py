@@ -1,14 +1,14 @@
-"""The door to the kernels on mask rows: set operations, sparse masks, batches, masks applied to logits.
+"""The door to the kernels on mask rows: set operations, batches, masks applied to logits.
 
 unite(a, b, out), intersect(a, b, out), subtract(a, b, out) -> bits set in out      all int32[words]
-fill_row(Source, out: int32[words])
-fill_rows(sources: int64[n, 3], out: int32[n, words])
+fill_rows(sources: n of Source, out: int32[m, words], at: n places of rows)
 apply(logits: float32[n, V], rows: int32[n, words])
 """
 
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -32,7 +32,9 @@ def _ir() -> str:
     return rows.build()
 
 
-_SIZE = attrgetter("nbytes")
+_PLACE = struct.Struct("4q").pack
+_PLACE_OF = attrgetter("place")
+_LENGTHS = "a source makes rows of another length"
 _SETS = (COUNT, POINTER, POINTER, POINTER, COUNT)
 _ROWS = Library(
     _ir,
@@ -40,42 +42,42 @@ _ROWS = Library(
         "sglc_unite": _SETS,
         "sglc_intersect": _SETS,
         "sglc_subtract": _SETS,
-        "sglc_fill_rows": (None, POINTER, COUNT, POINTER, COUNT),
-        "sglc_copy_rows": (None, POINTER, COUNT, POINTER, COUNT),
+        "sglc_fill_rows": (COUNT, POINTER, POINTER, COUNT, POINTER, COUNT, COUNT),
         "sglc_apply": (None, POINTER, POINTER, COUNT, COUNT, COUNT),
     },
 )
 
 
 class Source:
-    """Where a mask is written from: a row; a list of ids; a base row without the ids of a list.
+    """Where a mask is written from: a base row, and the words in which the mask differs from it.
 
-    It keeps its arrays alive; `place` is what a row of `sources` holds for it.
+    `base` is int32[words], None for the empty row; `changes` int32[k, 2], a place and the word there. A base
+    that many masks share stays in the cache of the processor, so that a row costs what writing it costs.
+
+    A source keeps its arrays alive. `place` is what the kernel reads: addresses, number of changes, words.
     """
 
-    __slots__ = ("base", "ids", "place")
+    __slots__ = ("base", "changes", "place", "words")
 
-    def __init__(self, base: np.ndarray | None, ids: np.ndarray | None = None) -> None:
-        if base is None and ids is None:
-            raise LayoutError("a mask is made from a row, or from ids, or from both")
+    def __init__(self, base: np.ndarray | None, changes: np.ndarray | None = None, words: int = 0) -> None:
         if base is not None:
             expect(base, "base", np.int32)
-        if ids is not None:
-            expect(ids, "ids", np.int32)
-            if len(ids) and ids.min() < 0:
-                raise LayoutError("ids must not be negative")
+            words = len(base)
+        if changes is not None:
+            expect(changes, "changes", np.int32, 2)
+            if changes.shape[1] != 2:
+                raise LayoutError("a change is a place and a word")
+            if len(changes) and not 0 <= int(changes[:, 0].min()) <= int(changes[:, 0].max()) < words:
+                raise LayoutError("a change is outside of the row")
         self.base = base
-        self.ids = ids if ids is not None and len(ids) else None
-        self.place = (
+        self.changes = changes
+        self.words = words
+        self.place = _PLACE(
             0 if base is None else address(base),
-            0 if self.ids is None else address(self.ids),
-            0 if self.ids is None else len(self.ids),
+            0 if changes is None else address(changes),
+            0 if changes is None else len(changes),
+            words,
         )
-
-    def fits(self, words: int) -> bool:
-        """Whether it makes rows of that many words."""
-        inside = self.ids is None or int(self.ids.max()) < 32 * words
-        return inside and (self.base is None or len(self.base) == words)
 
 
 def unite(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
@@ -104,62 +106,56 @@ def _combine(name: str, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     return getattr(kernels, name)(address(a), address(b), address(out), len(a))
 
 
-def fill_row(source: Source, out: np.ndarray) -> None:
-    """Write the mask of a source into a row."""
-    expect(out, "out", np.int32)
-    if not source.fits(len(out)):
-        raise LayoutError("the source makes rows of another length")
-    kernels = _ROWS.functions()
-    if kernels is None:
-        empty = np.zeros(0, np.int32)
-        reference_rows.fill_row(source.base, empty if source.ids is None else source.ids, out)
+def fill_rows(
+    sources: Sequence[Source],
+    out: np.ndarray,
+    at: np.ndarray | None = None,
+    threads: int | None = None,
+) -> None:
+    """Write the masks of n sources into rows of `out` (int32[m, words or more], words of a row contiguous).
+
+    Source i goes into row i, or into row at[i] (int64[n]). Words beyond those of the sources are left alone.
+    One call without the interpreter lock, by threads where it pays.
+    """
+    if not isinstance(out, np.ndarray) or out.dtype.type is not np.int32 or out.ndim != 2:
+        raise LayoutError("out must be an int32 array with 2 dimensions")
+    n, (m, width), (stride, step) = len(sources), out.shape, out.strides
+    if (out.size and width > 1 and step != 4) or stride % 4 or not out.flags.writeable:
+        raise LayoutError("the words of a row must be contiguous, and writeable")
+    if at is None:
+        if n != m:
+            raise LayoutError(f"{n} sources do not fill {m} rows")
     else:
-        place = np.array(source.place, np.int64)
-        kernels.fill_rows(address(place), 1, address(out), len(out))
-
-
-def fill_rows(sources: Sequence[Source], out: np.ndarray, threads: int | None = None) -> None:
-    """Write the masks of n sources into the rows of `out` (int32[n, words]), by threads where it pays."""
-    expect(out, "out", np.int32, 2)
-    n, words = out.shape
-    if len(sources) != n:
-        raise LayoutError("there must be one source a row")
-    if not all(source.fits(words) for source in sources):
-        raise LayoutError("a source makes rows of another length")
+        expect(at, "at", np.int64)
+        if len(at) != n or (n and not 0 <= int(at.min()) <= int(at.max()) < m):
+            raise LayoutError("there must be a row for each source")
+    if not n:
+        return
+    words = sources[0].words
+    if width < words:
+        raise LayoutError("the rows are too short")
     kernels = _ROWS.functions()
     if kernels is None:
-        for source, row in zip(sources, out, strict=True):
-            fill_row(source, row)
+        if any(source.words != words for source in sources):
+            raise LayoutError(_LENGTHS)
+        for index, source in enumerate(sources):
+            row = out[index if at is None else at[index]]
+            reference_rows.fill_row(source.base, source.changes, row[:words])
         return
-    places = np.array([source.place for source in sources], np.int64)
-    first, target = address(places), address(out)
+    places = b"".join(map(_PLACE_OF, sources))
+    target, rows, size = address(out), 0 if at is None else address(at), 4 * words * n
+    if threads is None and size < 2 * THREADED_BYTES:
+        if not kernels.fill_rows(places, rows, n, target, stride // 4, words):
+            raise LayoutError(_LENGTHS)
+        return
+    first = address(np.frombuffer(places, np.uint8))
 
     def part(start: int, stop: int) -> None:
-        kernels.fill_rows(first + 24 * start, stop - start, target + 4 * words * start, words)
+        where, begin = (rows + 8 * start, target) if rows else (0, target + stride * start)
+        if not kernels.fill_rows(first + 32 * start, where, stop - start, begin, stride // 4, words):
+            raise LayoutError(_LENGTHS)
 
-    _split(part, n, out.nbytes, threads)
-
-
-def copy_rows(sources: Sequence[np.ndarray], out: np.ndarray, threads: int | None = None) -> None:
-    """Copy n masks, contiguous int32[words] each, into the rows of `out` (int32[n, words])."""
-    expect(out, "out", np.int32, 2)
-    n, words = out.shape
-    if len(sources) != n:
-        raise LayoutError("there must be one source a row")
-    if n and set(map(_SIZE, sources)) != {4 * words}:
-        raise LayoutError("a source has another length")
-    kernels = _ROWS.functions()
-    if kernels is None:
-        for source, row in zip(sources, out, strict=True):
-            row[:] = source
-        return
-    places = np.fromiter(map(address, sources), np.int64, n)
-    first, target = address(places), address(out)
-
-    def part(start: int, stop: int) -> None:
-        kernels.copy_rows(first + 8 * start, stop - start, target + 4 * words * start, words)
-
-    _split(part, n, out.nbytes, threads)
+    _split(part, n, size, threads)
 
 
 def apply(logits: np.ndarray, rows: np.ndarray, threads: int | None = None) -> None:

@@ -67,49 +67,38 @@ def test_set_operations(words: int, seed: int, first: str, second: str, plain: b
         library.use_reference(False)
 
 
-@given(st.integers(1, 40), SEEDS, st.data())
-def test_sparse_masks_are_expanded(words: int, seed: int, data: st.DataObject) -> None:
-    ids = data.draw(st.lists(st.integers(0, 32 * words - 1), max_size=20, unique=True).map(sorted))
-    base = random_row(words, seed)
-    sparse = np.array(ids, np.int32)
-    for source, expected in [
-        (Source(None, sparse), set(ids)),
-        (Source(base, sparse), ids_of(base) - set(ids)),
-        (Source(base), ids_of(base)),
-    ]:
-        for plain in (False, True):
-            out = random_row(words, seed + 1)
-            library.use_reference(plain)
-            try:
-                rows.fill_row(source, out)
-            finally:
-                library.use_reference(False)
-            assert ids_of(out) == expected
-
-
-@given(st.integers(0, 9), WORDS, SEEDS, st.none() | st.integers(1, 12))
-def test_batches_are_rows_one_by_one(n: int, words: int, seed: int, threads: int | None) -> None:
+def random_source(words: int, seed: int) -> tuple[Source, list[int]]:
+    """A source of any kind, and the words that it makes."""
     random = np.random.default_rng(seed)
-    sources = []
-    for index in range(n):
-        ids = np.flatnonzero(random.random(32 * words) < 0.1).astype(np.int32)
-        sources.append(
-            [Source(None, ids), Source(random_row(words, index), ids), Source(random_row(words, 7))][
-                index % 3
-            ]
-        )
-    out = np.full((n, words), 5, np.int32)
-    rows.fill_rows(sources, out, threads)
-    plain = np.full((n, words), 6, np.int32)
-    library.use_reference(True)
+    base = None if seed % 3 == 0 else random_row(words, seed)
+    row = [0] * words if base is None else base.tolist()
+    places = np.flatnonzero(random.random(words) < 0.2)
+    changes = np.stack([places, random.integers(-(2**31), 2**31, len(places))], axis=1).astype(np.int32)
+    for place, word in changes.tolist():
+        row[place] = word
+    return Source(base, None if seed % 5 == 0 and not len(places) else changes, words), row
+
+
+@given(st.integers(0, 9), WORDS, st.integers(0, 3), SEEDS, st.none() | st.integers(1, 12), st.booleans())
+def test_batches_are_written(
+    n: int, words: int, more: int, seed: int, threads: int | None, plain: bool
+) -> None:
+    """Into the rows in order or into some of a table, which may be wider; nothing else is touched."""
+    made = [random_source(words, seed + index) for index in range(n)]
+    sources, expected = [source for source, _ in made], [row for _, row in made]
+    at = np.random.default_rng(seed).permutation(n + 2)[:n].astype(np.int64)
+    library.use_reference(plain)
     try:
-        rows.fill_rows(sources, plain)
+        out = np.full((n, words + more), 5, np.int32)
+        rows.fill_rows(sources, out, threads=threads)
+        assert out.tolist() == [[*row, *[5] * more] for row in expected]
+        table = np.full((n + 2, words + more), 6, np.int32)
+        rows.fill_rows(sources, table, at, threads)
+        for place in range(n + 2):
+            wanted = [expected[i] for i in range(n) if at[i] == place] or [[6] * words]
+            assert table[place].tolist() == [*wanted[0], *[6] * more]
     finally:
         library.use_reference(False)
-    assert out.tolist() == plain.tolist()
-    copies = np.full((n, words), 7, np.int32)
-    rows.copy_rows(list(plain), copies, threads)
-    assert copies.tolist() == plain.tolist()
 
 
 @given(st.integers(0, 5), st.integers(0, 100), st.integers(0, 2), SEEDS, KINDS, st.none() | st.integers(1, 4))
@@ -143,23 +132,33 @@ def test_layouts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(LayoutError):
         rows.subtract(row, row, row.astype(">i4"))
     with pytest.raises(LayoutError):
-        Source(None)
-    with pytest.raises(LayoutError):
-        Source(None, np.array([-1], np.int32))
-    with pytest.raises(LayoutError):
-        rows.fill_row(Source(None, np.array([128], np.int32)), row)
-    with pytest.raises(LayoutError):
-        rows.fill_row(Source(np.zeros(3, np.int32)), row)
-    with pytest.raises(LayoutError):
-        rows.fill_rows([Source(row)], np.zeros((2, 4), np.int32))
-    with pytest.raises(LayoutError):
-        rows.fill_rows([Source(row)], np.zeros((1, 5), np.int32))
-    with pytest.raises(LayoutError):
-        rows.copy_rows([row, row], np.zeros((1, 4), np.int32))
-    with pytest.raises(LayoutError):
-        rows.copy_rows([row, row[:3]], np.zeros((2, 4), np.int32))
-    with pytest.raises(LayoutError):
         rows.apply(np.zeros((2, 33), np.float32), np.zeros((2, 1), np.int32))
+    for changes in (np.array([[4, 0]]), np.array([[-1, 0]]), np.array([[1, 2, 3]])):
+        with pytest.raises(LayoutError):
+            Source(row, changes.astype(np.int32))
+    with pytest.raises(LayoutError):
+        Source(row, np.array([[1, 0]], np.int64))
+    read_only = np.zeros((1, 4), np.int32)
+    read_only.flags.writeable = False
+    short, long = Source(row), Source(np.zeros(5, np.int32))
+    for sources, out, at in [
+        ([short], np.zeros((2, 4), np.int32), None),
+        ([short], np.zeros((1, 3), np.int32), None),
+        ([short, long], np.zeros((2, 5), np.int32), None),
+        ([short], np.zeros((1, 4), np.int64), None),
+        ([short], np.zeros((1, 8), np.int32)[:, ::2], None),
+        ([short], read_only, None),
+        ([short], np.zeros((2, 4), np.int32), [2]),
+        ([short], np.zeros((2, 4), np.int32), [-1]),
+        ([short], np.zeros((2, 4), np.int32), [0, 1]),
+    ]:
+        for plain in (False, True):
+            library.use_reference(plain)
+            try:
+                with pytest.raises(LayoutError):
+                    rows.fill_rows(sources, out, None if at is None else np.array(at, np.int64))
+            finally:
+                library.use_reference(False)
     with pytest.raises(LayoutError):
         rows.apply(np.zeros((2, 33), np.float32), np.zeros((1, 2), np.int32))
     with pytest.raises(LayoutError):

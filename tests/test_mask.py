@@ -171,7 +171,7 @@ def test_masks_of_many_matchers_fill_their_rows() -> None:
     rows = np.full((3, BYTES.words), -1, np.int32)
     fill_masks(matchers, rows)
     assert [BYTES.unpack(row).tolist() for row in rows] == [[97], [98], [99]]
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="do not fill"):
         fill_masks(matchers, rows[:2])
 
 

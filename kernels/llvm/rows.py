@@ -13,6 +13,7 @@ from llvmlite import ir
 from sglc.kernels.llvm.build import (
     F32,
     I1,
+    I8,
     I32,
     I64,
     P8,
@@ -24,7 +25,6 @@ from sglc.kernels.llvm.build import (
     function,
     intrinsic,
     load,
-    set_bit,
     splat,
     store,
     variable,
@@ -43,9 +43,7 @@ def build() -> str:
     _combination(module, "sglc_unite", lambda b, x, y: b.or_(x, y))
     _combination(module, "sglc_intersect", lambda b, x, y: b.and_(x, y))
     _combination(module, "sglc_subtract", lambda b, x, y: b.and_(x, b.not_(y)))
-    one = _fill_row(module)
-    _fill_rows(module, one)
-    _copy_rows(module)
+    _fill_rows(module)
     _apply(module)
     return str(module)
 
@@ -74,54 +72,46 @@ def _combination(
     b.ret(b.load(total))
 
 
-def _fill_row(module: ir.Module) -> ir.Function:
-    """void f(base, ids, n, out, words): see `reference_rows.fill_row`."""
-    b = function(module, "sglc_fill_row", ir.VoidType(), P32, P32, I64, P32, I64)
-    base, ids, n, out, words = b.function.args
-    whole = b.and_(words, I64(-LANES))
-    listed = b.icmp_unsigned("==", b.ptrtoint(base, I64), I64(0))
-    with b.if_else(listed) as (empty, copied):
-        with empty:
-            with counted(b, I64(0), whole, LANES) as index:
-                store(b, splat(b, I32(0), LANES), out, index)
-            with counted(b, whole, words) as index:
-                store(b, I32(0), out, index)
-            with counted(b, I64(0), n) as index:
-                set_bit(b, out, load(b, ids, index))
-        with copied:
-            _copy(b, base, out, words)
-            with counted(b, I64(0), n) as index:
-                set_bit(b, out, load(b, ids, index), on=False)
-    b.ret_void()
-    return b.function
+_PLACE = 4
+"""int64 of a source: address of the base row or 0, address of the changes, their number, words of the row."""
 
 
-def _fill_rows(module: ir.Module, one: ir.Function) -> None:
-    """void f(sources, n, out, words): row i from (base, ids, number of ids) in sources[3 * i:]."""
-    b = function(module, "sglc_fill_rows", ir.VoidType(), P64, I64, P32, I64)
-    sources, n, out, words = b.function.args
-    with counted(b, I64(0), n) as row:
-        first = b.mul(row, I64(3))
-        base, ids, size = (load(b, sources, b.add(first, I64(place))) for place in range(3))
-        target = at(b, out, b.mul(row, words))
-        b.call(one, [b.inttoptr(base, P32), b.inttoptr(ids, P32), size, target, words])
-    b.ret_void()
+def _fill_rows(module: ir.Module) -> None:
+    """i64 f(sources, at, n, out, stride, words): see `reference_rows.fill_row`.
 
-
-def _copy_rows(module: ir.Module) -> None:
-    """void f(sources, n, out, words): row i from the words at the address sources[i]."""
-    b = function(module, "sglc_copy_rows", ir.VoidType(), P64, I64, P32, I64)
-    sources, n, out, words = b.function.args
-    with counted(b, I64(0), n) as row:
-        source = b.inttoptr(load(b, sources, row), P32)
-        _copy(b, source, at(b, out, b.mul(row, words)), words)
-    b.ret_void()
-
-
-def _copy(b: ir.IRBuilder, source: ir.Value, target: ir.Value, words: ir.Value) -> None:
-    """The C library's copy: rows lie at any multiple of 4, and it aligns what it writes."""
+    Source i goes to out + at[i] * stride, or to out + i * stride if `at` is 0. 1 is well; 0 if a source has
+    another number of words: then nothing is written.
+    """
+    b = function(module, "sglc_fill_rows", I64, P64, P64, I64, P32, I64, I64)
+    sources, at_rows, n, out, stride, words = b.function.args
+    different = variable(b, I64(0))
+    with counted(b, I64(0), n) as index:
+        own = load(b, sources, b.add(b.mul(index, I64(_PLACE)), I64(3)))
+        b.store(b.or_(b.load(different), b.xor(own, words)), different)
+    with b.if_then(b.icmp_unsigned("!=", b.load(different), I64(0)), likely=False):
+        b.ret(I64(0))
+    size = b.shl(words, I64(2))
+    in_order = b.icmp_unsigned("==", b.ptrtoint(at_rows, I64), I64(0))
+    clear = b.module.declare_intrinsic("llvm.memset", [P8, I64])
     copy = b.module.declare_intrinsic("llvm.memcpy", [P8, P8, I64])
-    b.call(copy, [b.bitcast(target, P8), b.bitcast(source, P8), b.shl(words, I64(2)), I1(0)])
+    with counted(b, I64(0), n) as index:
+        row = variable(b, index)
+        with b.if_then(b.not_(in_order)):
+            b.store(load(b, at_rows, index), row)
+        target = at(b, out, b.mul(b.load(row), stride))
+        first = b.mul(index, I64(_PLACE))
+        base, changes, count = (load(b, sources, b.add(first, I64(place))) for place in range(3))
+        # The C library's functions: rows lie at any multiple of 4, and they align what they write.
+        with b.if_else(b.icmp_unsigned("==", base, I64(0))) as (empty, copied):
+            with empty:
+                b.call(clear, [b.bitcast(target, P8), I8(0), size, I1(0)])
+            with copied:
+                b.call(copy, [b.bitcast(target, P8), b.inttoptr(base, P8), size, I1(0)])
+        pairs = b.inttoptr(changes, P32)
+        with counted(b, I64(0), b.shl(count, I64(1)), 2) as change:
+            place = b.zext(load(b, pairs, change), I64)
+            store(b, load(b, pairs, b.add(change, I64(1))), target, place)
+    b.ret(I64(1))
 
 
 def _apply(module: ir.Module) -> None:

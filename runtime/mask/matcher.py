@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Self
 
 import numpy as np
 
-from sglc.kernels.rows import copy_rows
+from sglc.kernels.rows import Source, fill_rows
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import DEAD, FINAL, Machine
-from sglc.runtime.mask.store import MaskStore
+from sglc.runtime.mask.store import Mask, MaskStore
 
-_BATCH = 32
-"""From this many rows on, one call for all is quicker than one for each."""
+_FEW = 6
+"""Below this many rows, one copy for each is quicker than one call for all."""
+_SOURCE_OF = attrgetter("source")
 
 _History = tuple[int, bytes, "_History | None"]
 """(configuration before the step, bytes of the step, the steps before)."""
@@ -165,17 +167,51 @@ class Matcher:
         return twin
 
 
-def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray) -> None:
-    """The masks of several matchers, one row each of `rows` (int32[len(matchers), ceil(V/32)]).
+def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | None = None) -> list[Mask]:
+    """Write the masks of several matchers into rows of `rows` (int32[m, ceil(V/32) or more]); return them.
 
-    Masks that are known are copied in one native call, which runs without the interpreter lock.
+    Matcher i has row i, or row at[i] (int64[n]); further words of a row are left alone. Masks that are known
+    are written in one native call, which runs without the interpreter lock. Raises ValueError if the matchers
+    do not fit the rows, or have vocabularies of different sizes.
     """
-    if len(matchers) < _BATCH or not rows.flags.c_contiguous:
-        for matcher, row in zip(matchers, rows, strict=True):
-            matcher.fill_mask(row)
-        return
-    masks = []
+    if len(matchers) < _FEW:
+        return _fill_each(matchers, rows, at)
+    found: list[Mask] = []
     for matcher in matchers:
-        store, config = matcher._store, matcher._config
-        masks.append((store.masks.get(config) or store.mask(config, matcher._account)).row)
-    copy_rows(masks, rows)
+        mask = matcher._store.masks.get(matcher._config)
+        if mask is None or mask.source is None:
+            return _fill_new(matchers, rows, at)
+        found.append(mask)
+    fill_rows(list(map(_SOURCE_OF, found)), rows, at)
+    return found
+
+
+def _fill_each(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | None) -> list[Mask]:
+    places = range(len(matchers)) if at is None else at.tolist()
+    if len(places) != len(matchers) or (at is None and len(rows) != len(matchers)):
+        raise ValueError(f"{len(matchers)} matchers do not fill {len(rows)} rows")
+    found = []
+    for matcher, place in zip(matchers, places, strict=True):
+        mask = matcher._store.mask(matcher._config, matcher._account)
+        rows[place][: len(mask.row)].data[:] = mask.view
+        found.append(mask)
+    return found
+
+
+def _fill_new(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | None) -> list[Mask]:
+    """The same where no batch has written some of the masks before."""
+    found, sources = [], []
+    for matcher in matchers:
+        store = matcher._store
+        mask = store.masks.get(matcher._config)
+        if mask is None:
+            # A mask that is new may never be needed again: it is written as it is.
+            mask = store.mask(matcher._config, matcher._account)
+            source = mask.source or Source(mask.row)
+        else:
+            source = mask.source or store.vocabulary.bases.source(mask.row)
+            mask.source = source
+        found.append(mask)
+        sources.append(source)
+    fill_rows(sources, rows, at)
+    return found

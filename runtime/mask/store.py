@@ -10,6 +10,7 @@ import numpy as np
 
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
+from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
@@ -33,6 +34,8 @@ class Mask:
     view: memoryview = field(init=False)
     """The row as the buffer that is copied quickest."""
     _count: int = -1
+    source: Source | None = field(default=None, init=False)
+    """How batches write the row, once one has (see `bases`)."""
 
     def __post_init__(self) -> None:
         self.view = self.row.data

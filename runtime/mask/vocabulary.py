@@ -13,6 +13,7 @@ import numpy as np
 
 from sglc.kernels.contract import TrieArrays
 from sglc.runtime.mask import vocabulary_cache
+from sglc.runtime.mask.bases import Bases
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.trie import Trie, build_trie
@@ -38,6 +39,8 @@ class Vocabulary:
 
         self.classes: dict[Any, Any] = {}
         """Walks over all words of a class of characters, by class and encoding; kept by mask stores."""
+        self.bases = Bases(self.words)
+        """The rows to which batches write most masks as differences."""
 
     @classmethod
     def from_tokenizer_json(cls, path: str | os.PathLike[str]) -> Vocabulary:
