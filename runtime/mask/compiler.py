@@ -30,6 +30,7 @@ from sglc.runtime.mask.nodes import (
 )
 from sglc.runtime.mask.object_nodes import ObjectNode
 from sglc.runtime.mask.object_words import ObjectParts, Option
+from sglc.runtime.mask.pattern_nodes import PatternNode, PatternTable
 from sglc.runtime.mask.span_nodes import SpanNode, SpanTable
 from sglc.runtime.mask.spelling import spelled
 from sglc.runtime.mask.text import TextTable
@@ -130,6 +131,10 @@ class Compiler:
                     )  # fmt: skip
                 return self._intern(
                     ("text", id(table), least, most), lambda: TextNode(table, least, most)
+                )  # fmt: skip
+            case t.Pattern(nfa, encoding):
+                return self._intern(
+                    ("pattern", nfa, encoding), lambda: PatternNode(PatternTable(nfa, encoding))
                 )  # fmt: skip
             case t.NotBefore(barred):
                 self.machine.looks_ahead = True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sglc.automata.term import Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable
+from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.numbered_leaf import NumberedLeaf
 from sglc.runtime.mask.spelling import ByteMoves, Move, spelled
 
 LONGEST_TEXT = 1_000_000
@@ -127,28 +128,10 @@ class SpanTable(ByteMoves):
         return b"".join([spelled(char, self.encoding) for char in text[place : place + count]])
 
 
-class SpanLeaf(LeafTable):
-    """The rows of a `SpanTable`, whose local states are numbered as they are met."""
+class SpanLeaf(NumberedLeaf):
+    """The rows of a `SpanTable`."""
 
-    def __init__(self, table: SpanTable) -> None:
-        super().__init__()
-        self.table = table
-        self.places: list[int] = []
-        self._numbers: dict[int, int] = {}
-
-    def number(self, local: int) -> int:
-        """The state of a local state of the table."""
-        found = self._numbers.get(local)
-        if found is None:
-            found = self._numbers[local] = len(self.places)
-            self.places.append(local)
-        return found
-
-    def count(self) -> int:
-        return len(self.places)
-
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
+    table: SpanTable
 
     def describe(self, state: int) -> tuple[int, int, int]:
         # From everywhere any number of characters may come, up to the end of the text.

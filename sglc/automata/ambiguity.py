@@ -10,7 +10,6 @@ answer is that nothing was found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa
@@ -22,6 +21,7 @@ from sglc.automata.counts import Counts
 from sglc.automata.dfa import nice_char
 from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
 from sglc.automata.object_states import Label, ObjectStates
+from sglc.automata.places import Chars, InPattern, InSpan, InText, Items, Parts, Units
 from sglc.automata.term import (
     Anything,
     Array,
@@ -34,6 +34,7 @@ from sglc.automata.term import (
     NotBefore,
     Nothing,
     Object,
+    Pattern,
     Property,
     Repeat,
     Rule,
@@ -46,56 +47,6 @@ from sglc.automata.term import (
 )
 
 LIMIT = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Chars:
-    """Characters still to come."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _InText:
-    """A text term after some characters; the count stops mattering where there are no bounds to meet."""
-
-    term: Text
-    state: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Items:
-    """A repeat after some items, of which those beyond the minimum do not count if there is no maximum."""
-
-    term: Repeat
-    done: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Parts:
-    """An array or object between its items or entries: in a state, with something before it or not."""
-
-    term: Array | Object
-    states: ArrayStates | ObjectStates
-    state: int
-    begun: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _InSpan:
-    """A span after characters that end at these places of its text (exclusive)."""
-
-    term: Span
-    ends: tuple[int, ...]
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """Escapes of UTF-16 units still to come: the characters of each as ranges."""
-
-    sets: tuple[tuple[tuple[int, int], ...], ...]
 
 
 class _Place:
@@ -203,17 +154,19 @@ class _Walker:
 
     def place(self, head: Any, rest: Place) -> Place:
         match head:
-            case _Chars(text):
+            case Chars(text):
                 if not text:
                     return rest
                 key: Any = (text, id(rest))
-            case _Units(sets):
+            case Units(sets):
                 if not sets:
                     return rest
                 key = (sets, id(rest))
-            case _InSpan(term, ends, count):
+            case InSpan(term, ends, count):
                 key = (id(term), ends, count, id(rest))
-            case _InText() | _Items() | _Parts():
+            case InPattern(term, state):
+                key = (id(term), state, id(rest), 2)
+            case InText() | Items() | Parts():
                 key = (id(head), id(rest), 1)
             case _:
                 key = (id(head), id(rest))
@@ -227,27 +180,27 @@ class _Walker:
             self.made[key] = build()
         return self.made[key]
 
-    def in_text(self, term: Text, state: int, count: int) -> _InText:
+    def in_text(self, term: Text, state: int, count: int) -> InText:
         if term.max_chars is None:
             count = min(count, term.min_chars)
-        return self.make((id(term), state, count), lambda: _InText(term, state, count))
+        return self.make((id(term), state, count), lambda: InText(term, state, count))
 
-    def items(self, term: Repeat, done: int) -> _Items:
+    def items(self, term: Repeat, done: int) -> Items:
         if term.maximum is None:
             done = min(done, max(term.minimum, 1))
-        return self.make((id(term), done), lambda: _Items(term, done))
+        return self.make((id(term), done), lambda: Items(term, done))
 
-    def array(self, term: Array) -> _Parts:
-        def build() -> _Parts:
+    def array(self, term: Array) -> Parts:
+        def build() -> Parts:
             counts = Counts(term.counters)
             places = [[counts.vector(arm.counts) for arm in arms] for arms in (*term.places, term.rest)]
             states = ArrayStates(places[:-1], places[-1], term.minimum, term.maximum, term.counters)
-            return _Parts(term, states, 0, False)
+            return Parts(term, states, 0, False)
 
         return self.make((id(term), "parts"), build)
 
-    def object(self, term: Object) -> _Parts:
-        def build() -> _Parts:
+    def object(self, term: Object) -> Parts:
+        def build() -> Parts:
             counts = Counts(term.counters)
             parts: list[Property | Family] = [*term.properties, *term.families]
             labels = [
@@ -258,16 +211,16 @@ class _Walker:
                 labels, number, term.clauses, term.counters, term.minimum, term.maximum,
                 term.order == "declared",
             )  # fmt: skip
-            return _Parts(term, states, 0, False)
+            return Parts(term, states, 0, False)
 
         number = len(term.properties)
         return self.make((id(term), "parts"), build)
 
-    def behind(self, parts: _Parts, state: int) -> _Parts:
+    def behind(self, parts: Parts, state: int) -> Parts:
         key = (id(parts.term), "parts", state)
-        return self.make(key, lambda: _Parts(parts.term, parts.states, state, True))
+        return self.make(key, lambda: Parts(parts.term, parts.states, state, True))
 
-    def items_of(self, parts: _Parts, rest: Place) -> Iterator[Place]:
+    def items_of(self, parts: Parts, rest: Place) -> Iterator[Place]:
         term, states, state = parts.term, parts.states, parts.state
         if not states.feasible(state):
             return
@@ -327,31 +280,38 @@ class _Walker:
         """The ways to begin a place; itself where a character comes next."""
         head, rest = place.head, place.rest
         match head:
-            case _Chars() | _Units():
+            case Chars() | Units():
                 yield place
             case Array():
                 yield self.place(self.array(head), rest)
             case Object():
                 yield self.place(self.object(separated(head)), rest)
-            case _Parts():
+            case Parts():
                 yield from self.items_of(head, rest)
             case Span():
                 if head.max_chars is None or head.min_chars <= head.max_chars:
-                    yield self.place(_InSpan(head, tuple(range(len(head.text) + 1)), 0), rest)
-            case _InSpan(term, _, count):
+                    yield self.place(InSpan(head, tuple(range(len(head.text) + 1)), 0), rest)
+            case InSpan(term, _, count):
                 if count >= term.min_chars:
                     yield rest
                 if term.max_chars is None or count < term.max_chars:
                     yield place
+            case Pattern(nfa):
+                for state in nfa.groups[0]:
+                    yield self.place(InPattern(head, state), rest)
+            case InPattern(term, state):
+                if state in term.nfa.accepting:
+                    yield rest
+                yield place
             case Bytes(data):
-                yield self.place(_Chars(data.decode("utf-8", "replace")), rest)
+                yield self.place(Chars(data.decode("utf-8", "replace")), rest)
             case Words(words):
                 for word in sorted(words):
-                    yield self.place(_Chars(word.decode("utf-8", "replace")), rest)
+                    yield self.place(Chars(word.decode("utf-8", "replace")), rest)
             case Text():
                 if head.dfa.edges:
                     yield self.place(self.in_text(head, 0, 0), rest)
-            case _InText(term, state, count):
+            case InText(term, state, count):
                 if state in term.dfa.accepting and count >= term.min_chars:
                     yield rest
                 if term.max_chars is None or count < term.max_chars:
@@ -372,14 +332,14 @@ class _Walker:
                 yield self.place(item, rest)
             case Repeat():
                 yield self.place(self.items(head, 0), rest)
-            case _Items(term, done):
+            case Items(term, done):
                 if done >= term.minimum:
                     yield rest
                 if term.maximum is None or done < term.maximum:
                     behind = self.place(self.items(term, done + 1), rest)
                     item_place = self.place(term.item, behind)
                     separator = term.separator.decode("utf-8", "replace") if done else ""
-                    yield self.place(_Chars(separator), item_place)
+                    yield self.place(Chars(separator), item_place)
             case UniqueKeys(key, value, low, high):
                 entry = Sequence((Bytes(b'"'), key, Bytes(b'": '), value))
                 entries = self.make((id(head), "entries"), lambda: Repeat(entry, low, high, b", "))
@@ -406,26 +366,31 @@ class _Walker:
     def _steps(self, place: _Place) -> Iterator[tuple[int, int, Place]]:
         head, rest = place.head, place.rest
         match head:
-            case _Chars(text):
-                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), rest)
+            case Chars(text):
+                yield ord(text[0]), ord(text[0]), self.place(Chars(text[1:]), rest)
             case Anything():
                 for low, high in ALL:
                     yield low, high, place
-            case _InText(term, state, count):
+            case InText(term, state, count):
                 for low, high, target in term.dfa.edges[state]:
                     after = self.place(self.in_text(term, target, count + 1), rest)
                     yield from self.written(low, high, term.encoding, after)
-            case _InSpan(term, ends, count):
+            case InPattern(term, state):
+                for low, high, group in term.nfa.edges[state]:
+                    for target in term.nfa.groups[group]:
+                        after = self.place(InPattern(term, target), rest)
+                        yield from self.written(low, high, term.encoding, after)
+            case InSpan(term, ends, count):
                 by_char: dict[str, list[int]] = {}
                 for end in ends:
                     if end < len(term.text):
                         by_char.setdefault(term.text[end], []).append(end + 1)
                 for char, places in sorted(by_char.items()):
-                    after = self.place(_InSpan(term, tuple(places), self.counted(term, count + 1)), rest)
+                    after = self.place(InSpan(term, tuple(places), self.counted(term, count + 1)), rest)
                     yield from self.written(ord(char), ord(char), term.encoding, after)
-            case _Units(sets):
+            case Units(sets):
                 for low, high in sets[0]:
-                    yield low, high, self.place(_Units(sets[1:]), rest)
+                    yield low, high, self.place(Units(sets[1:]), rest)
 
     @staticmethod
     def counted(term: Span, count: int) -> int:
@@ -443,17 +408,17 @@ class _Walker:
             begin = point + 1
             if encoding == "json":
                 text = spelled(point, True)
-                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
+                yield ord(text[0]), ord(text[0]), self.place(Chars(text[1:]), after)
         if begin <= high:
             yield begin, high, after
         if encoding == "json-any":
             for _, text in short_escapes(low, high):
-                yield ord(text[0]), ord(text[0]), self.place(_Chars(text[1:]), after)
+                yield ord(text[0]), ord(text[0]), self.place(Chars(text[1:]), after)
             for units in unit_escapes(low, high):
                 sets = [
                     part for unit in units for part in (((92, 92),), ((117, 117),), *map(_hexadecimal, unit))
                 ]
-                yield 92, 92, self.place(_Units(tuple(sets[1:])), after)
+                yield 92, 92, self.place(Units(tuple(sets[1:])), after)
 
     def after(self, place: Place, text: str) -> list[Place]:
         """Opened places after a text."""

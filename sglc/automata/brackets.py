@@ -15,6 +15,7 @@ from sglc.automata.term import (
     Language,
     NotBefore,
     Object,
+    Pattern,
     Repeat,
     Rule,
     Sequence,
@@ -84,7 +85,7 @@ class _Proof:
                 return self.same([_scan(word, depth, quoted) for word in words])
             case NotBefore():
                 return depth, quoted
-            case Text():
+            case Text() | Pattern():
                 inert = quoted if term.encoding != "raw" else not quoted and not _has_special(term)
                 if not inert or not depth:
                     raise _NotProved
@@ -165,5 +166,6 @@ def _scan(data: bytes, depth: int, quoted: bool) -> tuple[int, bool]:
     return depth, quoted
 
 
-def _has_special(term: Text) -> bool:
-    return any(low <= point <= high for row in term.dfa.edges for low, high, _ in row for point in _SPECIAL)
+def _has_special(term: Text | Pattern) -> bool:
+    rows = term.dfa.edges if isinstance(term, Text) else term.nfa.edges
+    return any(low <= point <= high for row in rows for low, high, _ in row for point in _SPECIAL)

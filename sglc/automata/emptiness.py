@@ -23,6 +23,7 @@ from sglc.automata.compound_words import (
 )
 from sglc.automata.dfa import char_rank
 from sglc.automata.encoding import spellings
+from sglc.automata.subsets import has_cycle
 from sglc.automata.term import (
     Anything,
     Array,
@@ -34,6 +35,7 @@ from sglc.automata.term import (
     NotBefore,
     Nothing,
     Object,
+    Pattern,
     Repeat,
     Rule,
     Sequence,
@@ -109,6 +111,8 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return (b"",)
         case Text():
             return _text_words(term, count)
+        case Pattern():
+            return _pattern_words(term, count)
         case Words(words):
             return _take(sorted(words), count)
         case Rule(name):
@@ -196,20 +200,45 @@ def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...
 
 @lru_cache(maxsize=4096)
 def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
-    """Layer by layer over the number of characters, with the best words that reach each state."""
-    edges = term.dfa.edges
-    if not edges or (term.max_chars is not None and term.max_chars < term.min_chars):
+    rows = [[(low, high, (target,)) for low, high, target in row] for row in term.dfa.edges]
+    start = (0,) if rows else ()
+    return _words_of(term, (rows, start, term.dfa.accepting), term.min_chars, term.max_chars, count)
+
+
+@lru_cache(maxsize=4096)
+def _pattern_words(term: Pattern, count: int) -> tuple[bytes, ...]:
+    nfa = term.nfa
+    rows = [[(low, high, nfa.groups[group]) for low, high, group in row] for row in nfa.edges]
+    return _words_of(term, (rows, nfa.groups[0], nfa.accepting), 0, None, count)
+
+
+_Rows = list[list[tuple[int, int, tuple[int, ...]]]]
+
+
+def _words_of(
+    term: Text | Pattern,
+    automaton: tuple[_Rows, tuple[int, ...], frozenset[int]],
+    least: int,
+    most: int | None,
+    count: int,
+) -> tuple[bytes, ...]:
+    """Layer by layer over the number of characters, with the best words that reach each state.
+
+    `automaton`: by state (lowest, highest character, targets); the states at the start; those that accept.
+    """
+    edges, start, accepting = automaton
+    if not start or (most is not None and most < least):
         return ()
     # In a trimmed automaton a word is never further away than there are states; count of them, than that
     # many times the states.
-    limit = term.min_chars + len(edges) * count
-    if term.max_chars is not None:
-        limit = min(limit, term.max_chars)
+    limit = least + len(edges) * count
+    if most is not None:
+        limit = min(limit, most)
     found: tuple[bytes, ...] = ()
-    layer: dict[int, tuple[bytes, ...]] = {0: (b"",)}
+    layer: dict[int, tuple[bytes, ...]] = dict.fromkeys(start, (b"",))
     for size in range(limit + 1):
-        if size >= term.min_chars:
-            ends = [word for state in layer if state in term.dfa.accepting for word in layer[state]]
+        if size >= least:
+            ends = [word for state in layer if state in accepting for word in layer[state]]
             found = _take((*found, *ends), count)
             if len(found) == count and all(
                 len(words[0]) >= len(found[-1]) for words in layer.values() if words
@@ -217,9 +246,11 @@ def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
                 break
         following: dict[int, list[bytes]] = {}
         for state, words in layer.items():
-            for low, high, target in edges[state]:
-                for spelling in _cheapest(low, high, term.encoding, count):
-                    following.setdefault(target, []).extend(word + spelling for word in words)
+            for low, high, targets in edges[state]:
+                for spelling in cheapest(low, high, term.encoding, count):
+                    longer = [word + spelling for word in words]
+                    for target in targets:
+                        following.setdefault(target, []).extend(longer)
         layer = {state: _take(words, count) for state, words in following.items()}
         if not layer:
             break
@@ -233,7 +264,7 @@ _REGIONS = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x21), (0x23, 0x2F)
 
 
 @lru_cache(maxsize=4096)
-def _cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes, ...]:
+def cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes, ...]:
     """Spellings of characters of a range, shortest first: `count` if there are so many."""
     points: list[int] = []
     for first, last in _REGIONS:
@@ -266,6 +297,8 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
             return False
         case Text():
             return term.max_chars is not None or dfa.is_finite(term.dfa)
+        case Pattern(nfa):
+            return not has_cycle(nfa)
         case Rule(name):
             return name not in open_rules and _finite(
                 language.rules[name], language, known, open_rules | {name}

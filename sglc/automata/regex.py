@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from sglc.automata.char_nfa import char_nfa
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_look import determinise_looks
 from sglc.automata.regex_nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex_parse import parse_regex
-from sglc.automata.regex_tree import Node, RegexError, cut, factor
-from sglc.automata.term import CharDfa
+from sglc.automata.regex_tree import Node, RegexError, cut, factor, has_look
+from sglc.automata.term import CharDfa, CharNfa
 
-__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex"]
+__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "node_nfa"]
 
 DEFAULT_LIMIT = 20_000
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
@@ -47,15 +48,28 @@ def compile_node(
     node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
 ) -> CharDfa:
     """`open_left`, `open_right`: any text may come before the match, or follow it."""
+    nfa = _nfa(node, open_left, open_right, limit)
+    if nfa.looks:
+        return determinise_looks(nfa, limit)
+    return _determinise(nfa, limit)
+
+
+def node_nfa(
+    node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
+) -> CharNfa | None:
+    """The same not made deterministic; None if nothing matches. Not for lookahead and lookbehind."""
+    if has_look(node):
+        raise RegexError(0, "a pattern with lookahead or lookbehind needs a deterministic automaton")
+    return char_nfa(_nfa(node, open_left, open_right, limit))
+
+
+def _nfa(node: Node, open_left: bool, open_right: bool, limit: int) -> Nfa:
     if open_left:
         node = cut(node, left=True)
     if open_right:
         node = cut(node, left=False)
     budget = Budget(10 * limit, limit * _WORK_PER_STATE)
-    nfa = Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
-    if nfa.looks:
-        return determinise_looks(nfa, limit)
-    return _determinise(nfa, limit)
+    return Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
 
 
 def _determinise(nfa: Nfa, limit: int) -> CharDfa:

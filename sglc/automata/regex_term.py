@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa import EMPTY_WORD, NONE, all_words, difference, intersect
-from sglc.automata.regex import DEFAULT_LIMIT, compile_node
+from sglc.automata.regex import DEFAULT_LIMIT, compile_node, node_nfa
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_parse import parse_regex
 from sglc.automata.regex_tree import (
@@ -24,14 +24,19 @@ from sglc.automata.regex_tree import (
     Look,
     Loop,
     Node,
+    RegexError,
     cut,
+    has_look,
     has_places,
     parts,
 )
-from sglc.automata.term import Choice, Encoding, Nothing, Repeat, Sequence, Term, Text
+from sglc.automata.term import Choice, Encoding, Nothing, Pattern, Repeat, Sequence, Term, Text
 
 MAX_UNROLLED = 40
 """A loop is counted rather than unrolled if it has more copies of characters."""
+
+EAGER_STATES = 2_000
+"""States, and a hundred times the work, up to which an automaton is made deterministic at once."""
 
 
 @lru_cache(maxsize=1024)
@@ -100,8 +105,16 @@ class _Terms:
         return self.sequence(items, left, right)
 
     def text(self, node: Node, left: bool = False, right: bool = False) -> Term:
-        dfa = compile_node(node, open_left=left, open_right=right, limit=self.limit)
-        return Text(dfa, self.encoding) if dfa.edges else Nothing()
+        """One automaton, deterministic unless it would be large."""
+        limit = self.limit if has_look(node) else min(self.limit, EAGER_STATES)
+        try:
+            dfa = compile_node(node, open_left=left, open_right=right, limit=limit)
+            return Text(dfa, self.encoding) if dfa.edges else Nothing()
+        except RegexError:
+            if limit == self.limit:
+                raise
+        nfa = node_nfa(node, open_left=left, open_right=right, limit=self.limit)
+        return Pattern(nfa, self.encoding) if nfa is not None else Nothing()
 
     def choice(self, node: Either, left: bool, right: bool) -> Term:
         small = tuple(arm for arm in node.arms if not _is_large(arm))
@@ -146,6 +159,8 @@ class _Terms:
         any_rounds = Loop(loop.item, 0, None, loop.position)
         whole = self.text(Join(tuple(any_rounds if item is loop else item for item in items)))
         most = None if loop.maximum is None else rest + width * loop.maximum
+        if isinstance(whole, Pattern):
+            return None
         if not isinstance(whole, Text):
             return whole
         return Text(whole.dfa, self.encoding, rest + width * loop.minimum, most)

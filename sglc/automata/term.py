@@ -35,6 +35,19 @@ class CharDfa:
 
 
 @dataclass(frozen=True, slots=True)
+class CharNfa:
+    """A trimmed automaton over code points that is not deterministic.
+
+    `edges[s]` are sorted (low, high, g): a character of the range leads to all the states of `groups[g]`.
+    Group 0 are the states at the start. Every state is reached and reaches acceptance.
+    """
+
+    edges: tuple[tuple[tuple[int, int, int], ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    accepting: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """The empty language."""
 
@@ -65,6 +78,17 @@ class Text:
     min_chars: int = 0
     max_chars: int | None = None
     greedy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Words of `nfa`, written in `encoding`; for patterns whose deterministic automaton would be too large.
+
+    It is made deterministic as far as texts go.
+    """
+
+    nfa: CharNfa
+    encoding: Encoding = "raw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +249,7 @@ class Span:
 
 Term = (
     Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
-    | Array | Object | Span | NotBefore
+    | Array | Object | Span | NotBefore | Pattern
 )  # fmt: skip
 
 

@@ -1,0 +1,155 @@
+"""The subset construction (Rabin and Scott, 1959), one state at a time, and questions about a `CharNfa`."""
+
+from __future__ import annotations
+
+from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
+from sglc.automata.dfa import TooLarge
+from sglc.automata.term import CharNfa
+
+MOST_STATES = 100_000
+"""Subsets of one automaton; a text comes to one with each character."""
+
+
+class Subsets:
+    """The deterministic automaton of a `CharNfa`; states are numbered as they are met, 0 is the start.
+
+    Raises TooLarge where a text leads to one state too many.
+    """
+
+    def __init__(self, nfa: CharNfa) -> None:
+        self.nfa = nfa
+        self.members: list[tuple[int, ...]] = []
+        self._numbers: dict[frozenset[int], int] = {}
+        self._targets: dict[frozenset[int], int] = {}
+        self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        self._everything = [_is_everything(nfa, state) for state in range(len(nfa.edges))]
+        self._loops: list[Ranges | None] = [None] * len(nfa.edges)
+        self._to(frozenset({0}))
+
+    def edges(self, state: int) -> tuple[tuple[int, int, int], ...]:
+        """Sorted, disjoint (low, high, target)."""
+        found = self._edges.get(state)
+        if found is None:
+            found = self._edges[state] = tuple(self._merged(state))
+        return found
+
+    def after(self, state: int, point: int) -> int | None:
+        """The state after a character, without looking at the others."""
+        edges = self.nfa.edges
+        groups = frozenset(
+            [
+                group
+                for member in self.members[state]
+                for low, high, group in edges[member]
+                if low <= point <= high
+            ]
+        )
+        return self._to(groups) if groups else None
+
+    def ends(self, state: int) -> bool:
+        """Whether a word may end in a state."""
+        return not self.nfa.accepting.isdisjoint(self.members[state])
+
+    def lasting(self, state: int) -> Ranges:
+        """Characters of which any number may come from a state, in any order."""
+        best: Ranges = ()
+        for member in self.members[state]:
+            loop = self._loop(member)
+            if _count(loop) > _count(best):
+                best = loop
+        return best
+
+    def _loop(self, member: int) -> Ranges:
+        found = self._loops[member]
+        if found is None:
+            nfa = self.nfa
+            found = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
+            self._loops[member] = found
+        return found
+
+    def _merged(self, state: int) -> list[tuple[int, int, int]]:
+        nfa = self.nfa
+        parts = {edge for member in self.members[state] for edge in nfa.edges[member]}
+        events: dict[int, list[int]] = {}
+        for low, high, group in parts:
+            events.setdefault(low, []).append(group)
+            events.setdefault(high + 1, []).append(-1 - group)
+        out: list[tuple[int, int, int]] = []
+        active: dict[int, int] = {}
+        start = 0
+        for point in sorted(events):
+            if active:
+                target = self._to(frozenset(active))
+                if out and out[-1][2] == target and out[-1][1] + 1 == start:
+                    out[-1] = (out[-1][0], point - 1, target)
+                else:
+                    out.append((start, point - 1, target))
+            start = point
+            for group in events[point]:
+                if group >= 0:
+                    active[group] = active.get(group, 0) + 1
+                elif active[-1 - group] == 1:
+                    del active[-1 - group]
+                else:
+                    active[-1 - group] -= 1
+        return out
+
+    def _to(self, groups: frozenset[int]) -> int:
+        """The state of the members of some groups."""
+        found = self._targets.get(groups)
+        if found is None:
+            members = frozenset().union(*[self.nfa.groups[group] for group in groups])
+            whole = [member for member in members if self._everything[member]]
+            if whole:
+                # All texts are good from here on; the others add nothing.
+                members = frozenset(whole[:1])
+            found = self._numbers.get(members)
+            if found is None:
+                if len(self.members) >= MOST_STATES:
+                    raise TooLarge(f"the pattern needs more than {MOST_STATES} states")
+                found = self._numbers[members] = len(self.members)
+                self.members.append(tuple(sorted(members)))
+            self._targets[groups] = found
+        return found
+
+
+def characters(nfa: CharNfa) -> Ranges:
+    """All the characters of its words."""
+    return ranges((low, high) for row in nfa.edges for low, high, _ in row)
+
+
+def has_cycle(nfa: CharNfa) -> bool:
+    """Whether there are infinitely many words."""
+    following = [{target for *_, group in row for target in nfa.groups[group]} for row in nfa.edges]
+    incoming = [0] * len(following)
+    for targets in following:
+        for target in targets:
+            incoming[target] += 1
+    ready = [state for state, count in enumerate(incoming) if not count]
+    done = 0
+    while ready:
+        done += 1
+        for target in following[ready.pop()]:
+            incoming[target] -= 1
+            if not incoming[target]:
+                ready.append(target)
+    return done < len(following)
+
+
+def accepts(nfa: CharNfa, text: str) -> bool:
+    subsets = Subsets(nfa)
+    state: int | None = 0
+    for char in text:
+        state = subsets.after(state, ord(char)) if state is not None else None
+    return state is not None and subsets.ends(state)
+
+
+def _is_everything(nfa: CharNfa, state: int) -> bool:
+    if state not in nfa.accepting:
+        return False
+    loop = ranges((low, high) for low, high, group in nfa.edges[state] if state in nfa.groups[group])
+    return not meet(invert(loop), ALL)
+
+
+def _count(these: Ranges) -> int:
+    return sum([high - low + 1 for low, high in these])
