@@ -1,7 +1,9 @@
-"""`read_grammar`: the door for grammars that are written down somewhere."""
+"""`read_grammar`: the door for grammars that are written down; `shipped_grammar`: those of the library."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib.resources import files
 from typing import Literal as OneOf
 
 from sglc.grammar.ebnf_reader import read_ebnf
@@ -29,3 +31,16 @@ def read_grammar(text: str, dialect: Written, start: str | None = None, name: st
     if dialect not in readers:
         raise GrammarError(f"{dialect} is no notation of grammars", hint=", ".join(readers))
     return readers[dialect](text, start, name)
+
+
+SHIPPED = ("arithmetic", "csv", "date", "email", "json", "python", "sql", "url", "xml")
+"""Grammars of the standard library. SQL is meant to be matched longest-first, the others either way."""
+
+
+@lru_cache(maxsize=len(SHIPPED))
+def shipped_grammar(name: str) -> Grammar:
+    """A grammar of the standard library. Raises GrammarError for a name that is not in it."""
+    if name not in SHIPPED:
+        raise GrammarError(f"the library has no grammar {name}", hint=", ".join(SHIPPED))
+    file = files("sglc.stdlib") / "grammars" / f"{name}.lark"
+    return read_grammar(file.read_text(encoding="utf-8"), "lark", name=f"{name}.lark")

@@ -29,6 +29,8 @@ class NotBefore(Node):
         self.table = TextTable(any_char_class(barred), "raw")
         self._kept: dict[int, tuple[int, ...]] = {}
         self._opening: set[int] = set()
+        self._next: dict[int, np.ndarray] = {}
+        self._lives: dict[State, bool] = {}
 
     def analyse(self) -> tuple[bool, bool]:
         return True, True
@@ -50,9 +52,7 @@ class NotBefore(Node):
         found = self._kept.get(config)
         if found is None:
             threads = []
-            touched = np.zeros(256, bool)
-            for low, high, _ in self.table.moves(0):
-                touched[low : high + 1] = True
+            touched = self._barred(0) >= 0
             for thread in machine.configs[config]:
                 if thread == ACCEPT or not (machine.first(machine.alone(thread)) & touched).any():
                     threads.append(thread)
@@ -61,22 +61,31 @@ class NotBefore(Node):
             found = self._kept[config] = tuple(threads)
         return found
 
-    def _barred(self, place: int) -> dict[int, int]:
-        """Next places by byte, where a character may still become a barred one."""
-        return {byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)}
+    def _barred(self, place: int) -> np.ndarray:
+        """int32[256]: the next place by byte where a character may still become a barred one, else -1."""
+        found = self._next.get(place)
+        if found is None:
+            found = self._next[place] = np.full(256, -1, np.int32)
+            for low, high, after in self.table.moves(place):
+                found[low : high + 1] = after
+        return found
 
     def _alive(self, machine: Machine, config: int, place: int) -> bool:
         """Whether a character that is not barred can be read; at most four bytes are looked at."""
-        barred = {
-            byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)
-        }
-        for byte in np.flatnonzero(machine.first(config)).tolist():
-            after = barred.get(byte)
-            if after is None:
-                return True
-            if after >= self.table.boundary and self._alive(machine, machine.step(config, byte), after):
-                return True
-        return machine.accepts(config)
+        found = self._lives.get((config, place))
+        if found is None:
+            found = self._lives[config, place] = self._finds(machine, config, place)
+        return found
+
+    def _finds(self, machine: Machine, config: int, place: int) -> bool:
+        if machine.accepts(config):
+            return True
+        barred = self._barred(place)
+        first = machine.first(config)
+        if (first & (barred < 0)).any():
+            return True
+        inside = np.flatnonzero(first & (barred >= self.table.boundary)).tolist()
+        return any(self._alive(machine, machine.step(config, byte), int(barred[byte])) for byte in inside)
 
     def _under(self, machine: Machine, config: int, place: int) -> int:
         """The configuration inside the first character, which may still become a barred one."""
@@ -87,13 +96,10 @@ class NotBefore(Node):
 
     def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
         config, place = state
-        barred = {
-            byte: after for low, high, after in self.table.moves(place) for byte in range(low, high + 1)
-        }
+        barred = self._barred(place).tolist()
         for byte, target in enumerate(machine.row(config).tolist()):
-            after = barred.get(byte)
-            if target and after is not None:
-                target = self._under(machine, target, after)
+            if target and barred[byte] >= 0:
+                target = self._under(machine, target, barred[byte])
             if target:
                 yield byte, byte, target
 
