@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.types.json import from_json
-from sglc.types.json_values import plain_json
+from sglc.types.json_membership import ordered_json
 from sglc.types.member import MemberError, is_member
 from sglc.types.type import (
     AliasType,
@@ -33,7 +33,7 @@ def coerce(value: Any, type: Type, table: TypeTable) -> Any:
         return value
     match type:
         case Json():
-            return plain_json(value)
+            return ordered_json(value, type)
         case Alternatives(arms=arms):
             return _fitting(value, arms, table)
         case TupleOf() if isinstance(value, list) and len(type.items) == len(value):
@@ -70,6 +70,16 @@ def _from_plain(value: Any, type: Type, table: TypeTable) -> Any:
         return from_json(value, type, table)
     except MemberError:
         return value
+
+
+def fault_of(value: Any, type: Type, table: TypeTable, found: MemberError) -> MemberError:
+    """What is wrong with a value that could not be coerced; of plain JSON data, with the path inside it."""
+    if isinstance(value, dict | list):
+        try:
+            from_json(value, type, table)
+        except MemberError as fault:
+            return fault
+    return found
 
 
 def _fitting(value: Any, arms: tuple[Type, ...], table: TypeTable) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sglc.runtime.vm.builtins import call_function, call_method
-from sglc.runtime.vm.coerce import coerce
+from sglc.runtime.vm.coerce import coerce, fault_of
 from sglc.runtime.vm.frame import Frame, take
 from sglc.runtime.vm.operators import BINARY, UNARY
 from sglc.runtime.vm.strand import Outcome, Strand
@@ -225,10 +225,12 @@ def do_method(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_check_type(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     program = machine.program
-    value = coerce(frame.stack[-1], program.types[a], program.table)
+    type, table = program.types[a], program.table
+    value = coerce(frame.stack[-1], type, table)
     try:
-        check_member(value, program.types[a], program.table)
+        check_member(value, type, table)
     except MemberError as fault:
-        raise failure(f"a value is outside of its type: {fault}") from None
+        why = fault_of(frame.stack[-1], type, table, fault)
+        raise failure(f"a value is outside of its type: {why}") from None
     frame.stack[-1] = value
     return None

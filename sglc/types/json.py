@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any, assert_never
 
-from sglc.types.json_values import plain_json
+from sglc.types.json_membership import ordered_json
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
     MemberError,
@@ -165,7 +165,7 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
         case Json():
-            return plain_json(data)
+            return ordered_json(data, type)
         case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):
                 raise _wrong(path, "text", data)

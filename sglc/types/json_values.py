@@ -15,7 +15,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from sglc.automata.emptiness import overlap
 from sglc.automata.term import (
     Anything,
     Arm,
@@ -114,8 +113,18 @@ def _dump(value: Any) -> str:
 @lru_cache(maxsize=256)
 def schema_language(text: str) -> Language:
     """The JSON texts that satisfy a schema, of any value if the text is empty. Raises SchemaTextError."""
+    return _compiled(text, OPTIONS)
+
+
+@lru_cache(maxsize=64)
+def schema_language_any_order(text: str) -> Language:
+    """The same with the keys of objects in any order."""
+    return _compiled(text, replace(OPTIONS, order="any"))
+
+
+def _compiled(text: str, options: SchemaOptions) -> Language:
     try:
-        return compile_schema(schema_data(text) if text else {}, OPTIONS)
+        return compile_schema(schema_data(text) if text else {}, options)
     except SchemaFault as fault:
         raise SchemaTextError(fault.reason, fault.path) from None
     except (ValueError, RecursionError) as fault:
@@ -218,37 +227,6 @@ def plain_json(value: Any) -> Any:
         case Mapping():
             return {key: plain_json(item) for key, item in value.items()}
     return value
-
-
-def json_fault(value: Any, type: Json) -> str | None:
-    """Why a value is none of the type, None if it is one."""
-    kind = _kind_fault(value, 0)
-    if kind is not None or not type.schema:
-        return kind
-    written = json_value_text(value)
-    if overlap(schema_language(type.schema), Language(Bytes(written.encode("utf-8", "replace")))) is not None:
-        return None
-    return f"{written if len(written) <= 60 else written[:57] + '...'} does not satisfy its JSON Schema"
-
-
-def _kind_fault(value: Any, depth: int) -> str | None:
-    if depth > MAX_DEPTH:
-        return f"nested deeper than {MAX_DEPTH}"
-    match value:
-        case None | bool() | int():
-            return None
-        case Decimal():
-            return None if value.is_finite() and abs(value.adjusted()) < 1_000_000 else "no finite number"
-        case str():
-            return "a text with a lone surrogate" if any("\ud800" <= c <= "\udfff" for c in value) else None
-        case list():
-            return next((f for item in value if (f := _kind_fault(item, depth + 1))), None)
-        case Mapping():
-            if not all(isinstance(key, str) for key in value):
-                return "an object whose keys are no texts"
-            parts = (part for entry in value.items() for part in entry)
-            return next((f for part in parts if (f := _kind_fault(part, depth + 1))), None)
-    return f"expected a JSON value, found a {type_name(value)}"
 
 
 def type_name(value: Any) -> str:

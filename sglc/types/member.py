@@ -11,7 +11,7 @@ from sglc.automata.dfa import accepts
 from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
 from sglc.types.given import one_of_fault, span_fault
 from sglc.types.grammar_text import grammar_fault
-from sglc.types.json_values import json_fault
+from sglc.types.json_membership import json_fault
 from sglc.types.language import declared_type, json_text, str_dfa
 from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (
@@ -64,7 +64,9 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
         case Str():
             _fail_if(path, str_fault(value, type) if isinstance(value, str) else _kind("text", value))
         case Json():
-            _fail_if(path, json_fault(value, type))
+            fault = json_fault(value, type)
+            if fault is not None:
+                raise MemberError(path + fault[0], fault[1])
         case OneOf():
             _fail_if(path, one_of_fault(value, type) if isinstance(value, str) else _kind("text", value))
         case SpanOf():

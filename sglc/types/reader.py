@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from sglc.types.given import one_of_fault, span_fault
-from sglc.types.json_values import json_fault, number_of
+from sglc.types.json_membership import json_fault
+from sglc.types.json_values import number_of
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
     constant_notation,
@@ -156,8 +157,8 @@ class Decoder:
                 return text
             case Json():
                 value = self.json()
-                if self.arms and type.schema:
-                    self.fail_if(start, json_fault(value, type))
+                if self.arms and type.schema and (fault := json_fault(value, type)) is not None:
+                    raise DecodeError(start, f"{fault[0]}: {fault[1]}" if fault[0] else fault[1])
                 return value
             case OneOf() | SpanOf():
                 text = self.string()
