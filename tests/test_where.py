@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sglc.automata.membership import is_word
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source
-from sglc.types.member import is_member
+from sglc.types.condition import bind
+from sglc.types.language import language
+from sglc.types.narrow import narrowed_language
 
 NUMBERS = st.integers(-5, 30).map(str) | st.sampled_from(["2.5", "7.0"])
 COMPARED = st.builds("{} {} {}".format, st.just("v"), st.sampled_from("< <= > >= == !=".split()), NUMBERS)
@@ -34,13 +39,44 @@ ABOUT_TEXTS = (
 )
 
 
+NAMED = (
+    st.builds("v {} {}".format, st.sampled_from("< <= > >= == !=".split()), st.sampled_from(["lo", "hi + 1"]))
+    | st.builds("lo * 2 {} v".format, st.sampled_from(["<", ">=", "!="]).map(str))
+    | st.sampled_from(["v in ns", "v not in ns", "v in lo..hi", "v % 3 == lo", "flag", "len(words) < v"])
+)
+NAMED_TEXTS = (
+    st.builds("len(v) {} {}".format, st.sampled_from("< <= > >= == !=".split()), st.sampled_from(["lo", "2"]))
+    | st.sampled_from(["v in words", "v not in words", "v == word", "word != v", "v.starts_with(word)"])
+    | st.sampled_from(["v.ends_with(word)", "v contains word", "word not in v", "flag", "v matches /a*b?/"])
+)
+ENVIRONMENTS = st.fixed_dictionaries(
+    {
+        "lo": st.integers(-4, 12),
+        "hi": st.integers(-4, 20),
+        "ns": st.lists(st.integers(-5, 26), max_size=4),
+        "flag": st.booleans(),
+        "word": st.sampled_from(["", "a", "b", "ab", "-"]),
+        "words": st.lists(st.sampled_from(WORDS), max_size=4),
+    }
+)
+
+
 def maybe_not(parts):
     return st.builds(lambda no, part: f"not ({part})" if no else part, st.booleans(), parts)
 
 
+def combined(parts):
+    """Conjunctions of parts, of which some are negated or disjunctions."""
+    either = st.lists(maybe_not(parts), min_size=2, max_size=3).map(lambda found: f"({' or '.join(found)})")
+    return st.lists(maybe_not(parts) | maybe_not(either), min_size=1, max_size=3).map(" and ".join)
+
+
 def taken(type: str, condition: str):
-    """Type of the hole, and the source of what is left of its condition."""
-    source = f'pub fn f() -> str:\n    | ?{{v: {type} where {condition}}}\n    return "${{v}}"\n'
+    """The hole's facts, the source of what is left of its condition, and the program."""
+    source = (
+        "pub fn f(lo: int, hi: int, ns: [int], flag: bool, word: str, words: [str]) -> str:\n"
+        f'    | ?{{v: {type} where {condition}}}\n    return "${{v}}"\n'
+    )
     program, found = check(Source("p.sgl", source), Library())
     codes = {d.code for d in found if d.severity == "error"}
     if codes & {"E0303", "E0304", "E0322"}:
@@ -50,32 +86,44 @@ def taken(type: str, condition: str):
     (facts,) = program.main.holes.values()
     left = [e.condition.span.text for e in facts.where]
     assert len(left) == len([d for d in found if d.code == "W0215"])
-    return facts.type, left, program
+    return facts, left, program
 
 
-def holds(condition: str, value: object) -> bool:
+def holds(condition: str, environment: dict[str, object]) -> bool:
     text = condition.replace("starts_with", "startswith").replace("ends_with", "endswith")
-    return bool(eval(text, {"v": value, "len": len}))  # the conditions above are Python's too
+    text = re.sub(r"(\w+) contains (\w+)", r"(\2 in \1)", text)
+    text = re.sub(r"(\w+) matches /(.*?)/", r"bool(fullmatch('\2', \1))", text)
+    text = text.replace("v in lo..hi", "v in range(lo, hi)")
+    # The conditions above are Python's too.
+    return bool(eval(text, {"len": len, "fullmatch": re.fullmatch, **environment}))
 
 
-def agree(type: str, condition: str, values) -> None:
-    narrow, left, program = taken(type, condition)
+def agree(type: str, condition: str, values, environment=None) -> None:
+    environment = environment or {}
+    facts, left, program = taken(type, condition)
+    legal = None
+    if facts is not None:
+        given = [eval(node.span.text, {"len": len, **environment}) for node in facts.given]
+        legal = language(facts.type, program.table)
+        if facts.condition is not None:
+            legal = narrowed_language(facts.type, program.table, bind(facts.condition, given))
     for value, inside in values:
-        wanted = inside and holds(condition, value)
-        got = narrow is not None and is_member(value, narrow, program.table)
-        assert (got and all(holds(part, value) for part in left)) == wanted, (condition, value, narrow, left)
+        here = {**environment, "v": value}
+        wanted = inside and holds(condition, here)
+        got = legal is not None and is_word(legal, str(value))
+        assert (got and all(holds(part, here) for part in left)) == wanted, (condition, here, facts, left)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(maybe_not(ABOUT_NUMBERS), min_size=1, max_size=3).map(" and ".join))
-def test_conditions_on_integers(condition):
-    agree("int in -3..25", condition, [(v, -3 <= v <= 25) for v in range(-8, 32)])
+@settings(max_examples=120, deadline=None)
+@given(combined(ABOUT_NUMBERS | NAMED), ENVIRONMENTS)
+def test_conditions_on_integers(condition, environment):
+    agree("int in -3..25", condition, [(v, -3 <= v <= 25) for v in range(-8, 32)], environment)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(maybe_not(ABOUT_TEXTS), min_size=1, max_size=3).map(" and ".join))
-def test_conditions_on_texts(condition):
-    agree("str max 5 chars", condition, [(word, True) for word in WORDS])
+@settings(max_examples=120, deadline=None)
+@given(combined(ABOUT_TEXTS | NAMED_TEXTS), ENVIRONMENTS)
+def test_conditions_on_texts(condition, environment):
+    agree("str max 5 chars", condition, [(word, True) for word in WORDS], environment)
 
 
 def test_what_the_type_can_say_is_not_left():
@@ -90,5 +138,24 @@ def test_what_the_type_can_say_is_not_left():
         ("decimal in 0..9", "v >= 1.5 and v <= 2"),
     ):
         assert taken(type, condition)[1] == []
-    assert taken("decimal in 0..9", "v > 1.5")[1] == ["v > 1.5"]
-    assert taken("int in 0..99", "v % 7 == 3 and v > 10")[1] == ["v % 7 == 3"]
+    for type, condition in (
+        ("decimal in 0..9", "v > 1.5"),
+        ("int in 0..99", "v % 7 == 3 and v > 10 or v == lo"),
+        ("str max 9 chars", "v in words and not (v.starts_with(word) or len(v) > hi - lo)"),
+        ("[int in 0..3; ..9]", "len(v) > lo or len(v) == 0"),
+    ):
+        facts, left, _ = taken(type, condition)
+        assert facts.condition is not None and left == []
+
+
+def test_what_is_left():
+    for type, condition, left in (
+        ("int in 0..99", "v > 10 and v * 2 < hi", ["v * 2 < hi"]),
+        ("str max 9 chars", "v.lower() == word and v != word", ["v.lower() == word"]),
+        ("float in 0..9", "v > lo", ["v > lo"]),
+        # What might fail is not computed before it is due.
+        ("int in 0..99", "len(ns) == 0 or v != ns[0]", ["len(ns) == 0 or v != ns[0]"]),
+        ("int in 0..99", "len(ns) > 0 and v != ns[0]", ["v != ns[0]"]),
+        ("int in 0..99", "v != ns[0] and v > lo", []),
+    ):
+        assert taken(type, condition)[1] == left

@@ -1,56 +1,82 @@
-"""Types of holes that depend on values of the run, with the values put in."""
+"""Types and conditions of holes that depend on values of the run, with the values put in."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from sglc.automata.dfa import TooLarge
 from sglc.automata.term import Language
+from sglc.bytecode.code import HoleSpec
 from sglc.runtime.vm.values import failure
-from sglc.types.given import GivenError, bind
+from sglc.types.condition import Condition, show_condition
+from sglc.types.condition import bind as bind_condition
+from sglc.types.given import GivenError, bind, why_empty
 from sglc.types.language import language
+from sglc.types.narrow import narrowed_language
 from sglc.types.type import OneOf, Type, TypeTable
 
 KEPT = 16
 """Bound types that are kept: lists and texts may be large."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A bound type and its language; `values` are kept so that their identities stay theirs."""
+    """A bound type and the language that the hole's condition leaves of it; the same as itself only.
+
+    `values` are kept so that their identities stay theirs.
+    """
 
     type: Type
+    condition: Condition | None
     language: Language
     values: tuple[Any, ...]
 
+    def why_empty(self) -> str:
+        """Why it has no value, as far as it is known."""
+        if self.condition is None:
+            return why_empty(self.type)
+        return f"none meets `{show_condition(self.condition)}`"
+
 
 class BoundTypes:
-    """Bound types by the values that they were made from. Values of the language never change."""
+    """Bound types of holes by the values that they were made from. Values of the language never change."""
 
     def __init__(self) -> None:
-        self._bound: OrderedDict[tuple[int, ...], Bound] = OrderedDict()
+        self._bound: OrderedDict[tuple[Any, ...], Bound] = OrderedDict()
 
-    def get(
-        self, index: int, type: Type, values: list[Any], stops: tuple[str, ...], table: TypeTable
-    ) -> Bound:
-        """The type number `index` with these values; raises the program's own Failure."""
-        key = (index, *map(id, values))
+    def get(self, index: int, hole: HoleSpec, type: Type, values: list[Any], table: TypeTable) -> Bound:
+        """The type of hole number `index` with these values; raises the program's own Failure."""
+        key = (index, *map(_key, values))
         found = self._bound.get(key)
         if found is not None:
             self._bound.move_to_end(key)
             return found
+        condition = None if hole.condition is None else bind_condition(hole.condition, values)
         try:
             bound = bind(type, values)
-        except GivenError as fault:
-            raise failure(str(fault)) from None
-        if isinstance(bound, OneOf):
-            _clear_ends(bound, stops)
-        found = Bound(bound, language(bound, table, surface="hole"), tuple(values))
+            if isinstance(bound, OneOf):
+                _clear_ends(bound, hole.stops)
+            if condition is None:
+                legal = language(bound, table, surface="hole")
+            else:
+                legal = narrowed_language(bound, table, condition)
+        except (GivenError, TooLarge) as fault:
+            raise failure(f"hole `{hole.name}`: {fault}") from None
+        found = Bound(bound, condition, legal, tuple(values))
         self._bound[key] = found
         if len(self._bound) > KEPT:
             self._bound.popitem(last=False)
         return found
+
+
+def _key(value: Any) -> Any:
+    """Short values by what they are, others by their identity."""
+    if isinstance(value, int | Decimal) or (isinstance(value, str) and len(value) <= 80):
+        return type(value), value
+    return id(value)
 
 
 def _clear_ends(type: OneOf, stops: tuple[str, ...]) -> None:

@@ -15,10 +15,10 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.given import Bound
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
 from sglc.types.decode import DecodeError, decode
-from sglc.types.given import why_empty
 from sglc.types.language import language
 from sglc.types.printer import print_value
 from sglc.types.type import (
@@ -174,13 +174,13 @@ def _request(
     key: Hashable
     type: Type | None = None
     given = options.given()
-    if given:
+    if given or spec.condition is not None:
         assert spec.type is not None
         bound = run.prepared.bound.get(
-            spec.type, machine.program.types[spec.type], given, spec.stops, machine.program.table
+            index, spec, machine.program.types[spec.type], given, machine.program.table
         )
-        key, described, type = bound.type, bound.language, bound.type
-        _satisfiable(machine, spec, bound.type, described)
+        key, described, type = bound, bound.language, bound.type
+        _satisfiable(machine, spec, bound, bool(given))
     elif spec.type is None:
         if candidates is None:
             raise failure(f"hole `{spec.name}` has neither a type nor options")
@@ -212,15 +212,15 @@ def _request(
     return request, values, type
 
 
-def _satisfiable(machine: Strand, spec: HoleSpec, key: Type, described: Language) -> None:
+def _satisfiable(machine: Strand, spec: HoleSpec, bound: Bound, passing: bool) -> None:
     """Refuse a bound type without any value, with the reason."""
-    request = HoleRequest(spec.name, key, described, passing=True)
+    request = HoleRequest(spec.name, bound, bound.language, passing=passing)
     try:
         empty = machine.run.prepared.constraints.value(request).is_empty
     except ConstraintError as fault:
         raise failure(f"hole `{spec.name}`: {fault}") from None
     if empty:
-        raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is legal: {why_empty(key)}")
+        raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is legal: {bound.why_empty()}")
 
 
 def _decoded(machine: Strand, spec: HoleSpec, values: dict[str, Any], type: Type | None, text: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from sglc.types.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 
@@ -63,6 +64,8 @@ class HoleSpec:
     stops: tuple[str, ...] = ()
     end_of_message: bool = True
     by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
+    condition: Condition | None = None
+    """What the mask keeps beside the type. Values of the run in it are given after those of the type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, RetryPoint
+from sglc.types import condition
 from sglc.types import type as t
 from sglc.types.values import EnumValue, RecordValue, Value
 
@@ -26,7 +27,7 @@ MAX_DIGITS = 4000
 _CLASSES: tuple[type, ...] = (
     t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
     t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json, t.FieldType, t.RecordType, t.EnumType, t.UnionType,
-    t.AliasType, ParameterSpec, HoleSpec, ErrorSpec, RetryPoint,
+    t.AliasType, ParameterSpec, HoleSpec, ErrorSpec, RetryPoint, *condition.CLASSES,
 )  # fmt: skip
 CLASSES: dict[str, type] = {cls.__name__: cls for cls in _CLASSES}
 TYPES = (

@@ -14,8 +14,9 @@ from itertools import pairwise
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
-from sglc.bytecode.verify_types import type_faults
+from sglc.bytecode.verify_types import condition_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.types.condition import given_numbers
 from sglc.types.given import given_types
 from sglc.types.type import Named, RecordType, UnionType
 
@@ -105,8 +106,11 @@ def _program_faults(program: Program) -> Iterator[str]:
         due = 0
         if hole.type is not None and 0 <= hole.type < len(program.types):
             due = len(given_types(program.types[hole.type]))
+            yield from condition_faults(hole, program.types[hole.type], program.table)
+        if hole.condition is not None:
+            due += len(given_numbers(hole.condition))
         if tuple(given) != tuple(f"given{number}" for number in range(due)) or (due and hole.mode != "gen"):
-            yield f"the hole {hole.name!r} is given other values than its type depends on"
+            yield f"the hole {hole.name!r} is given other values than it depends on"
         if given and hole.options[: len(given)] != tuple(given):
             yield f"the hole {hole.name!r} is given its values in another order"
         if not HOLE_OPTIONS.issuperset(options) or len(set(hole.options)) != len(hole.options):

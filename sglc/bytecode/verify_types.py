@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sglc.automata.dfa import TooLarge
+from sglc.automata.regex import RegexError, compile_regex
+from sglc.bytecode.code import HoleSpec
+from sglc.types.condition import Matches, atoms, given_numbers
 from sglc.types.given import given_types
 from sglc.types.grammar_text import stored_fault
 from sglc.types.json_values import SchemaTextError, schema_text_of
+from sglc.types.language import LanguageError
+from sglc.types.narrow import is_expressible
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -186,3 +192,22 @@ def _finite(type_: Type, finite: set[str]) -> bool:
         case Alternatives(arms=arms):
             return any(_finite(arm, finite) for arm in arms)
     return True
+
+
+def condition_faults(hole: HoleSpec, type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[str]:
+    """What is wrong with the condition that the mask of a hole keeps."""
+    condition = hole.condition
+    if condition is None:
+        return
+    first = len(given_types(type_))
+    numbers = given_numbers(condition)
+    if numbers != set(range(first, first + len(numbers))):
+        yield f"the values that the condition of hole {hole.name!r} depends on are not numbered in order"
+    try:
+        if hole.mode != "gen" or not is_expressible(type_, condition, table):
+            yield f"no mask can keep the condition of hole {hole.name!r}"
+        for part in atoms(condition):
+            if isinstance(part, Matches):
+                compile_regex(part.pattern)
+    except (LanguageError, RegexError, TooLarge) as fault:
+        yield f"the condition of hole {hole.name!r}: {fault}"

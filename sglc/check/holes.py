@@ -33,7 +33,7 @@ from sglc.check.state import HoleNode, Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.types.given import ended_before, erased
+from sglc.types.given import ended_before, erased, given_types
 from sglc.types.printer import print_value
 from sglc.types.type import Alternatives, Constant, Named, Optional, RecordType, SpanOf, Str, Type, UnionType
 
@@ -58,11 +58,10 @@ class Holes(HoleOptions):
         """A gen, choose or select as an expression: it has no name of its own."""
         self.function.gens += 1
         found = self.fill(node, f"gen{self.function.gens}", None, node.span, END_OF_LINE)
-        left = self.where_late.pop(id(node), None)
-        if left:
+        if id(node) in self.where_late:
             self.open()
-            local = self.bind(left, ast.Name("it", node.span), found, "it", hole=node)
-            self.late_conditions(node, left, local)
+            local = self.bind(self.where_late[id(node)], ast.Name("it", node.span), found, "it", hole=node)
+            self.late_conditions(node, local)
             self.close()
         return found
 
@@ -91,9 +90,7 @@ class Holes(HoleOptions):
         if self.function.forks:
             holes = self.function.forks[-1].holes
             holes[:] = [h for h in holes if h[0] != local.name] + [(local.name, local.type)]
-        left = self.where_late.pop(id(content), None)
-        if left:
-            self.late_conditions(content, left, local)
+        self.late_conditions(content, local)
 
     def fill(
         self, node: HoleNode, name: str, label: str | None, span: Span, follow: Follow
@@ -105,16 +102,24 @@ class Holes(HoleOptions):
         if isinstance(node, ast.Gen):
 
             def gen() -> ExpressionType:
-                found = self._gen(node, name, follow, options)
-                if self.where_left:
-                    self.where_late[id(node)] = self.where_left
+                type, given = self.hole_type(node.type)
+                found = self._gen(node, name, type, follow, options)
+                facts = self.module.holes[id(node)]
+                condition = None
+                if facts.type is not None and self.facts.sound(facts.type):
+                    condition = self.kept_condition(facts.type, node)
+                self.module.holes[id(node)] = replace(facts, given=given, condition=condition)
+                if self.where_left or self.where_kept:
+                    kept = [part for part, _ in self.where_kept]
+                    self.where_late[id(node)] = self.where_left, kept, self.where_base
                 return found
 
             return self.hole_where(node, label, gen)
         return self._choice(node, name, follow, options)
 
-    def _gen(self, node: ast.Gen, name: str, follow: Follow, options: dict[str, Any]) -> ExpressionType:
-        type, given = self.hole_type(node.type)
+    def _gen(
+        self, node: ast.Gen, name: str, type: Type, follow: Follow, options: dict[str, Any]
+    ) -> ExpressionType:
         for text, span in options.get("until", ()):
             plain = expand(type, self.table)
             if isinstance(plain, Unknown):
@@ -136,8 +141,8 @@ class Holes(HoleOptions):
         if report_empty(self.program, facts, type, span):
             self._note(node, name, type, follow)
             return type
-        if given:
-            return self._given_hole(node, name, type, given, follow, options)
+        if given_types(type):
+            return self._given_hole(node, name, type, follow, options)
         if follow.text and is_bare_text(facts, type):
             plain = expand(type, self.table)
             assert isinstance(plain, Str)
@@ -158,7 +163,6 @@ class Holes(HoleOptions):
         node: ast.Gen,
         name: str,
         type: Type,
-        given: tuple[ast.Expression, ...],
         follow: Follow,
         options: dict[str, Any],
     ) -> ExpressionType:
@@ -170,7 +174,6 @@ class Holes(HoleOptions):
         if not follow.text:
             self._junction(node, name, type, follow)
         self._note(node, name, type, follow)
-        self.module.holes[id(node)] = replace(self.module.holes[id(node)], given=given)
         self.function.generated.append((type, node.type.span))
         return erased(type)
 

@@ -1,9 +1,10 @@
 """`where`: conditions on a value, taken into the type where that says exactly the same.
 
 A condition is a conjunction. Each part that speaks of the value and of values known now becomes a bound, a
-pattern or a set of words, so that the model can write nothing else. What is left of a hole's condition is
-asked when its value is complete: a value that fails is drawn again without it, a few times, and is then
-`Rejected`. A declared type has no such moment, so there all of it must be taken in.
+pattern or a set of words, so that the model can write nothing else. Parts of a hole's condition that compare
+with values of the run are kept by its mask, which is made when they are known. What is left is asked when the
+value is complete: a value that fails is drawn again without it, a few times, and is then `Rejected`. A
+declared type has neither moment, so there all of it must be taken in.
 """
 
 from __future__ import annotations
@@ -14,17 +15,22 @@ from decimal import Decimal
 from math import ceil, floor, lcm
 from typing import Any
 
+from sglc.automata.dfa import TooLarge
+from sglc.automata.emptiness import is_empty
 from sglc.check.given_types import GivenTypes
-from sglc.check.relations import expand
+from sglc.check.mask_conditions import FLIPPED, ConditionWriter, mentions
+from sglc.check.relations import UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import HoleNode, Local, ModuleState, ProgramState
 from sglc.syntax import ast
 from sglc.types import type as t
+from sglc.types.condition import All, Condition, given_numbers
+from sglc.types.given import GivenError, given_types
 from sglc.types.member import is_member
+from sglc.types.narrow import is_expressible, narrowed_language
 
 ATTEMPTS = 8
 """How often a hole is drawn again because of its `where`."""
-FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 OPPOSITE = {
     "<": ">=",
     "<=": ">",
@@ -42,6 +48,10 @@ Taken = tuple[t.Type | None, bool]
 NOT_TAKEN: Taken = (None, False)
 
 
+Late = tuple[list[ast.Expression], list[ast.Expression], ExpressionType]
+"""Of the conditions of a hole: what is left, what its mask keeps, and the type that they speak of."""
+
+
 class Predicates(GivenTypes):
     """Conditions of types and holes. `it` is the value; in a hole its name is too."""
 
@@ -49,17 +59,22 @@ class Predicates(GivenTypes):
     where_top: ast.TypeExpression | None = None
     """The whole type of the hole that is being checked: only its condition can be left for later."""
     where_left: list[ast.Expression]
+    where_kept: list[tuple[ast.Expression, Condition]]
+    """Parts of its condition that its mask keeps."""
 
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         super().__init__(program, module)
-        self.where_left = []
-        self.where_late: dict[int, list[ast.Expression]] = {}
-        """What is left of the conditions of holes, by identity, until their values have a variable."""
+        self.where_left, self.where_kept = [], []
+        self.where_base: ExpressionType = UNKNOWN
+        self.where_late: dict[int, Late] = {}
+        """By the identity of the hole, until its value has a variable."""
 
     def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
         """The type with a condition taken in. What is left is kept for the hole, or reported."""
         if isinstance(type, Unknown):
             return type
+        if node is self.where_top and not self.where_left and not self.where_kept:
+            self.where_base = type
         left = list(_conjuncts(condition))
         changed = True
         while changed:
@@ -72,7 +87,7 @@ class Predicates(GivenTypes):
                 if not whole:
                     left.append(part)
         if node is self.where_top:
-            self.where_left += left
+            self._keep(type, left)
             return type
         for part in left:
             self._unavailable(
@@ -81,25 +96,69 @@ class Predicates(GivenTypes):
             )  # fmt: skip
         return type
 
+    def _keep(self, type: t.Type, left: list[ast.Expression]) -> None:
+        """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""
+        sure = True
+        assert self.given is not None
+        for part in left:
+            mark = len(self.given)
+            found = ConditionWriter(self, self.where_names).write(part, sure=sure)
+            if found is not None and is_expressible(type, found, self.table):
+                self.where_kept.append((part, found))
+            else:
+                del self.given[mark:]
+                self.where_left.append(part)
+            # What stands after a condition on something else is asked only where that holds.
+            sure = sure and mentions(part, self.where_names)
+
+    def kept_condition(self, type: t.Type, node: ast.Gen) -> Condition | None:
+        """What the mask of the hole keeps beside its type; reports it where nothing is left."""
+        if not self.where_kept:
+            return None
+        condition = All(tuple(part for _, part in self.where_kept))
+        if given_numbers(condition) or given_types(type):
+            return condition
+        try:
+            empty = is_empty(narrowed_language(type, self.table, condition))
+        except (GivenError, TooLarge) as fault:
+            self.program.report("E0305", f"no mask can keep this condition: {fault}", node.span)
+            return None
+        if empty:
+            self.program.report(
+                "E0303", "no value of the type meets the condition", self.where_kept[0][0].span,
+                label="nothing can be written here",
+                reason=f"it is asked of {said(type)}",
+            )  # fmt: skip
+            return None
+        return condition
+
     def hole_where(self, node: ast.Gen, name: str | None, action: Callable[[], Any]) -> Any:
         """Do something while the conditions of this hole's type may be left for later."""
-        outer = self.where_names, self.where_top, self.where_left
+        outer = self.where_names, self.where_top, self.where_left, self.where_kept
         self.where_names = ("it",) if name is None else ("it", name)
-        self.where_top, self.where_left = node.type, []
+        self.where_top, self.where_left, self.where_kept = node.type, [], []
         try:
             return action()
         finally:
-            self.where_names, self.where_top, self.where_left = outer
+            self.where_names, self.where_top, self.where_left, self.where_kept = outer
 
-    def late_conditions(self, node: HoleNode, left: list[ast.Expression], local: Local) -> None:
-        """Check what is left, and keep it with the hole as conditions that draw it again."""
+    def late_conditions(self, node: HoleNode, local: Local) -> None:
+        """Check the conditions of a hole as such, and keep what is left as conditions that draw it again."""
+        if id(node) not in self.where_late:
+            return
+        left, kept, base = self.where_late.pop(id(node))
         scope = self.function.scope
         found = []
-        for part in left:
+        # The conditions speak of values that they have not narrowed.
+        narrow, local.type = local.type, base
+        for part in (*kept, *left):
             self.open()
             self.function.scope.names.setdefault("it", local)
             self.condition(part)
             self.close()
+            scope.narrowed.update(self.narrowings(part, True))
+        local.type = narrow
+        for part in left:
             count = ast.Number(ATTEMPTS, part.span)
             ensure = ast.Ensure(
                 True, None, part, None, ast.Retry(count, "resample", part.span), None, part.span
@@ -113,11 +172,8 @@ class Predicates(GivenTypes):
                 reason=f"a value that fails is drawn again, {ATTEMPTS} times at most, then `Rejected`",
                 severity="note",
             )  # fmt: skip
-        scope.narrowed.update(
-            {path: kind for part in left for path, kind in self.narrowings(part, True).items()}
-        )
         facts = self.module.holes.get(id(node))
-        if facts is not None:
+        if facts is not None and found:
             self.module.holes[id(node)] = replace(facts, slot=local.slot, where=tuple(found))
 
 
@@ -173,7 +229,7 @@ class _Taking:
 
     def known(self, node: ast.Expression) -> tuple[bool, Any]:
         """The value of an expression that does not speak of the hole, if it is known now."""
-        if self.mentions(node):
+        if mentions(node, self.names):
             return False, None
         mark = len(self.checker.program.diagnostics)
         found = self.checker.infer(node)
@@ -181,14 +237,6 @@ class _Taking:
             del self.checker.program.diagnostics[mark:]  # it is checked as a whole later
             return False, None
         return self.checker.fold(node)
-
-    def mentions(self, node: Any) -> bool:
-        if isinstance(node, tuple):
-            return any(self.mentions(item) for item in node)
-        if isinstance(node, ast.Reference):
-            return node.name in self.names
-        fields = getattr(type(node), "__dataclass_fields__", {})
-        return any(self.mentions(getattr(node, name)) for name in fields if name not in ("span", "name"))
 
     def text(self, node: ast.Expression) -> str | None:
         known, value = self.known(node)
@@ -263,7 +311,7 @@ class _Taking:
     def compared(
         self, plain: ExpressionType, operator: str, left: ast.Expression, right: ast.Expression
     ) -> Taken:
-        if self.mentions(right):
+        if mentions(right, self.names):
             left, right, operator = right, left, FLIPPED[operator]
         known, bound = self.known(right)
         if not known:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sglc.syntax import ast
+from sglc.types.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
 
@@ -149,9 +150,11 @@ class HoleFacts:
     end_of_message: bool
     slot: str | None
     given: tuple[ast.Expression, ...] = ()
-    """What gives the values that the type depends on, by their numbers."""
+    """What gives the values that the type and the condition depend on, by their numbers."""
+    condition: Condition | None = None
+    """What its mask keeps beside the type."""
     where: tuple[ast.Ensure, ...] = ()
-    """Conditions on the value that its type does not say; each draws the hole again."""
+    """Conditions on the value that its mask does not keep; each draws the hole again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,11 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "W0215",
         "a condition that is checked when the value is complete",
-        "Comparisons with known values, lengths, patterns, known words and divisors become part of the mask: "
-        "the model can write nothing else. Other conditions of `where` are checked on the finished value, "
-        "which is drawn again without it where it fails, and is `Rejected` in the end.",
-        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 7 == 3}\n    return n\n",
-        "pub fn f() -> int:\n    | ?{n: int in 0..99 where n % 7 == 0 and n > 10}\n    return n\n",
+        "Comparisons of the value, its length or a field with other values, patterns, known words, "
+        "beginnings, parts and remainders, and `and`, `or`, `not` of these, become part of the mask when "
+        "their values are known: the model can write nothing else. Other conditions of `where` are checked "
+        "on the finished value, which is drawn again without it where it fails, and is `Rejected` in the end.",
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where w.lower() == w}\n    return w\n",
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where w matches /[^A-Z]*/}\n    return w\n",
     ),
 )

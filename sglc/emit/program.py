@@ -28,6 +28,7 @@ def emit(module: Module) -> Program:
             stops=hole.stops,
             end_of_message=hole.end_of_message,
             by=hole.by,
+            condition=hole.condition,
         )
         for hole in module.holes
     )

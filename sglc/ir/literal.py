@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sglc.ir.module import ErrorInfo, HoleInfo
+from sglc.types import condition
 from sglc.types import type as t
 from sglc.types.values import EnumValue, RecordValue
 
@@ -23,7 +24,7 @@ CLASSES: dict[str, type] = {
     for cls in (
         t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.Constant, t.ListOf, t.MapOf, t.TupleOf, t.Optional,
         t.Alternatives, t.Named, t.OneOf, t.SpanOf, t.Json, t.FieldType, t.RecordType, t.EnumType,
-        t.UnionType, t.AliasType, EnumValue, RecordValue, HoleInfo, ErrorInfo,
+        t.UnionType, t.AliasType, EnumValue, RecordValue, HoleInfo, ErrorInfo, *condition.CLASSES,
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Literal
 from sglc.ir.ops import Op
 from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
+from sglc.types.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 
@@ -59,6 +60,7 @@ class HoleInfo:
     stops: tuple[str, ...] = ()
     end_of_message: bool = True
     by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
+    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class Holes(Patterns):
                 facts.stops,
                 facts.end_of_message,
                 by,
+                facts.condition,
             )
         )
         slot = facts.slot if facts.slot is not None else self.build.fresh_slot("hole")

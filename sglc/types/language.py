@@ -143,7 +143,7 @@ def _cached_language(
 def _build(
     type: Type, declared: tuple[tuple[str, DeclaredType], ...], shared: frozenset[str], surface: Surface
 ) -> Language:
-    builder = _Builder(dict(declared), shared)
+    builder = LanguageBuilder(dict(declared), shared)
     builder.check_aliases()
     root = builder.raw(type) if surface == "hole" else builder.json(type)
     for name in empty_rules(builder.rules):
@@ -255,7 +255,7 @@ def _finite(texts: list[str]) -> Term:
 # --- the builder --------------------------------------------------------------------------------------------
 
 
-class _Builder:
+class LanguageBuilder:
     def __init__(self, table: TypeTable, shared: frozenset[str]) -> None:
         self.table = table
         self.shared = shared
