@@ -109,6 +109,10 @@ class FrozenStore:
         """A configuration of the machine as one of this store."""
         return config if config <= FINAL else config + self.known
 
+    def kept(self, config: int) -> Mask | None:
+        """The mask of a configuration if it is at hand."""
+        return self.masks.get(config)
+
     def mask(self, config: int, account: Account | None = None) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)

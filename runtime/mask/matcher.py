@@ -178,7 +178,8 @@ def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | N
         return _fill_each(matchers, rows, at)
     found: list[Mask] = []
     for matcher in matchers:
-        mask = matcher._store.masks.get(matcher._config)
+        store, config = matcher._store, matcher._config
+        mask = store.masks.get(config) or store.kept(config)
         if mask is None or mask.source is None:
             return _fill_new(matchers, rows, at)
         found.append(mask)
@@ -203,7 +204,7 @@ def _fill_new(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | No
     found, sources = [], []
     for matcher in matchers:
         store = matcher._store
-        mask = store.masks.get(matcher._config)
+        mask = store.kept(matcher._config)
         if mask is None:
             # A mask that is new may never be needed again: it is written as it is.
             mask = store.mask(matcher._config, matcher._account)

@@ -83,6 +83,10 @@ class MaskStore:
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
 
+    def kept(self, config: int) -> Mask | None:
+        """The mask of a configuration if it is known."""
+        return self.masks.get(config) or self.masks.get(self.machine.known_untraced(config))
+
     def mask(self, config: int, account: Account) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)
