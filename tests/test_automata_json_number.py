@@ -6,6 +6,7 @@ import json
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import lcm, prod
 
 import pytest
 from hypothesis import example, given, settings
@@ -96,6 +97,17 @@ def exponents(draw: st.DrawFn, power: int) -> str:
     return draw(st.sampled_from("eeE")) + draw(st.sampled_from(signs)) + str(abs(power)).zfill(size)
 
 
+def number_of_classes(numbers: NumberSet) -> int:
+    """In how many ways strings of digits differ to the steps."""
+    wanted = [*([Decimal(1)] if numbers.integer else []), *numbers.multiples]
+    places = max(
+        (max(-int(d.normalize().as_tuple().exponent), 0) for d in (*wanted, *numbers.avoided)), default=0
+    )
+    scaled = [int(step * 10**places) for step in (*wanted, *numbers.avoided)]
+    divisors = [lcm(*scaled[: len(wanted)])] if wanted else []
+    return prod(len(divisor(number).following) for number in divisors + sorted(set(scaled[len(wanted) :])))
+
+
 def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
     """What the documentation says of the spellings of sets, in other words."""
     parts = re.fullmatch(r"-?(0|[1-9]\d*)(?:\.(\d+))?(?:([eE])([+-]?)(\d+))?", text)
@@ -116,6 +128,7 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
     elif len(power) > 3:
         return False
     value = abs(mantissa) * Fraction(10) ** int(sign + power)
+    classes = number_of_classes(numbers)
     stepped = numbers.integer or numbers.multiples or numbers.avoided
     if (
         stepped
@@ -128,8 +141,8 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
         return False
     if len(whole) == 1 and whole != "0":
         least, greatest = Fraction(Decimal("5e-324")), Fraction(Decimal("1.7976931348623157e308"))
-        return least <= value <= greatest and not (stepped and len(fraction) > 16)
-    if spelling == "canonical" or len(whole) > 4 or (stepped and len(fraction) > 4):
+        return least <= value <= greatest and not (stepped and len(fraction) > 16) and classes <= 32
+    if spelling == "canonical" or classes > 4 or len(whole) > 4 or (stepped and len(fraction) > 4):
         return False
     zeros = len(fraction) - len(fraction.lstrip("0")) if whole == "0" else 0
     return zeros <= 4 and (not mantissa or Fraction(Decimal("1e-307")) <= value <= Fraction(Decimal("1e308")))

@@ -20,7 +20,8 @@ from sglc.automata.term import CharDfa
 
 __all__ = ["MAX_EXCLUDED", "MAX_SIZE", "NumberError", "NumberSet", "number_text"]
 
-Spelling = Literal["canonical", "any"]
+Spelling = Literal["canonical", "any", "plain"]
+"""`plain`: any, without an exponent."""
 
 MAX_SIZE = 1_000
 """Digits and powers of ten that a bound, step or excluded value may have."""
@@ -177,7 +178,7 @@ def _text(numbers: NumberSet, spelling: Spelling) -> CharDfa:
     interval = Interval(numbers.low, numbers.low_open, numbers.high, numbers.high_open)
     base = replace(numbers, excluded=())
     excluded = tuple(value for value in numbers.excluded if base.contains(value))
-    return spell(interval, steps, excluded, integer=numbers.integer, canonical=spelling == "canonical")
+    return spell(interval, steps, excluded, integer=numbers.integer, spelling=spelling)
 
 
 def _checked(value: Decimal) -> Decimal:

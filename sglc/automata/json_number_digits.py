@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 
 from sglc.automata.charset import Ranges
 from sglc.automata.remainder import NumberError, divisor
@@ -59,6 +60,14 @@ class Steps:
     def none(self) -> bool:
         return self.multiple is None and not self.avoided
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (*(() if self.multiple is None else (self.multiple,)), *self.avoided)
+
+    def classes(self) -> int:
+        """Of how many kinds digit strings are, at most."""
+        return prod(len(divisor(number).following) for number in self.numbers)
+
 
 class Table:
     """The rows of an automaton in the making: states are given as tuples and explored once."""
@@ -85,9 +94,8 @@ class Divisibility:
 
     def __init__(self, steps: Steps) -> None:
         self.places = steps.places
-        numbers = (*(() if steps.multiple is None else (steps.multiple,)), *steps.avoided)
         self.wants = steps.multiple is not None
-        self.divisors = [divisor(number) for number in numbers]
+        self.divisors = [divisor(number) for number in steps.numbers]
         self.first = (0,) * len(self.divisors)
 
     def after(self, classes: tuple[int, ...], digit: int) -> tuple[int, ...]:

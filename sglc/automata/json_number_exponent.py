@@ -28,7 +28,6 @@ LONG_PLACES = 16
 """Digits behind the point, where there are steps, if one digit is before it: a double has 17."""
 SHORT_SIZE = 4
 """Digits before the point, zeros behind it, and digits behind it where there are steps, otherwise."""
-EXPONENT_CLASSES = 100
 GREATEST_DOUBLE = Decimal("1.7976931348623157e308")
 LEAST_DOUBLE = Decimal("5e-324")
 GREATEST = Decimal("1e308")
@@ -40,8 +39,6 @@ def exponent_spellings(interval: Interval, steps: Steps, *, normal: bool, canoni
     """`normal`: one digit other than zero before the point."""
     table = Table()
     divisibility = Divisibility(steps)
-    if any(len(each.following) > EXPONENT_CLASSES for each in divisibility.divisors):
-        return CharDfa((), frozenset())
     exponents = _Exponents(table, canonical=canonical)
     _Mantissas(interval, divisibility, exponents, normal=normal).add(table.rows[0])
     negative = dict(table.rows[0])

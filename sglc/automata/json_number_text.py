@@ -10,44 +10,50 @@ Which spellings there are, for every set alike, and of these exactly the ones wh
   the point or up to 4 zeros behind it, for values of 1e-307 to 1e308, and zero;
 * of the numbers with an exponent but zero, where there are steps (integers, multiples): at most 16 digits
   follow the point (at most 4 where the first digit is not before it, alone), the last of them is no zero, no
-  negative exponent follows a zero; none at all if the steps have more than 100 classes of digit strings;
+  negative exponent follows a zero; none at all if the steps have more than 32 classes of digit strings, only
+  those with one digit other than zero before the point if they have more than 4;
 * all JSON numbers with exponents of at most three digits, where `any` spelling meets a set of all numbers.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import reduce
 
-from sglc.automata.dfa import difference, union
+from sglc.automata.dfa import united
 from sglc.automata.json_number_digits import Interval, Steps
 from sglc.automata.json_number_exponent import exponent_spellings
 from sglc.automata.json_number_plain import plain_spellings
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
 
+MANY_CLASSES = 32
+FEW_CLASSES = 4
+
 
 def spell(
-    interval: Interval, steps: Steps, excluded: tuple[Decimal, ...], *, integer: bool, canonical: bool
+    interval: Interval, steps: Steps, excluded: tuple[Decimal, ...], *, integer: bool, spelling: str
 ) -> CharDfa:
-    if interval.everything and steps.none and not excluded and not canonical:
+    canonical = spelling == "canonical"
+    if spelling == "any" and interval.everything and steps.none and not excluded:
         return compile_regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-    whole = integer and canonical
-    found = plain_spellings(interval, steps, whole)
-    if not whole:
-        found = union(found, exponent_spellings(interval, steps, normal=True, canonical=canonical))
-        if not canonical:
-            found = union(found, exponent_spellings(interval, steps, normal=False, canonical=False))
-    if excluded:
-        points = []
-        for value in excluded:
-            point = Interval(value, False, value, False)
-            points.append(spell(point, Steps(0, None, ()), (), integer=False, canonical=canonical))
-        found = difference(found, _united(points))
+    points = [
+        part
+        for value in excluded
+        for part in _parts(Interval(value, False, value, False), _NO_STEPS, False, spelling)
+    ]
+    return united(_parts(interval, steps, integer and canonical, spelling), points)
+
+
+_NO_STEPS = Steps(0, None, ())
+
+
+def _parts(interval: Interval, steps: Steps, whole: bool, spelling: str) -> list[CharDfa]:
+    """The spellings of one set, kind by kind."""
+    found = [plain_spellings(interval, steps, whole)]
+    classes = steps.classes()
+    canonical = spelling == "canonical"
+    if not whole and spelling != "plain" and classes <= MANY_CLASSES:
+        found.append(exponent_spellings(interval, steps, normal=True, canonical=canonical))
+        if not canonical and classes <= FEW_CLASSES:
+            found.append(exponent_spellings(interval, steps, normal=False, canonical=False))
     return found
-
-
-def _united(parts: list[CharDfa]) -> CharDfa:
-    while len(parts) > 1:
-        parts = [reduce(union, parts[at : at + 2]) for at in range(0, len(parts), 2)]
-    return parts[0]

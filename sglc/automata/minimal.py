@@ -1,8 +1,7 @@
 """From a deterministic automaton over blocks of code points to the canonical `CharDfa`.
 
 Trims, minimises and numbers the states. Minimising is bottom-up hash-consing where the only cycles are loops
-at one state (counted patterns, literals, numbers: linear), and Hopcroft's partition refinement (1971)
-otherwise.
+at one state (counted patterns, literals, numbers: linear), and partition refinement otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> 
         return CharDfa((), frozenset())
     rows = {s: {b: t for b, t in table[s].items() if t in alive} for s in alive}
     order = _loops_only_order(rows)
-    merged = _merge_bottom_up(rows, accepting, order) if order is not None else _hopcroft(rows, accepting)
+    merged = _merge_bottom_up(rows, accepting, order) if order is not None else _refined(rows, accepting)
     return _numbered(rows, accepting, merged, blocks)
 
 
@@ -79,63 +78,78 @@ def _merge_bottom_up(
     """State to representative. A representative's loops lead to itself literally, never to an equal twin."""
     merged: dict[int, int] = {}
     known: dict[tuple[bool, frozenset[tuple[int, int]]], int] = {}
-    rest: dict[int, dict[int, int]] = {}
+    looping: dict[int, dict[int, int]] = {}
     for state in order:
         accept = state in accepting
         row = {b: merged.get(t, state) for b, t in rows[state].items()}
-        for target in set(row.values()):
+        targets = set(row.values())
+        for target in targets:
             # The state may be an unrolled copy of a loop it leads into.
-            if target != state and accept == (target in accepting):
-                folded = {b: target if t == state else t for b, t in row.items()}
-                if folded == rest[target]:
+            rest = looping.get(target)
+            if rest is not None and len(rest) == len(row) and accept == (target in accepting):
+                folded = {b: target if t == state else t for b, t in row.items()} if state in targets else row
+                if folded == rest:
                     merged[state] = target
                     break
         else:
-            key = (accept, frozenset((b, -1 if t == state else t) for b, t in row.items()))
+            if state in targets:
+                key = (accept, frozenset([(b, -1 if t == state else t) for b, t in row.items()]))
+            else:
+                key = (accept, frozenset(row.items()))
             found = known.setdefault(key, state)
             merged[state] = found
-            if found == state:
-                rest[state] = row
+            if found == state and state in targets:
+                looping[state] = row
     return merged
 
 
-def _hopcroft(rows: dict[int, dict[int, int]], accepting: set[int]) -> dict[int, int]:
-    before: dict[int, dict[int, list[int]]] = {}
-    for state, row in rows.items():
-        for block, target in row.items():
-            before.setdefault(target, {}).setdefault(block, []).append(state)
-    final = {state for state in rows if state in accepting}
-    groups: list[set[int]] = [group for group in (final, set(rows) - final) if group]
-    # Transitions may be missing, so the missing ones are a split of their own: all groups start as splitters.
-    group_of = {state: index for index, group in enumerate(groups) for state in group}
-    work = list(range(len(groups)))
-    queued = set(work)
-    while work:
-        index = work.pop()
-        queued.discard(index)
-        arrivals: dict[int, list[int]] = {}
-        for target in groups[index]:
-            for block, states in before.get(target, {}).items():
-                arrivals.setdefault(block, []).extend(states)
-        for states in arrivals.values():
-            touched: dict[int, set[int]] = {}
+def _refined(rows: dict[int, dict[int, int]], accepting: set[int]) -> dict[int, int]:
+    """State to representative, by splitting groups until all of a group agree about every block.
+
+    Where a group is split its largest part keeps its number, so a state is looked at again only if one of its
+    targets went to a part of at most half the size: O(n log n) looks (Hopcroft 1971).
+    """
+    labels = {state: tuple(sorted(row)) for state, row in rows.items()}
+    targets = {state: [rows[state][block] for block in labels[state]] for state in rows}
+    before: dict[int, set[int]] = {state: set() for state in rows}
+    for state, these in targets.items():
+        for target in these:
+            before[target].add(state)
+    first: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
+    for state in rows:
+        first.setdefault((state in accepting, labels[state]), []).append(state)
+    groups = [set(states) for states in first.values()]
+    group_of = {state: number for number, group in enumerate(groups) for state in group}
+    number_of = group_of.__getitem__
+    dirty = set(rows)
+    while dirty:
+        touched: dict[int, list[int]] = {}
+        for state in dirty:
+            touched.setdefault(group_of[state], []).append(state)
+        moved: list[tuple[set[int], int]] = []
+        for number, states in touched.items():
+            group = groups[number]
+            if len(group) == 1:
+                continue
+            parts: dict[tuple[int, ...], set[int]] = {}
             for state in states:
-                touched.setdefault(group_of[state], set()).add(state)
-            for number, inside in touched.items():
-                group = groups[number]
-                if len(inside) == len(group):
-                    continue
-                group -= inside
-                new = len(groups)
-                groups.append(inside)
-                for state in inside:
-                    group_of[state] = new
-                if number in queued or len(inside) <= len(group):
-                    work.append(new)
-                    queued.add(new)
-                else:
-                    work.append(number)
-                    queued.add(number)
+                parts.setdefault(tuple(map(number_of, targets[state])), set()).add(state)
+            if len(states) < len(group):
+                # Those that were not looked at still agree with each other.
+                others = group.difference(states)
+                parts.setdefault(tuple(map(number_of, targets[next(iter(others))])), set()).update(others)
+            if len(parts) > 1:
+                largest = max(parts.values(), key=len)
+                groups[number] = largest
+                for part in parts.values():
+                    if part is not largest:
+                        moved.append((part, len(groups)))
+                        groups.append(part)
+        dirty = set()
+        for part, number in moved:
+            for state in part:
+                group_of[state] = number
+                dirty |= before[state]
     return {state: min(group) for group in groups for state in group}
 
 

@@ -138,16 +138,13 @@ def values(these: Numbers, limit: int) -> list[Decimal] | None:
 
 def automaton(these: Numbers, spelling: Literal["canonical", "any"]) -> CharDfa:
     """The spellings of all members."""
-    result = automata.NONE
-    for one in these:
-        part = _automaton(one, spelling)
-        if part.edges:
-            result = part if not result.edges else automata.union(result, part)
-    return result
+    return automata.united([_automaton(one, spelling) for one in these])
 
 
 @lru_cache(maxsize=1024)
 def _automaton(one: NumberPart, spelling: Literal["canonical", "any"]) -> CharDfa:
+    if one.plain and one.values is None:
+        return automata.intersect(one.within.text("plain"), _PLAIN)
     dfa = one.within.text(spelling) if one.values is None else _spellings(one.values, spelling)
     if one.plain is None:
         return dfa
