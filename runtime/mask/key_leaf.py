@@ -33,6 +33,8 @@ class KeyLeaf(LeafTable):
         self._still: dict[tuple[int, int], tuple[Still | None, bool]] = {}
         self._labels = np.zeros(0, np.int32)
         self._names: dict[int, dict[str, int]] = {}
+        self._bits: dict[bytes, int] = {}
+        """The bit sets that `words` has given, back again."""
 
     def number(self, local: int) -> int:
         """The state of a local state of the key table."""
@@ -44,7 +46,9 @@ class KeyLeaf(LeafTable):
 
     def words(self, labels: int) -> np.ndarray:
         """A bit set of labels as uint64[W]."""
-        return np.array([labels >> 64 * word & _WORD for word in range(self.width)], np.uint64)
+        found = np.array([labels >> 64 * word & _WORD for word in range(self.width)], np.uint64)
+        self._bits[found.tobytes()] = labels
+        return found
 
     def count(self) -> int:
         return len(self.places)
@@ -66,8 +70,7 @@ class KeyLeaf(LeafTable):
         return BOUNDARY | (ENDS if self.table.end(local) >= 0 else 0), 0, UNBOUNDED
 
     def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
-        open = int.from_bytes(place.open.astype("<u8").tobytes(), "little")
-        return bool(self.table.below(self.places[state]) & open)
+        return bool(self.table.below(self.places[state]) & self._bits[place.open.tobytes()])
 
     def labels(self, state: int) -> Sequence[int]:
         below = self.table.below(self.places[state])

@@ -10,6 +10,7 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
+from sglc.automata.charset import LAST
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.emptiness import shortest_words
 from sglc.automata.term import CharDfa, Encoding, Language, Text
@@ -101,9 +102,7 @@ class KeyTable(ByteMoves):
         if first < last and len(self.names[first]) == depth:
             first += 1
         if first < last:
-            char = chr(point)
-            low = bisect.bisect_left(self.names, char, first, last, key=lambda name: name[depth])
-            high = bisect.bisect_right(self.names, char, low, last, key=lambda name: name[depth])
+            low, high = self._with_next(first, last, depth, point)
             if low < high:
                 node = (low, high, depth + 1)
         reached = tuple(
@@ -115,6 +114,15 @@ class KeyTable(ByteMoves):
         if node == _NO_NODE and all(place < 0 for place in reached):
             return None
         return self._state((node, reached))
+
+    def _with_next(self, first: int, last: int, depth: int, point: int) -> tuple[int, int]:
+        """The part of some names, which are equal up to `depth` and longer, that go on with a character."""
+        names = self.names
+        begin = names[first][:depth]
+        low = bisect.bisect_left(names, begin + chr(point), first, last)
+        if point == LAST:
+            return low, last
+        return low, bisect.bisect_left(names, begin + chr(point + 1), low, last)
 
     def _children(self, node: _Node) -> list[tuple[int, _Node]]:
         """(code point, node below) in order."""
@@ -128,7 +136,7 @@ class KeyTable(ByteMoves):
             if names[last - 1][depth] == char:
                 until = last
             else:
-                until = bisect.bisect_right(names, char, first, last, key=lambda name: name[depth])
+                until = self._with_next(first, last, depth, ord(char))[1]
             out.append((ord(char), (first, until, depth + 1)))
             first = until
         return out

@@ -99,8 +99,11 @@ class LeafTable:
         global allocated
         allocated += self.arrays.rows.nbytes
         self._lists: dict[int, list[int]] = {}
+        # The same as Python numbers, for steps: states get into the arrays only when those are needed.
         self.flags: list[int] = []
-        """Flags of the states but KNOWN, as Python numbers."""
+        """Flags of the states but KNOWN."""
+        self.lo: list[int] = []
+        self.hi: list[int] = []
 
     def count(self) -> int:
         """The number of states known so far."""
@@ -137,13 +140,24 @@ class LeafTable:
 
     def current(self) -> LeafArrays:
         """The arrays, which are replaced when they grow."""
-        self._describe()
+        self.meet()
+        if self._size < len(self.flags):
+            self._grow()
         return self.arrays
+
+    def meet(self) -> None:
+        """Describe the states that are new, in `flags`, `lo` and `hi`."""
+        for state in range(len(self.flags), self.count()):
+            flags, fewest, most = self.describe(state)
+            self.flags.append(flags)
+            self.lo.append(fewest)
+            self.hi.append(most)
 
     def fill(self, state: int) -> None:
         """Make the row of a state."""
-        moves = tuple(self.moves(state))
-        self._describe()
+        moves = self.moves(state)
+        if state >= self._size:
+            self.current()
         row = self.arrays.rows[state]
         for low, high, target in moves:
             row[low : high + 1] = target
@@ -153,8 +167,7 @@ class LeafTable:
         """The row of a state as a list, for steps of one byte."""
         found = self._lists.get(state)
         if found is None:
-            self._describe()
-            if not self.arrays.flags[state] & KNOWN:
+            if state >= self._size or not self.arrays.flags[state] & KNOWN:
                 self.fill(state)
             if len(self._lists) > 20_000:
                 self._lists.clear()
@@ -182,8 +195,7 @@ class LeafTable:
         """Whether a word leads from a state with so many characters to come (most: UNBOUNDED is no limit)."""
         if least <= 0 and most >= UNBOUNDED // 2:
             return True
-        arrays = self.current()
-        return bool(arrays.lo[state] <= most and arrays.hi[state] >= least)
+        return self.lo[state] <= most and self.hi[state] >= least
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
@@ -198,33 +210,26 @@ class LeafTable:
         legal[legal] = alive
         return legal
 
-    def _describe(self) -> None:
-        count = self.count()
-        if count == self._size:
-            return
+    def _grow(self) -> None:
+        """Take the states that have been met into the arrays."""
+        count, size = len(self.flags), self._size
         arrays = self.arrays
         if count > len(arrays.flags):
             room = max(2 * len(arrays.flags), count)
             rows = np.full((room, 256), NO_MOVE, np.int32)
-            rows[: self._size] = arrays.rows[: self._size]
+            rows[:size] = arrays.rows[:size]
             flags, lo, hi = np.zeros(room, np.uint8), np.zeros(room, np.int32), np.zeros(room, np.int32)
             labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
-            size = self._size
             flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
             lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
             arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
             global allocated
-            allocated += rows.nbytes - 1024 * self._size
-        new = range(self._size, count)
-        facts = [self.describe(state) for state in new]
-        some = slice(self._size, count)
-        flags_of = [fact[0] for fact in facts]
-        self.flags += flags_of
-        arrays.flags[some] = flags_of
-        arrays.lo[some] = [fact[1] for fact in facts]
-        arrays.hi[some] = [fact[2] for fact in facts]
+            allocated += rows.nbytes - 1024 * size
+        arrays.flags[size:count] = self.flags[size:]
+        arrays.lo[size:count] = self.lo[size:]
+        arrays.hi[size:count] = self.hi[size:]
         if arrays.labels.shape[1]:
-            arrays.labels[some] = [self.labels(state) for state in new]
+            arrays.labels[size:count] = [self.labels(state) for state in range(size, count)]
         self._size = count
 
 

@@ -132,7 +132,7 @@ def _read_leaf(
     follow: np.ndarray | None = None
     left: list[tuple[int, int]] = []
     taken = 0
-    table.current()
+    table.meet()
     flags = table.flags
     for position in range(at, len(data)):
         byte = data[position]
@@ -145,7 +145,7 @@ def _read_leaf(
         if local < 0:
             return left
         if local >= len(flags):
-            table.current()
+            table.meet()
         taken += flags[local] & BOUNDARY
         if not table.alive(local, least - taken, most - taken, place):
             return left
@@ -156,7 +156,7 @@ def _read_leaf(
 
 def _leaves_at_once(machine: Machine, group: Group, place: LeafPlace) -> bool:
     """Whether a leaf may be left where it is."""
-    if not place.table.current().flags[place.state] & ENDS or place.least > 0:
+    if not place.table.flags[place.state] & ENDS or place.least > 0:
         return False
     barred = group.node.barred(machine, group.state)
     if barred is not None and barred(b""):

@@ -140,7 +140,7 @@ class MaskStore:
         pending: list[tuple[int, np.ndarray]] = []
         for group in machine.groups(config):
             if group.run:
-                exits = whole.literal(whole.roots, group.run, row)
+                exits = whole.begin(group.run, row)
                 if len(exits):
                     pending.append((group.behind(machine), exits))
             elif group.leaf is None:
