@@ -13,6 +13,7 @@ This is the layout of vLLM, SGLang, TensorRT-LLM and of the kernels `sglc.kernel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
+
+_COUNT_OF = attrgetter("count")
 
 
 class DeadEnd(ConstraintError):
@@ -158,38 +161,45 @@ def fill(guides: Sequence[Guide], bitmask: Any, rows: Sequence[int] | None = Non
     cleared, other rows are left alone. Raises DeadEnd if nothing is legal for a guide.
     """
     table = _as_array(bitmask)
-    where = range(len(guides)) if rows is None else rows
-    if len(where) != len(guides):
-        raise ValueError(f"{len(guides)} guides do not fill {len(where)} rows")
     if not guides:
         return
-    if not 0 <= min(where) <= max(where) < len(table):
-        raise ValueError(f"a row is outside of the bitmask, which has {len(table)}")
-    words = max(guide.vocabulary.words for guide in guides)
-    if table.shape[1] < words:
-        raise ValueError(f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {words}")
-    whole = rows is None and table.shape == (len(guides), words)
-    if whole:
-        fill_masks([guide.matcher for guide in guides], table)
-    ends: dict[int, tuple[list[int], list[int]]] = {}
-    """By end token: rows in which it is legal, and rows in which it would be text and is not."""
-    for guide, row in zip(guides, where, strict=True):
-        matcher = guide.matcher
-        if not whole:
-            matcher.fill_mask(table[row, : guide.vocabulary.words])
-            table[row, guide.vocabulary.words :] = 0
-        may_end = matcher.is_accepting()
-        if guide.is_ended:
-            table[row] = 0
-        elif not may_end and not matcher.mask_size():
-            text = matcher.text()[-40:].decode("utf-8", "backslashreplace")
-            raise DeadEnd(f"no token of the vocabulary can go on after {text!r}")
-        for token in guide.end_ids:
-            ends.setdefault(token, ([], []))[not may_end].append(row)
-    for token, (legal, illegal) in ends.items():
+    at = None
+    if rows is not None or len(table) != len(guides):
+        at = np.array(range(len(guides)) if rows is None else rows, np.int64)
+        if len(at) != len(guides):
+            raise ValueError(f"{len(guides)} guides do not fill {len(at)} rows")
+        if not 0 <= int(at.min()) <= int(at.max()) < len(table):
+            raise ValueError(f"a row is outside of the bitmask, which has {len(table)}")
+    vocabulary, end_ids = guides[0].vocabulary, guides[0].end_ids
+    alike = [guide for guide in guides if guide.vocabulary is vocabulary and guide.end_ids == end_ids]
+    if len(alike) < len(guides):
+        for index, guide in enumerate(guides):
+            fill([guide], table, [index if at is None else int(at[index])])
+        return
+    if table.shape[1] < vocabulary.words:
+        raise ValueError(
+            f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {vocabulary.words}"
+        )
+    masks = fill_masks([guide._matcher for guide in guides], table, at)
+    endings = [guide._matcher.is_accepting() for guide in guides]
+    places = np.arange(len(guides)) if at is None else at
+    if table.shape[1] > vocabulary.words:
+        table[places, vocabulary.words :] = 0
+    over = [index for index, guide in enumerate(guides) if guide._ended]
+    if over:
+        table[places[over]] = 0
+    if 0 in map(_COUNT_OF, masks):
+        for guide, mask, ending in zip(guides, masks, endings, strict=True):
+            if not ending and not mask.count:
+                text = guide.text()[-40:].decode("utf-8", "backslashreplace")
+                raise DeadEnd(f"no token of the vocabulary can go on after {text!r}")
+    legal = places[endings]
+    for token in end_ids:
         bit = np.uint32(1 << (token & 31)).view(np.int32)
-        table[legal, token >> 5] |= bit
-        table[illegal, token >> 5] &= ~bit
+        if vocabulary.token_bytes[token]:
+            table[places, token >> 5] &= ~bit
+        if len(legal):
+            table[legal, token >> 5] |= bit
 
 
 def _as_array(bitmask: Any) -> np.ndarray:

@@ -113,6 +113,10 @@ class FrozenStore:
         """The mask of a configuration if it is at hand."""
         return self.masks.get(config)
 
+    def shared(self, config: int) -> int:
+        """No two states of the tables share a mask here."""
+        return -1
+
     def mask(self, config: int, account: Account | None = None) -> Mask:
         """The mask of a configuration."""
         found = self.masks.get(config)

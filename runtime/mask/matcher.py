@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sglc.runtime.mask.machine import DEAD, FINAL, Machine
 from sglc.runtime.mask.store import Mask, MaskStore
 
 _FEW = 6
-"""Below this many rows, one copy for each is quicker than one call for all."""
+"""Below this many rows, a copy for each is quicker than one call for all."""
 _SOURCE_OF = attrgetter("source")
 
 _History = tuple[int, bytes, "_History | None"]
@@ -176,31 +176,39 @@ def fill_masks(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | N
     """
     if len(matchers) < _FEW:
         return _fill_each(matchers, rows, at)
-    found: list[Mask] = []
-    for matcher in matchers:
-        store, config = matcher._store, matcher._config
-        mask = store.masks.get(config) or store.kept(config)
-        if mask is None or mask.source is None:
+    store = matchers[0]._store
+    configs = [matcher._config for matcher in matchers if matcher._store is store]
+    if len(configs) < len(matchers):
+        return _fill_new(matchers, rows, at)
+    known: list[Mask | None] = list(map(store.masks.get, configs))
+    if None in known:
+        masks, shared = store.masks.get, store.shared
+        known = [mask or masks(shared(config)) for mask, config in zip(known, configs, strict=True)]
+        if None in known:
             return _fill_new(matchers, rows, at)
-        found.append(mask)
-    fill_rows(list(map(_SOURCE_OF, found)), rows, at)
+    found = cast("list[Mask]", known)
+    sources = list(map(_SOURCE_OF, found))
+    if None in sources:
+        return _fill_new(matchers, rows, at)
+    fill_rows(sources, rows, at)
     return found
 
 
 def _fill_each(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | None) -> list[Mask]:
-    places = range(len(matchers)) if at is None else at.tolist()
-    if len(places) != len(matchers) or (at is None and len(rows) != len(matchers)):
+    """The same row by row."""
+    if len(rows if at is None else at) != len(matchers):
         raise ValueError(f"{len(matchers)} matchers do not fill {len(rows)} rows")
     found = []
-    for matcher, place in zip(matchers, places, strict=True):
-        mask = matcher._store.mask(matcher._config, matcher._account)
-        rows[place][: len(mask.row)].data[:] = mask.view
+    for matcher, place in zip(matchers, range(len(rows)) if at is None else at.tolist(), strict=True):
+        store, config = matcher._store, matcher._config
+        mask = store.masks.get(config) or store.mask(config, matcher._account)
+        rows[place, : len(mask.row)].data[:] = mask.view
         found.append(mask)
     return found
 
 
 def _fill_new(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | None) -> list[Mask]:
-    """The same where no batch has written some of the masks before."""
+    """The same where the matchers have several stores, or no batch has written some of the masks before."""
     found, sources = [], []
     for matcher in matchers:
         store = matcher._store

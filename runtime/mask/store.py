@@ -82,10 +82,12 @@ class MaskStore:
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
+        self.shared = machine.known_untraced
+        """The configuration under which the mask of another one may be kept; -1 if there is none."""
 
     def kept(self, config: int) -> Mask | None:
         """The mask of a configuration if it is known."""
-        return self.masks.get(config) or self.masks.get(self.machine.known_untraced(config))
+        return self.masks.get(config) or self.masks.get(self.shared(config))
 
     def mask(self, config: int, account: Account) -> Mask:
         """The mask of a configuration."""
