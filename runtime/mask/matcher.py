@@ -199,10 +199,11 @@ def _fill_each(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | N
     if len(rows if at is None else at) != len(matchers):
         raise ValueError(f"{len(matchers)} matchers do not fill {len(rows)} rows")
     found = []
-    for matcher, place in zip(matchers, range(len(rows)) if at is None else at.tolist(), strict=True):
+    for matcher, row in zip(matchers, rows if at is None else map(rows.__getitem__, at), strict=True):
         store, config = matcher._store, matcher._config
         mask = store.masks.get(config) or store.mask(config, matcher._account)
-        rows[place, : len(mask.row)].data[:] = mask.view
+        target = row if len(row) == len(mask.row) else row[: len(mask.row)]
+        target.data[:] = mask.view
         found.append(mask)
     return found
 

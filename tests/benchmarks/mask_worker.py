@@ -22,6 +22,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+from batch_engines import measure
 from mask_engines import ENGINES, Engine, GaveUp, Refused, TokenizerFile
 
 START_SECONDS = 300
@@ -97,7 +98,7 @@ def serve(name: str, tokenizer_path: str) -> None:
         job = json.loads(line)
         gc.collect()
         try:
-            done = _first(engine, job, answer)
+            done = measure(engine, job) if job["kind"] == "batch" else _first(engine, job, answer)
             if "first" in done and job.get("again"):
                 answer({"stage": "again", "result": done})
                 done["again"] = _again(engine, job)

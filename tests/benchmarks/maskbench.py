@@ -23,7 +23,6 @@ import hashlib
 import json
 import lzma
 import os
-import platform
 import re
 import sys
 from collections import Counter
@@ -31,10 +30,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import report
 from mask_worker import Worker, workers
 from rich.progress import track
 
 DEFAULT_ENGINES = "sglc"
+WORDS = """
+Schemas and texts of MaskBench. Each schema goes through all engines in turn, each in a process of its own,
+and every valid and invalid text of it token by token. Microseconds; the less of wall clock and processor
+time.
+
+- *TBM*: mask and commit of one token, the first time;
+- *again*: the same for another text of the same constraint in the same process, once everything is warm;
+- *TTFM*: compiling and the first mask; a schema beyond the time limit counts as the limit;
+- *whole schema*: compiling and all tokens of all texts;
+- *right*: all valid texts are allowed with their end, all invalid ones are not;
+- *over*: a valid text was refused; *under*: an invalid one was allowed;
+- *refused*: the engine says that it does not take the schema.
+
+`sglc` takes keys in any order and every spelling, `sglc-default` keys as declared and one spelling;
+`xgrammar` is set to any white space and open objects, as JSON Schema has it, `xgrammar-default` is not.
+"""
 QUANTILES = (25, 50, 75, 90, 95, 99, 99.9)
 OUTCOMES = ("right", "over", "under", "refused", "gave up", "timeout", "crash")
 
@@ -234,30 +250,27 @@ def slowest(records: list[dict[str, Any]], engine: str, most: int) -> Iterator[s
         yield f"{ns / 1000:9,.0f} us  {name} compiling"
 
 
-def report(records: list[dict[str, Any]], engines: list[str]) -> None:
-    print(f"\nAll {len(records)} schemas\n\n{count_table(records, engines)}\n")
-    print(timing_table(records, engines))
+def tables(records: list[dict[str, Any]], engines: list[str]) -> str:
+    """Markdown: how many schemas each engine gets right, and the times."""
+    parts = [f"## All {len(records)} schemas", count_table(records, engines), timing_table(records, engines)]
     common = [r for r in records if all(r["results"][e]["outcome"] == "right" for e in engines)]
     if len(engines) > 1 and common:
-        print(f"\nThe {len(common)} schemas that every engine gets right\n\n{timing_table(common, engines)}")
+        parts += [f"## The {len(common)} schemas that every engine gets right", timing_table(common, engines)]
+    return "\n\n".join(parts)
+
+
+def all_reasons(records: list[dict[str, Any]], engines: list[str]) -> str:
+    """Markdown: why schemas were not served, most frequent first."""
+    parts = []
     for engine in engines:
         found = reasons(records, engine)
         if found:
-            print(f"\n{engine}: reasons")
-            for reason, count in found:
-                print(f"  {count:5}  {reason}")
+            lines = [f"{count:5}  {reason}" for reason, count in found]
+            parts.append(f"### {engine}: reasons\n\n" + "\n".join(f"    {line}" for line in lines))
+    return "\n\n".join(parts)
 
 
 # Command line
-
-
-def processor() -> str:
-    """The name of the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
@@ -283,16 +296,14 @@ def start_workers(arguments: argparse.Namespace) -> list[Worker]:
     return workers(arguments.engines.split(","), tokenizer, pythons, arguments.memory, arguments.cpu)
 
 
+def versions_of(runners: list[Worker]) -> dict[str, dict[str, Any]]:
+    """By engine: its version and the time that its process takes to start."""
+    return {w.engine: {"version": w.version, "start_seconds": w.start_seconds} for w in runners}
+
+
 def surroundings(runners: list[Worker]) -> dict[str, Any]:
     """What figures depend on."""
-    return {
-        "command": sys.argv,
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "load": os.getloadavg()[0],
-        "engines": {w.engine: {"version": w.version, "start_seconds": w.start_seconds} for w in runners},
-    }
+    return report.surroundings(versions_of(runners))
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:
@@ -310,6 +321,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="schemas with this in their name")
     parser.add_argument("--diff", action="store_true", help="list what the first engine does not get right")
     parser.add_argument("--slow", type=int, default=0, metavar="N", help="list its N slowest masks")
+    parser.add_argument("--markdown", help="write a page with the tables here")
     parser.add_argument("--from", dest="results", help="report the results of an earlier run (--json)")
     arguments = parser.parse_args()
     if arguments.results:
@@ -329,10 +341,11 @@ def main() -> None:
             worker.close()
         if arguments.json:
             write_json(arguments.json, {"about": about, "records": records})
-    versions = ", ".join(f"{name} {engine['version']}" for name, engine in about["engines"].items())
-    print(f"{about['processor']}, {about['cores']} cores, Python {about['python']}, load {about['load']:.1f}")
-    print(versions)
-    report(records, engines)
+    print(report.machine_line(about))
+    body = "\n\n".join(filter(None, [tables(records, engines), all_reasons(records, engines)]))
+    print(f"\n{body}")
+    if arguments.markdown:
+        report.write_page(arguments.markdown, "Masks for JSON Schemas", WORDS, body, about)
     if arguments.slow:
         print(f"\n{engines[0]}: slowest")
         for line in slowest(records, engines[0], arguments.slow):

@@ -13,12 +13,23 @@ import argparse
 import json
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import report
 from mask_worker import Worker
-from maskbench import add_engine_arguments, given, start_workers, surroundings, table, text_of, write_json
+from maskbench import (
+    add_engine_arguments,
+    bucket,
+    given,
+    start_workers,
+    surroundings,
+    table,
+    text_of,
+    write_json,
+)
 from rich.progress import track
 
 DRAFTS = {
@@ -29,6 +40,11 @@ DRAFTS = {
     "draft4": "http://json-schema.org/draft-04/schema#",
 }
 REMOTE = "http://localhost:1234/"
+WORDS = """
+The tests of JSON-Schema-Test-Suite by keyword: *right*; of schemas that are *refused*; valid but
+*over*-constrained; invalid but *under*-constrained; *lost*, because the engine gave up, crashed or took too
+long. A value counts as allowed if the masks allow json.dumps(value), token by token, and its end.
+"""
 VERDICTS = ("right", "refused", "over", "under", "lost")
 
 
@@ -149,6 +165,17 @@ def keyword_table(records: list[dict[str, Any]], engines: list[str]) -> str:
     return table(rows)
 
 
+def refused_table(records: list[dict[str, Any]], engine: str) -> str:
+    """Markdown: what an engine refuses, by keyword and reason."""
+    found: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        result = record["result"]
+        if record["engine"] == engine and result["outcome"] == "refused":
+            found[record["keyword"], bucket(result["why"])] += len(record["tests"])
+    rows = [["keyword", "reason", "tests"], *([*key, str(count)] for key, count in sorted(found.items()))]
+    return table(rows, names=2) if found else "Nothing."
+
+
 def differences(records: list[dict[str, Any]], engine: str) -> Iterator[str]:
     """A line for every refused group and every wrong test."""
     for record in records:
@@ -175,12 +202,14 @@ def main() -> None:
     parser.add_argument("--optional", action="store_true", help="also the optional tests")
     parser.add_argument("--keyword", action="append", help="files with this in their name")
     parser.add_argument("--diff", action="store_true", help="list what the first engine does not get right")
+    parser.add_argument("--markdown", help="write a page with the tables here")
     add_engine_arguments(parser)
     arguments = parser.parse_args()
     suite = Suite(given(arguments.suite, "SGLC_BENCH_SUITE", "the test suite"))
     runners = start_workers(arguments)
     engines = [worker.engine for worker in runners]
     content: dict[str, Any] = {"about": surroundings(runners)}
+    parts: list[str] = []
     for draft in arguments.draft or list(DRAFTS):
         groups = [
             (keyword, group)
@@ -189,6 +218,9 @@ def main() -> None:
         ]
         records = run(draft, groups, suite.remotes(), runners, arguments.timeout)
         content[draft] = records
+        parts += [f"## {draft}", keyword_table(records, engines)]
+        if engines[0] == "sglc":
+            parts += ["What sglc refuses:", refused_table(records, engines[0])]
         print(f"\n{draft}\n\n{keyword_table(records, engines)}")
         if arguments.diff:
             print(f"\n{engines[0]}: not right")
@@ -198,6 +230,9 @@ def main() -> None:
         worker.close()
     if arguments.json:
         write_json(arguments.json, content)
+    if arguments.markdown:
+        title = "The test suite of JSON Schema"
+        report.write_page(arguments.markdown, title, WORDS, "\n\n".join(parts), content["about"])
 
 
 if __name__ == "__main__":
