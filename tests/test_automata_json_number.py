@@ -139,10 +139,14 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
         )
     ):
         return False
+    if stepped and (classes > 1 or numbers.low is not None or numbers.high is not None):
+        written_so = value >= Fraction(10) ** 16 or value < Fraction(1, 10_000)
+        if classes > 32 or not written_so or len(whole) > 1 or whole == "0":
+            return False
     if len(whole) == 1 and whole != "0":
         least, greatest = Fraction(Decimal("5e-324")), Fraction(Decimal("1.7976931348623157e308"))
-        return least <= value <= greatest and not (stepped and len(fraction) > 16) and classes <= 32
-    if spelling == "canonical" or classes > 4 or len(whole) > 4 or (stepped and len(fraction) > 4):
+        return least <= value <= greatest and not (stepped and len(fraction) > 16)
+    if spelling == "canonical" or len(whole) > 4 or (stepped and len(fraction) > 4):
         return False
     zeros = len(fraction) - len(fraction.lstrip("0")) if whole == "0" else 0
     return zeros <= 4 and (not mantissa or Fraction(Decimal("1e-307")) <= value <= Fraction(Decimal("1e308")))

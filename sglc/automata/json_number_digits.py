@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import prod
 
 from sglc.automata.charset import Ranges
@@ -47,6 +48,17 @@ class Interval:
         high = None if self.low is None else self.low.copy_negate()
         return Interval(low, self.high_open, high, self.low_open)
 
+    def within(self, other: Interval) -> Interval | None:
+        """The numbers of both, None if there are none."""
+        low, low_open, high, high_open = self.low, self.low_open, self.high, self.high_open
+        if other.low is not None and (low is None or other.low >= low):
+            low, low_open = other.low, other.low_open or (low_open and low == other.low)
+        if other.high is not None and (high is None or other.high <= high):
+            high, high_open = other.high, other.high_open or (high_open and high == other.high)
+        if low is not None and high is not None and (low > high or (low == high and (low_open or high_open))):
+            return None
+        return Interval(low, low_open, high, high_open)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -63,6 +75,12 @@ class Steps:
     @property
     def numbers(self) -> tuple[int, ...]:
         return (*(() if self.multiple is None else (self.multiple,)), *self.avoided)
+
+    def pass_over(self, interval: Interval) -> bool:
+        """Whether the interval plainly has no member but zero."""
+        if self.multiple is None or interval.low is None or interval.high is None:
+            return False
+        return max(-Fraction(interval.low), Fraction(interval.high)) * 10**self.places < self.multiple
 
     def classes(self) -> int:
         """Of how many kinds digit strings are, at most."""

@@ -10,8 +10,10 @@ Which spellings there are, for every set alike, and of these exactly the ones wh
   the point or up to 4 zeros behind it, for values of 1e-307 to 1e308, and zero;
 * of the numbers with an exponent but zero, where there are steps (integers, multiples): at most 16 digits
   follow the point (at most 4 where the first digit is not before it, alone), the last of them is no zero, no
-  negative exponent follows a zero; none at all if the steps have more than 32 classes of digit strings, only
-  those with one digit other than zero before the point if they have more than 4;
+  negative exponent follows a zero;
+* where there are other steps than those of powers of ten, or steps and bounds, only those with an exponent
+  that `json.dumps` writes with one too, from 1e16 and below 1e-4, with one digit before the point; none at
+  all if the steps have more than 32 classes of digit strings;
 * all JSON numbers with exponents of at most three digits, where `any` spelling meets a set of all numbers.
 """
 
@@ -27,7 +29,14 @@ from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
 
 MANY_CLASSES = 32
-FEW_CLASSES = 4
+_LARGE = Decimal("1e16")
+_SMALL = Decimal("1e-4")
+_EXPONENT_RANGES = (
+    Interval(_LARGE, False, None, False),
+    Interval(None, False, -_LARGE, False),
+    Interval(-_SMALL, True, _SMALL, True),
+)
+"""Floats outside of them are written without an exponent."""
 
 
 def spell(
@@ -50,10 +59,17 @@ _NO_STEPS = Steps(0, None, ())
 def _parts(interval: Interval, steps: Steps, whole: bool, spelling: str) -> list[CharDfa]:
     """The spellings of one set, kind by kind."""
     found = [plain_spellings(interval, steps, whole)]
-    classes = steps.classes()
+    if whole or spelling == "plain":
+        return found
     canonical = spelling == "canonical"
-    if not whole and spelling != "plain" and classes <= MANY_CLASSES:
+    classes = steps.classes()
+    if steps.none or (interval.everything and classes == 1):
         found.append(exponent_spellings(interval, steps, normal=True, canonical=canonical))
-        if not canonical and classes <= FEW_CLASSES:
+        if not canonical:
             found.append(exponent_spellings(interval, steps, normal=False, canonical=False))
+    elif classes <= MANY_CLASSES:
+        for these in _EXPONENT_RANGES:
+            within = these.within(interval)
+            if within is not None and not steps.pass_over(within):
+                found.append(exponent_spellings(within, steps, normal=True, canonical=canonical))
     return found
