@@ -18,6 +18,7 @@ from sglc.grammar.model import (
     Characters,
     Difference,
     Expression,
+    Given,
     Grammar,
     Literal,
     Named,
@@ -241,6 +242,8 @@ class _Builder:
             return self.leaf(any_char_class(item.points))  # type: ignore[union-attr]
         if kind is Words:
             return self.words(item.texts, item.at)  # type: ignore[union-attr]
+        if kind is Given:
+            raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)  # type: ignore[union-attr]
         assert isinstance(item, Difference)
         return self.difference(item)
 
@@ -327,3 +330,5 @@ class _Builder:
             case Pattern():
                 token = self.tokens.written(item, self.source)
                 return alternation([dfa for dfa, _ in token.automaton])
+            case Given():
+                raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)

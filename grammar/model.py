@@ -55,6 +55,23 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A value that is put in later: a parameter, or a field of one by its `path`.
+
+    It is a list of texts, one of which stands here, or (`listed` false) the one text that does.
+    """
+
+    parameter: str
+    path: tuple[str, ...] = ()
+    listed: bool = True
+    at: int = field(default=-1, compare=False, repr=False)
+
+    @property
+    def shown(self) -> str:
+        return ".".join((self.parameter, *self.path))
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """A rule or terminal by its name."""
 
@@ -101,8 +118,9 @@ class Named:
 
 
 Expression = (
-    Literal | Pattern | Characters | Words | Reference | Sequence | Alternatives | Repeat | Difference | Named
-)
+    Literal | Pattern | Characters | Words | Given | Reference | Sequence | Alternatives | Repeat
+    | Difference | Named
+)  # fmt: skip
 EMPTY = Sequence(())
 
 
@@ -131,10 +149,14 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Rules and terminals by name; `ignore` names terminals that may stand between any two others."""
+    """Rules and terminals by name; `ignore` names terminals that may stand between any two others.
+
+    A grammar with `parameters` is *open*: its `Given` parts have no texts yet (see `sglc.grammar.given`).
+    """
 
     rules: Mapping[str, Rule]
     terminals: Mapping[str, Terminal]
     ignore: tuple[str, ...] = ()
     start: str = "start"
     dialect: Dialect = "lark"
+    parameters: tuple[str, ...] = ()

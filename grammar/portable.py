@@ -13,11 +13,13 @@ from typing import Any
 
 from sglc.grammar.checks import check_names
 from sglc.grammar.errors import GrammarError
+from sglc.grammar.given import given_parts
 from sglc.grammar.model import (
     Alternatives,
     Characters,
     Difference,
     Expression,
+    Given,
     Grammar,
     Literal,
     Named,
@@ -45,6 +47,8 @@ def to_text(name: str, grammar: Grammar) -> str:
         [[rule.name, _data(rule.body)] for rule in grammar.rules.values()],
         [[part.name, _data(part.body), part.priority] for part in grammar.terminals.values()],
     ]
+    if grammar.parameters:
+        data.append(list(grammar.parameters))
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -52,8 +56,11 @@ def from_text(text: str) -> tuple[str, Grammar]:
     """Name and grammar. Raises GrammarError for what `to_text` does not write."""
     try:
         data = json.loads(text)
-        name, dialect, start, ignore, rules, terminals = data
-        _demand(all(isinstance(part, str) for part in (name, start, *ignore)) and dialect in _DIALECTS)
+        name, dialect, start, ignore, rules, terminals, *more = data
+        parameters = tuple(more[0]) if more else ()
+        _demand(len(more) <= 1 and len(set(parameters)) == len(parameters) >= len(more))
+        _demand(all(isinstance(part, str) for part in (name, start, *ignore, *parameters)))
+        _demand(dialect in _DIALECTS)
         found = Grammar(
             {part: Rule(_text(part), _expression(body, 0)) for part, body in rules},
             {
@@ -63,8 +70,10 @@ def from_text(text: str) -> tuple[str, Grammar]:
             tuple(ignore),
             start,
             dialect,
+            parameters,
         )
-    except (TypeError, ValueError, KeyError, RecursionError) as fault:
+        _demand({part.parameter for part in given_parts(found)} <= set(parameters))
+    except (TypeError, ValueError, KeyError, IndexError, RecursionError) as fault:
         if isinstance(fault, GrammarError):
             raise
         raise GrammarError("the stored grammar is malformed") from None
@@ -82,6 +91,8 @@ def _data(body: Expression) -> Any:
             return ["c", *(bound for pair in points for bound in pair)]
         case Words(texts):
             return ["w", *sorted(texts)]
+        case Given(parameter, path, listed):
+            return ["g", listed, parameter, *path]
         case Reference(name):
             return ["r", name]
         case Sequence(items):
@@ -115,6 +126,10 @@ def _expression(data: Any, depth: int) -> Expression:
             return Characters(pairs)
         case "w":
             return Words(frozenset(map(_text, rest)))
+        case "g":
+            listed, *path = rest
+            _demand(isinstance(listed, bool))
+            return Given(_text(path[0]), tuple(map(_text, path[1:])), listed)
         case "r":
             (name,) = rest
             return Reference(_text(name))

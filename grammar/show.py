@@ -11,6 +11,7 @@ from sglc.grammar.model import (
     CodePoints,
     Difference,
     Expression,
+    Given,
     Grammar,
     Literal,
     Named,
@@ -56,6 +57,8 @@ def _show(body: Expression, around: int) -> str:
             if len(words) > MANY_WORDS:
                 words = [*words[:MANY_WORDS], f"… ({len(words)} in all)"]
             return _within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
+        case Given(listed=listed):
+            return _within(f"one of {body.shown}", _ARMS, around) if listed else body.shown
         case Reference(name):
             return name
         case Sequence(items):

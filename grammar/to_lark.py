@@ -15,6 +15,7 @@ from sglc.grammar.model import (
     CodePoints,
     Difference,
     Expression,
+    Given,
     Grammar,
     Literal,
     Named,
@@ -88,6 +89,8 @@ class _Printer:
                 return repeated + _mark(minimum, maximum, repeated)
             case Named(inner, name):
                 return self.shown(inner, place)
+            case Given():
+                raise GrammarError(f"the value of {item.shown} is not known yet")
             case Difference():
                 raise GrammarError("Lark has no notation for a difference")
 

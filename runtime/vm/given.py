@@ -10,11 +10,12 @@ from typing import Any
 from sglc.automata.dfa import TooLarge
 from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec
+from sglc.runtime.errors import SglError
 from sglc.runtime.vm.values import failure
 from sglc.types.condition import Condition, show_condition
 from sglc.types.condition import bind as bind_condition
-from sglc.types.given import GivenError, bind, why_empty
-from sglc.types.language import language
+from sglc.types.given import GivenError, NothingLeft, bind, why_empty
+from sglc.types.language import LanguageError, language
 from sglc.types.narrow import narrowed_language
 from sglc.types.type import OneOf, Type, TypeTable
 
@@ -56,14 +57,16 @@ class BoundTypes:
             return found
         condition = None if hole.condition is None else bind_condition(hole.condition, values)
         try:
-            bound = bind(type, values)
+            bound = bind(type, values, hole.stops)
             if isinstance(bound, OneOf):
                 _clear_ends(bound, hole.stops)
             if condition is None:
                 legal = language(bound, table, surface="hole")
             else:
                 legal = narrowed_language(bound, table, condition)
-        except (GivenError, TooLarge) as fault:
+        except NothingLeft as fault:
+            raise SglError("Unsatisfiable", f"no value of hole `{hole.name}` is legal: {fault}") from None
+        except (GivenError, LanguageError, TooLarge) as fault:
             raise failure(f"hole `{hole.name}`: {fault}") from None
         found = Bound(bound, condition, legal, tuple(values))
         self._bound[key] = found

@@ -51,7 +51,8 @@ class HoleSpec:
     `name` is qualified: `function.hole`. `mode` `gen` fills `type`; `choose` and `select` take a list of
     options from the stack first unless `type` is given (a finite type). `options` names the values on the
     stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed. Where the type depends on
-    values of the run, given0, given1, … come first: the lists and texts of its `OneOf` and `SpanOf` parts.
+    values of the run, given0, given1, … come first: the lists and texts of its `OneOf` and `SpanOf` parts and
+    the values of its grammars.
     `stops` are texts whose beginning ends the hole where its type could also go on: the literal text that
     follows it, or a newline; `end_of_message` allows the model's end-of-turn token to do so.
     """
@@ -66,6 +67,9 @@ class HoleSpec:
     by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
     condition: Condition | None = None
     """What the mask keeps beside the type. Values of the run in it are given after those of the type."""
+    validators: tuple[int, ...] = ()
+    """Indices of the codes that judge the text so far. Their arguments after it, `asked0`, `asked1`, …, come
+    next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.types.condition import given_numbers
-from sglc.types.given import given_types
+from sglc.types.given import given_values
 from sglc.types.type import Named, RecordType, UnionType
 
 MAX_DEPTH = 100_000
@@ -105,7 +105,7 @@ def _program_faults(program: Program) -> Iterator[str]:
         options = hole.options[len(given) :]
         due = 0
         if hole.type is not None and 0 <= hole.type < len(program.types):
-            due = len(given_types(program.types[hole.type]))
+            due = len(given_values(program.types[hole.type]))
             yield from condition_faults(hole, program.types[hole.type], program.table)
         if hole.condition is not None:
             due += len(given_numbers(hole.condition))
@@ -113,6 +113,14 @@ def _program_faults(program: Program) -> Iterator[str]:
             yield f"the hole {hole.name!r} is given other values than it depends on"
         if given and hole.options[: len(given)] != tuple(given):
             yield f"the hole {hole.name!r} is given its values in another order"
+        asked = [option for option in options if option.startswith("asked")]
+        options = options[len(asked) :]
+        codes = [program.codes[index] for index in hole.validators if 0 <= index < len(program.codes)]
+        if len(codes) < len(hole.validators) or not all(c.kind == "pure" and c.parameters for c in codes):
+            yield f"a validator of the hole {hole.name!r} is no pure function of a text"
+        due = sum(len(code.parameters) - 1 for code in codes)
+        if asked != [f"asked{n}" for n in range(due)] or (hole.validators and hole.mode != "gen"):
+            yield f"the validators of the hole {hole.name!r} are given other values than they take"
         if not HOLE_OPTIONS.issuperset(options) or len(set(hole.options)) != len(hole.options):
             yield f"the hole {hole.name!r} has unknown or repeated options"
         if "" in hole.stops:

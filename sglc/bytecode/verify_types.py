@@ -8,8 +8,8 @@ from sglc.automata.dfa import TooLarge
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.bytecode.code import HoleSpec
 from sglc.types.condition import Matches, atoms, given_numbers
-from sglc.types.given import given_types
-from sglc.types.grammar_text import stored_fault
+from sglc.types.given import given_types, given_values
+from sglc.types.grammar_text import parameters_of, stored_fault
 from sglc.types.json_values import SchemaTextError, schema_text_of
 from sglc.types.language import LanguageError
 from sglc.types.narrow import is_expressible
@@ -85,9 +85,12 @@ def _without_given(type_: Type) -> Iterator[str]:
 def _given_faults(type_: Type) -> Iterator[str]:
     """Given values are numbered from 0 without gaps, and only a run puts them in."""
     parts = given_types(type_)
-    if {part.given for part in parts} != set(range(len(parts))):
+    numbers = given_values(type_)
+    if set(numbers) != set(range(len(numbers))):
         yield "the values that a type depends on are not numbered in order"
     for part in parts:
+        if isinstance(part, Str):
+            continue
         if (part.words if isinstance(part, OneOf) else part.text) is not None:
             yield "a type holds a value that only a run can give"
         if isinstance(part, SpanOf) and (
@@ -112,8 +115,10 @@ def _shape_faults(type_: Type, table: Mapping[str, DeclaredType]) -> Iterator[st
             yield from _shape_faults(value, table)
         case Str(grammar=grammar) if grammar:
             fault = stored_fault(grammar)
-            if type_ != Str(grammar=grammar):
+            if type_ != Str(grammar=grammar, given=type_.given):
                 fault = "it is refined"
+            if not fault and len(type_.given) != len(parameters_of(grammar)):
+                fault = "its values are not given"
             if fault:
                 yield f"a grammar that cannot be used: {fault}"
         case Str(min_chars=low, max_chars=high):
@@ -199,7 +204,7 @@ def condition_faults(hole: HoleSpec, type_: Type, table: Mapping[str, DeclaredTy
     condition = hole.condition
     if condition is None:
         return
-    first = len(given_types(type_))
+    first = len(given_values(type_))
     numbers = given_numbers(condition)
     if numbers != set(range(first, first + len(numbers))):
         yield f"the values that the condition of hole {hole.name!r} depends on are not numbered in order"

@@ -132,6 +132,7 @@ class Declarations(Grammars):
     def look_up(self, name: str) -> Entity | None:
         entity = self.module.names.get(name)
         if entity is not None and entity.kind == "type" and entity.name not in self.table:
+            # One with parameters never comes into the table.
             self.program.checkers[id(entity.module)].define(entity)
         return entity
 
@@ -140,7 +141,7 @@ class Declarations(Grammars):
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
         name, node = entity.name, entity.declaration
-        if name in self.table:
+        if name in self.table or name in self.program.open_grammars:
             return
         if name in self._open:
             self.program.report(
@@ -166,6 +167,8 @@ class Declarations(Grammars):
                 self.table[name] = UnionType(name, (), node.doc)
                 self._no_parameters(node)
                 self.table[name] = self._tagged_union(name, node)
+            case ast.GrammarDeclaration() if node.parameters:
+                self.open_grammar(name, node)
             case ast.GrammarDeclaration():
                 self._alias(name, self.grammar_block(name, node), node.doc)
             case ast.GrammarImport():

@@ -207,7 +207,9 @@ class Expressions(Operators):
         return UNKNOWN
 
     def _schema(self, node: ast.SchemaOf, expected: ExpressionType | None) -> ExpressionType:
+        outer, self.showing = self.showing, True
         type = self.resolve(node.type)
+        self.showing = outer
         if node.style not in (None, "json", "typescript", "prose"):
             close = nearest(node.style, ["json", "typescript", "prose"])
             self.program.report(

@@ -7,15 +7,29 @@ place where only the texts themselves could tell two arms apart is refused.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 from sglc.check.calls import Calls
 from sglc.check.contradiction import RAW
 from sglc.check.relations import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.result import ExpressionType
+from sglc.check.state import FunctionState, OpenGrammar
 from sglc.syntax import ast
-from sglc.types.given import given_types
-from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, TupleOf, Type
+from sglc.types.given import GivenError, given_types, in_grammar
+from sglc.types.type import (
+    Alternatives,
+    Json,
+    ListOf,
+    MapOf,
+    OneOf,
+    Optional,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+)
 
 
 class GivenTypes(Calls):
@@ -42,6 +56,65 @@ class GivenTypes(Calls):
         self.given.append(node.values)
         self.expect(node.values, ListOf(STR), "`one of`")
         return OneOf(number)
+
+    def given_grammar(self, node: ast.TypeName, opened: OpenGrammar) -> ExpressionType:
+        """A grammar with values for its parameters: known now, or given to the hole."""
+        names = list(opened.parameters)
+        type = Str(grammar=opened.grammar)
+        if self.showing and not node.arguments:
+            return type
+        if len(node.arguments) != len(names):
+            listing = ", ".join(names)
+            self.program.report(
+                "E0328",
+                f"`{node.name}` takes {len(names)} value{'s' if len(names) > 1 else ''}, "
+                f"not {len(node.arguments)}",
+                node.span,
+                label="a grammar with parameters",
+                hint=f"write `{node.name}({listing})`",
+            )
+            return UNKNOWN
+        outer, faults = self.function, len(self.program.diagnostics)
+        if self.given is None and not self.showing:
+            self.function = FunctionState(None, "const")
+        for argument, (name, target) in zip(node.arguments, opened.parameters.items(), strict=True):
+            self.expect(argument, target, f"`{name}`")
+        self.function = outer
+        if len(self.program.diagnostics) > faults:
+            return UNKNOWN
+        folded = [self.fold(argument) for argument in node.arguments]
+        if all(known for known, _ in folded):
+            values = [
+                self.convert(value, target)
+                for (_, value), target in zip(folded, opened.parameters.values(), strict=True)
+            ]
+            return self._known_grammar(node, type, values)
+        if self.showing:
+            return type
+        if self.given is None:
+            self._unavailable(
+                "E0903",
+                f"`{node.name}` with values of the run outside of a hole",
+                node.span,
+                f"write it in the hole: `?{{name: {node.span.text}}}`",
+            )
+            return UNKNOWN
+        first = len(self.given)
+        self.given += node.arguments
+        return replace(type, given=tuple(range(first, len(self.given))))
+
+    def _known_grammar(self, node: ast.TypeName, type: Str, values: list[Any]) -> ExpressionType:
+        try:
+            return in_grammar(type, values)
+        except GivenError as fault:
+            self.program.report("E0353", str(fault), node.span, label="no text is left")
+            return UNKNOWN
+
+    def constant_texts(self, node: ast.Expression) -> list[str] | None:
+        outer, self.function = self.function, FunctionState(None, "const")
+        found = self.needed(node, ListOf(STR), "the list of `one of`")
+        self.function = outer
+        return None if found is None else list(found)
 
     def _told_apart(self, type: ExpressionType, node: ast.TypeExpression, *, top: bool) -> bool:
         """Whether arms beside a part that depends on the run are of another kind than text."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from sglc.check.grammar_parameters import Parameters
 from sglc.check.relations import UNKNOWN, expand, said
 from sglc.check.result import ExpressionType
+from sglc.check.state import OpenGrammar
 from sglc.check.type_expressions import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
@@ -79,12 +81,9 @@ class Grammars(TypeResolver):
 
     def grammar_block(self, name: str, node: ast.GrammarDeclaration) -> t.Type:
         """The type of a `grammar` block; UNKNOWN, reported, where there is none."""
-        if node.parameters:
-            span = node.parameters[0].span.to(node.parameters[-1].span)
-            self._unavailable("E0902", "parameters of grammars", span, "write the values into the grammar")
-            return UNKNOWN  # type: ignore[return-value]
         source = self.module.source
-        reader = _Block(self)
+        parameters = Parameters(self, node)
+        reader = _Block(self, parameters)
         rules: dict[str, Rule] = {}
         spans: dict[str, Span] = {}
         for rule in node.rules:
@@ -99,13 +98,15 @@ class Grammars(TypeResolver):
             spans[label] = rule.name.span
             body = reader.expression(rule.body)
             rules[label] = Rule(label, body, at=rule.name.span.start, source=source)
-        if not reader.sound:
+        parameters.finish(node)
+        if not reader.sound or not parameters.sound:
             return UNKNOWN  # type: ignore[return-value]
         terminals = {}
         if node.skip is not None:
             at = node.name.span.start
             terminals[SKIP] = Terminal(SKIP, Pattern(node.skip, at=at), at=at, source=source)
-        grammar = Grammar(rules, terminals, tuple(terminals), "start", "sgl")
+        names = tuple(parameters.types)
+        grammar = Grammar(rules, terminals, tuple(terminals), "start", "sgl", names)
         found = self._admitted(name, grammar, node.name.span, reader.ends)
         if found is UNKNOWN:
             return found
@@ -115,6 +116,20 @@ class Grammars(TypeResolver):
                 hint="remove it, or use it in another rule",
             )  # fmt: skip
         return found
+
+    def open_grammar(self, name: str, node: ast.GrammarDeclaration) -> None:
+        """Enter a block with parameters: it becomes a type where values are given to it."""
+        self.program.open_grammars[name] = None
+        found = self.grammar_block(name, node)
+        if isinstance(found, t.Str):
+            types = [self.module.resolved[id(parameter.type)] for parameter in node.parameters]
+            names = [parameter.name.text for parameter in node.parameters]
+            opened = OpenGrammar(found.grammar, dict(zip(names, types, strict=True)))
+            self.program.open_grammars[name] = opened
+
+    def constant_texts(self, node: ast.Expression) -> list[str] | None:
+        """The texts of `one of xs`, which must be known now; reported and None if not. See `GivenTypes`."""
+        raise KeyError(node)
 
     def _admitted(self, name: str, grammar: Grammar, span: Span, ends: dict[int, int]) -> t.Type:
         try:
@@ -190,8 +205,9 @@ class Grammars(TypeResolver):
 class _Block:
     """Turns the terms of one block into expressions. `ends` maps where each begins to where it ends."""
 
-    def __init__(self, owner: Grammars) -> None:
+    def __init__(self, owner: Grammars, parameters: Parameters) -> None:
         self.owner = owner
+        self.parameters = parameters
         self.ends: dict[int, int] = {}
         self.sound = True
 
@@ -200,7 +216,7 @@ class _Block:
         match node:
             case ast.GrammarSymbol(name=name):
                 self.ends[at] = node.span.end
-                return Reference(name.text, at)
+                return self.parameters.text(node) or Reference(name.text, at)
             case ast.GrammarText(text=text):
                 self.ends[at] = node.span.end
                 return Literal(text, at=at) if text else EMPTY
@@ -215,11 +231,8 @@ class _Block:
                 self.count(low, high, node.span)
                 return Repeat(self.expression(item), low, high)
             case ast.GrammarOneOf():
-                self.sound = False
-                self.owner._unavailable(
-                    "E0902", "`one of` in grammars", node.span, "write the values into the grammar"
-                )
-                return EMPTY
+                self.ends[at] = node.span.end
+                return self.parameters.one_of(node) or EMPTY
 
     def count(self, low: int, high: int | None, span: Span) -> None:
         report = self.owner.program.report

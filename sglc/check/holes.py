@@ -171,7 +171,7 @@ class Holes(HoleOptions):
             type = ended_before(type, follow.text)
         self._ends_somewhere(node, name, type, type, options, follow)
         self._fits_budget(name, type, options, node.type.span)
-        if not follow.text:
+        if not follow.text or isinstance(type, Str):
             self._junction(node, name, type, follow)
         self._note(node, name, type, follow)
         self.function.generated.append((type, node.type.span))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,6 +87,14 @@ class ModuleState:
         return f"{self.name}.{name}" if self.name else name
 
 
+@dataclass(frozen=True, slots=True)
+class OpenGrammar:
+    """A grammar that waits for its values: its portable text, and the types of its parameters by name."""
+
+    grammar: str
+    parameters: Mapping[str, Type]
+
+
 class ProgramState:
     """All modules of one program and what was found about them."""
 
@@ -103,6 +112,8 @@ class ProgramState:
         self.signatures: dict[str, Signature] = {}
         self.errors: dict[str, ErrorFields] = {}
         self.constants: dict[str, tuple[ExpressionType, Value]] = {}
+        self.open_grammars: dict[str, OpenGrammar | None] = {}
+        """Grammars with parameters; None for one with a fault in it."""
         self.type_owners: dict[str, tuple[ModuleState, Any]] = {}
         """Declared types that wait to be resolved: their module and declaration."""
         self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []

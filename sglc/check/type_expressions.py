@@ -47,6 +47,9 @@ IN_THE_LIBRARY = {
 class TypeResolver:
     """Resolves the type expressions of one module; every answer is kept in its `resolved` table."""
 
+    showing = False
+    """Whether the type is only shown to the model, by `schema(T)`."""
+
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         self.program = program
         self.module = module
@@ -73,6 +76,10 @@ class TypeResolver:
         if builtin is not None and not node.arguments:
             return builtin
         entity = self.look_up(node.name)
+        if entity is not None and entity.name in self.program.open_grammars:
+            entity.used = True
+            opened = self.program.open_grammars[entity.name]
+            return UNKNOWN if opened is None else self.given_grammar(node, opened)
         if node.arguments:
             self._unavailable("E0906", "type parameters", node.span, "declare a type without parameters")
             return UNKNOWN
@@ -198,6 +205,10 @@ class TypeResolver:
 
     def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
         return json_schema_type(self.program, self.module, node)
+    def given_grammar(self, node: ast.TypeName, opened: OpenGrammar) -> ExpressionType:
+        """The type of a grammar with values for its parameters. See `GivenTypes`."""
+        raise KeyError(node)
+
 
     # -- refinements -------------------------------------------------------------------------------
 

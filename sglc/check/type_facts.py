@@ -108,6 +108,8 @@ class TypeFacts:
     def _bytes(self, type: Type, raw: bool, open_: frozenset[str]) -> int | None:
         quotes = 0 if raw else 2
         match type:
+            case Str(given=given) if given:
+                return quotes
             case Str():
                 if type.grammar or type.patterns or ((type.until or type.excludes) and type.min_chars):
                     word = self.shortest_word(type)

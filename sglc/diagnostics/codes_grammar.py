@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E0350 to E0352, W0214, W0215)."""
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, W0214, W0215)."""
 
 from __future__ import annotations
 
@@ -30,6 +30,17 @@ ENTRIES: tuple[Entry, ...] = (
         "called what `as` says, else what the file is called.",
         'import grammar "sql.txt" as Sql\n',
         'pub grammar Sql:\n    start: "SELECT " /[a-z]{1,9}/\n',
+    ),
+    Entry(
+        "E0353",
+        "values of a grammar that do not fit",
+        "A parameter of a grammar is a text, which stands in a rule by its name, or has a list of texts, "
+        "which stands there as `one of xs` or `one of record.field`. Lists and texts that are known when the "
+        "program is compiled must leave the grammar a text.",
+        'grammar Sum(names: [str]):\n    start: names ("+" names)*\n'
+        "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
+        'grammar Sum(names: [str]):\n    start: one of names ("+" one of names)*\n'
+        "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
     ),
     Entry(
         "W0214",

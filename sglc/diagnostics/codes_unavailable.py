@@ -21,9 +21,11 @@ def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry(
-        "E0902", "parameters and parse trees of grammars", "Write the values into the grammar.",
-        'pub grammar Sum(least: int):\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
-        'pub grammar Sum:\n    start: /[0-9]+/ ("+" /[0-9]+/)*\n',
+        "E0902", "parse trees of grammars", "Take the value as text.",
+        'grammar Sum:\n    start: term "+" term\n    term: /[0-9]{1,9}/\npub fn f() -> str:\n'
+        "    | ?{s: Sum}\n    return s.term\n",
+        'grammar Sum:\n    start: term "+" term\n    term: /[0-9]{1,9}/\npub fn f() -> str:\n'
+        "    | ?{s: Sum}\n    return s\n",
     ),
     _entry(
         "E0903", "`span of` and `one of` outside of holes",

@@ -1,4 +1,4 @@
-"""Types that depend on values of the run: `one of xs` and `span of x`.
+"""Types that depend on values of the run: `one of xs`, `span of x` and grammars with parameters.
 
 In a compiled program such a type holds the number of a value that its hole is given. When the hole is
 reached, `bind` puts the values in; the language, the decoder and the printer work on bound types only. What
@@ -14,8 +14,12 @@ from typing import Any
 from sglc.automata.charset import PRINTABLE
 from sglc.automata.dfa import accepts, all_words
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.model import Given
+from sglc.types.grammar_text import bound, grammar_name, parameters_of, parts_given
 from sglc.types.json_text import json_text
 from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
+from sglc.types.values import EnumValue, RecordValue
 
 ENTRIES = 100_000
 """Most entries of the list of a `one of`."""
@@ -24,13 +28,22 @@ _TEXT = all_words(PRINTABLE)
 
 
 class GivenError(ValueError):
-    """A value that cannot be taken for a `one of` or `span of`; carries a sentence."""
+    """A value that cannot be taken for a `one of`, `span of` or parameter; carries a sentence."""
 
 
-def given_types(type: Type) -> list[OneOf | SpanOf]:
+class NothingLeft(GivenError):
+    """With the given values a type has no value at all."""
+
+
+GivenType = OneOf | SpanOf | Str
+
+
+def given_types(type: Type) -> list[GivenType]:
     """The parts that depend on given values, in the order in which they are written."""
     match type:
         case OneOf() | SpanOf():
+            return [type]
+        case Str(given=given) if given:
             return [type]
         case ListOf(item=item) | Optional(item=item):
             return given_types(item)
@@ -41,10 +54,20 @@ def given_types(type: Type) -> list[OneOf | SpanOf]:
     return []
 
 
-def replaced(type: Type, change: Callable[[OneOf | SpanOf], Type]) -> Type:
+def given_values(type: Type) -> list[int]:
+    """The numbers of the given values, in the order in which the parts that need them are written."""
+    found: list[int] = []
+    for part in given_types(type):
+        found += part.given if isinstance(part, Str) else (part.given,)
+    return found
+
+
+def replaced(type: Type, change: Callable[[GivenType], Type]) -> Type:
     """The type with every part that depends on a given value changed."""
     match type:
         case OneOf() | SpanOf():
+            return change(type)
+        case Str(given=given) if given:
             return change(type)
         case ListOf(item=item) | Optional(item=item):
             return replace(type, item=replaced(item, change))
@@ -64,7 +87,9 @@ def erased(type: Type) -> Type:
     return replaced(type, _as_text)
 
 
-def _as_text(type: OneOf | SpanOf) -> Type:
+def _as_text(type: GivenType) -> Type:
+    if isinstance(type, Str):
+        return replace(type, given=())
     return Str() if isinstance(type, OneOf) else Str(type.min_chars, type.max_chars)
 
 
@@ -80,24 +105,59 @@ def ended_before(type: Type, stop: str) -> Type:
     return type
 
 
-def bind(type: Type, values: Sequence[Any]) -> Type:
-    """The type with the given values put in. Raises GivenError."""
+def bind(type: Type, values: Sequence[Any], stops: Sequence[str] = ()) -> Type:
+    """The type with the given values put in; `stops` are texts that follow its hole. Raises GivenError."""
+    raw = not isinstance(type, ListOf | MapOf | TupleOf)
 
-    def put(part: OneOf | SpanOf) -> Type:
+    def put(part: GivenType) -> Type:
+        if isinstance(part, Str):
+            return in_grammar(part, [values[number] for number in part.given], stops if raw else ())
         value = values[part.given]
         if isinstance(part, OneOf):
-            if len(value) > ENTRIES:
-                raise GivenError(f"the list of a `one of` has {len(value)} entries, at most {ENTRIES} may be")
-            words = frozenset(value)
-            for word in words:
-                if not word.isprintable() and not accepts(_TEXT, word):
-                    raise GivenError(
-                        f"an entry of a `one of` has a control character: {json_text(word[:40])}"
-                    )
-            return replace(part, words=words)
+            return replace(part, words=frozenset(_entries(value)))
         return replace(part, text=value)
 
     return replaced(type, put)
+
+
+def in_grammar(type: Str, values: Sequence[Any], stops: Sequence[str] = ()) -> Str:
+    """A type in an open grammar with the values of its parameters put in. Raises GivenError.
+
+    A text that holds one of the `stops` is refused: where the value ends would not be clear.
+    """
+    name = grammar_name(type.grammar).rsplit(".", 1)[-1]
+    arguments = dict(zip(parameters_of(type.grammar), values, strict=True))
+    texts: dict[Given, str | list[str]] = {}
+    for part in parts_given(type.grammar):
+        value = arguments[part.parameter]
+        for name in part.path:
+            assert isinstance(value, RecordValue)
+            value = value.fields[name]
+        entries = _entries(value if part.listed else [value])
+        for stop in stops:
+            for entry in entries:
+                if stop in entry:
+                    raise GivenError(
+                        f"{json_text(entry[:80])} of `{part.shown}` contains the text that follows the hole"
+                    )
+        texts[part] = entries if part.listed else entries[0]
+    try:
+        return Str(grammar=bound(type.grammar, texts))
+    except GrammarError as fault:
+        empty = [f"`{part.shown}`" for part, value in texts.items() if part.listed and not value]
+        if empty:
+            raise NothingLeft(f"{', '.join(empty)} of the grammar {name} is empty") from None
+        raise GivenError(f"the grammar {name} cannot be used with these values: {fault.reason}") from None
+
+
+def _entries(value: Sequence[Any]) -> list[str]:
+    if len(value) > ENTRIES:
+        raise GivenError(f"the list of a `one of` has {len(value)} entries, at most {ENTRIES} may be")
+    words = [entry.name if isinstance(entry, EnumValue) else entry for entry in value]
+    for word in words:
+        if not word.isprintable() and not accepts(_TEXT, word):
+            raise GivenError(f"an entry of a `one of` has a control character: {json_text(word[:40])}")
+    return words
 
 
 def why_empty(type: Type) -> str:
@@ -107,7 +167,7 @@ def why_empty(type: Type) -> str:
         if isinstance(part, OneOf):
             if not part.words:
                 reasons.append("the list of its `one of` is empty")
-        elif isinstance(span_term(part, "raw"), Nothing):
+        elif isinstance(part, SpanOf) and isinstance(span_term(part, "raw"), Nothing):
             least = "a character" if part.min_chars <= 1 else f"{part.min_chars} characters"
             reasons.append(f"the text of its `span of` has no piece of at least {least}")
     return " and ".join(dict.fromkeys(reasons)) or "the values that it depends on leave nothing"

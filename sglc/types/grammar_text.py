@@ -3,11 +3,16 @@
 A grammar stands in a type as its portable text. Where text is skipped between terminals, these are matched
 longest first, as a lexer does, so that two names never run into one; without, a grammar is the set of texts
 that its rules spell out. Skipped text may stand between terminals, not before the first.
+
+A grammar with parameters stands in the type of a hole until the hole is reached; then it is `bound`. Before,
+it is judged with a name in place of each value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 from sglc.automata.encoding import encoded
 from sglc.automata.membership import MembershipLimit, is_word
@@ -28,8 +33,9 @@ from sglc.automata.term import (
 )
 from sglc.grammar.checks import check_names
 from sglc.grammar.errors import GrammarError
+from sglc.grammar.given import filled, given_parts, sampled
 from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.model import Grammar
+from sglc.grammar.model import Given, Grammar
 from sglc.grammar.portable import from_text, to_text
 from sglc.grammar.show import show_grammar
 
@@ -42,39 +48,56 @@ def _options(grammar: Grammar) -> GrammarOptions:
 
 
 MOST = 64
-"""Grammars whose languages are kept."""
+"""Grammars that are kept read, and with their languages."""
+MOST_CHARACTERS = 2_000_000
+"""Length of their texts together: with lists of values in them they may be large, and used once."""
 
 
 class NotInJson(ValueError):
     """A grammar whose texts cannot stand inside JSON; carries the reason."""
 
 
-@lru_cache(maxsize=64)
+_Known = TypeVar("_Known")
+_read: dict[str, tuple[str, Grammar]] = {}
+_languages: dict[str, Language] = {}
+
+
+def _remembered(known: dict[str, _Known], text: str, found: _Known) -> _Known:
+    room = MOST_CHARACTERS - len(text)
+    while known and (len(known) >= MOST or sum(map(len, known)) > room):
+        del known[next(iter(known))]
+    known[text] = found
+    return found
+
+
 def read_grammar(text: str) -> tuple[str, Grammar]:
     """Name and grammar of a portable text. Raises GrammarError."""
-    return from_text(text)
+    found = _read.get(text)
+    return _remembered(_read, text, from_text(text)) if found is None else found
 
 
 def grammar_name(text: str) -> str:
     return read_grammar(text)[0]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def grammar_shown(text: str) -> str:
     """The rules as people and models read them."""
     return show_grammar(read_grammar(text)[1])
-
-
-_languages: dict[str, Language] = {}
 
 
 def grammar_texts(text: str) -> Language:
     """The raw texts. Raises GrammarError."""
     found = _languages.get(text)
     if found is None:
-        grammar = read_grammar(text)[1]
-        found = _remembered(text, grammar_language(grammar, _options(grammar)))
+        found = _remembered(_languages, text, _language(read_grammar(text)[1]))
     return found
+
+
+def _language(grammar: Grammar) -> Language:
+    if grammar.parameters:
+        grammar = sampled(grammar)
+    return grammar_language(grammar, _options(grammar))
 
 
 def admitted(name: str, grammar: Grammar) -> str:
@@ -82,18 +105,28 @@ def admitted(name: str, grammar: Grammar) -> str:
     text = to_text(name, grammar)
     if text not in _languages:
         check_names(grammar)
-        _remembered(text, grammar_language(grammar, _options(grammar)))
+        _remembered(_languages, text, _language(grammar))
     return text
 
 
-def _remembered(text: str, found: Language) -> Language:
-    while len(_languages) >= MOST:
-        del _languages[next(iter(_languages))]
-    _languages[text] = found
-    return found
+def parameters_of(text: str) -> tuple[str, ...]:
+    """The names of the values that an open grammar depends on, in their order."""
+    return read_grammar(text)[1].parameters
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
+def parts_given(text: str) -> tuple[Given, ...]:
+    """What of these values an open grammar asks for."""
+    return tuple(given_parts(read_grammar(text)[1]))
+
+
+def bound(text: str, values: Mapping[Given, str | Collection[str]]) -> str:
+    """The portable text of an open grammar with its values put in. Raises GrammarError."""
+    name, grammar = read_grammar(text)
+    return admitted(name, filled(grammar, values))
+
+
+@lru_cache(maxsize=16)
 def grammar_terms(text: str, encoding: Encoding = "raw") -> tuple[Term, dict[str, Term]]:
     """Root and rules for use inside another language: rules are named after the grammar.
 
@@ -114,7 +147,9 @@ def json_fault(text: str) -> str | None:
 
 
 def grammar_fault(value: str, text: str) -> str | None:
-    """Why a value is no text of a grammar; None if it is one."""
+    """Why a value is no text of a grammar; None if it is one, or could be one of an open grammar."""
+    if parameters_of(text):
+        return None
     try:
         if is_word(grammar_texts(text), value):
             return None

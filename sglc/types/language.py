@@ -70,6 +70,8 @@ from sglc.types.type import (
 Surface = Literal["hole", "json"]
 
 EMPTY = Bytes(b"")
+LARGE_GRAMMAR = 20_000
+"""Languages of larger grammars, which hold lists of values, are not kept."""
 
 
 class LanguageError(ValueError):
@@ -86,7 +88,7 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
     _count_uses(type, table, uses)
     declared = tuple((name, table[name]) for name in uses)
     shared = frozenset(name for name, count in uses.items() if count > 1)
-    if given_types(type):
+    if given_types(type) or (isinstance(type, Str) and len(type.grammar) > LARGE_GRAMMAR):
         return _build(type, declared, shared, surface)  # bound to values: too large to keep, and used once
     try:
         return _cached_language(type, declared, shared, surface)
@@ -330,7 +332,7 @@ class LanguageBuilder:
         """Texts of a `str`; the rules of a grammar become rules of this language."""
         if not type.grammar:
             return str_term(type, encoding)
-        if type != Str(grammar=type.grammar):
+        if type != Str(grammar=type.grammar, given=type.given):
             raise LanguageError("a text of a grammar cannot be refined")
         try:
             root, rules = grammar_terms(type.grammar, encoding)

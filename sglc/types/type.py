@@ -22,6 +22,8 @@ class Str:
     `excludes`: texts that cannot occur inside. `patterns`: regexes that each match the whole value.
     `grammar`: the portable text of a grammar (`sglc.grammar.portable`), or empty. Then the value is a text of
     this grammar, control characters included where it has them, and nothing else refines it.
+    `given`: of a grammar with parameters the numbers of the values that its hole is given for them. When the
+    hole is reached, the grammar with these values takes its place; see `sglc.types.given`.
     """
 
     min_chars: int = 0
@@ -30,6 +32,7 @@ class Str:
     until: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
     grammar: str = ""
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
