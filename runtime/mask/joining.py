@@ -35,11 +35,6 @@ class JoiningMachine(Machine):
         super().__init__()
         self.joint = Joint()
         self.register(self.joint)
-        self._normal: dict[tuple[int, ...], int] = {}
-
-    @property
-    def size(self) -> int:
-        return super().size + 300 * len(self._normal)
 
     def joined(self, conts: Iterable[int]) -> int:
         """The continuation that goes on with each of some continuations."""
@@ -55,20 +50,9 @@ class JoiningMachine(Machine):
             return flat.pop()
         return self.cont(self.joint, tuple(sorted(flat)), END)
 
-    def config(self, threads: Iterable[int]) -> int:
-        key = tuple(sorted(set(threads)))
-        found = self._config_ids.get(key)
-        if found is not None:
-            return found
-        if len(key) > 1:
-            found = self._normal.get(key)
-            if found is not None:
-                return found
-            normal = self._normalised(key)
-            if normal is not key:
-                found = self._normal[key] = super().config(normal)
-                return found
-        return super().config(key)
+    def _new(self, key: tuple[int, ...]) -> int:
+        normal = self._normalised(key) if len(key) > 1 else key
+        return super()._new(key) if normal is key else self.config(normal)
 
     def _normalised(self, threads: tuple[int, ...]) -> tuple[int, ...]:
         conts: dict[tuple[int, Hashable], list[int]] = {}

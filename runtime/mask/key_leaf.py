@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -30,9 +31,9 @@ class KeyLeaf(LeafTable):
         self.encoding = table.encoding
         self.places: list[int] = []
         self._numbers: dict[int, int] = {}
-        self._still: dict[tuple[int, int], tuple[Still | None, bool]] = {}
+        self._still: dict[tuple[int, ...], tuple[Still | None, bool]] = {}
         self._labels = np.zeros(0, np.int32)
-        self._names: dict[int, dict[str, int]] = {}
+        self._names: dict[tuple[int, int], Names] = {}
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
@@ -88,45 +89,42 @@ class KeyLeaf(LeafTable):
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
         local = self.places[place.state]
-        if local < 0:
-            return None
-        best: Still | None = None
-        for number, label in enumerate(self.table.family_labels):
-            state = self.table.in_family(local, number)
-            if state >= 0 and self._is_open(place, label):
-                found, _ = self._of_family(number, state)
-                if found is not None and (best is None or found.bytes.sum() > best.bytes.sum()):
-                    best = found
-        return best
+        return None if local < 0 else self._of_families(self._open_families(place, local))[0]
 
     def names(self, place: LeafPlace) -> Names | None:
         local = self.places[place.state]
-        others = [
-            (number, label)
-            for number, label in enumerate(self.table.family_labels)
-            if self._is_open(place, label) and self.table.in_family(local, number) >= 0
-        ]
-        if len(others) != 1:
-            return None
-        number, label = others[0]
-        still, accepting = self._of_family(number, self.table.in_family(local, number))
+        states = self._open_families(place, local)
+        still, accepting = self._of_families(states)
         if still is None or still.uniform is None or not accepting:
             return None
-        known = self._names.get(local)
-        if known is None:
-            known = self._names[local] = self.table.names_below(local)
-        return Names(known, label) if len(known) <= _FEW_NAMES else None
+        open = [label for label, at in zip(self.table.family_labels, states, strict=True) if at >= 0]
+        alone = open[0] if len(open) == 1 else -1
+        found = self._names.get((local, alone))
+        if found is None:
+            known = self.table.names_below(local)
+            others = partial(self.table.label_of, local) if alone < 0 else alone
+            found = self._names[local, alone] = Names((id(self), local, alone), known, others)
+        return found if len(found.labels) <= _FEW_NAMES else None
+
+    def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
+        """The states of the families that a key may still be of, -1 for the others."""
+        return tuple(
+            [
+                self.table.in_family(local, number) if self._is_open(place, label) else -1
+                for number, label in enumerate(self.table.family_labels)
+            ]
+        )
 
     def _is_open(self, place: LeafPlace, label: int) -> bool:
         return bool(int(place.open[label >> 6]) >> (label & 63) & 1)
 
-    def _of_family(self, number: int, state: int) -> tuple[Still | None, bool]:
-        """(characters with which the keys of a family go on from a state, whether they may end anywhere)."""
-        key = (number, state)
-        if key not in self._still:
-            known = onward(self.table.families[number], state)
+    def _of_families(self, places: tuple[int, ...]) -> tuple[Still | None, bool]:
+        """(characters with which keys of families go on from some states, whether they may end anywhere)."""
+        found = self._still.get(places)
+        if found is None:
+            known = onward(self.table.families, places)
             if known.characters != ALL:
                 # Names may go on with other characters.
                 known = replace(known, uniform=False)
-            self._still[key] = known.still(self.encoding), known.accepting
-        return self._still[key]
+            found = self._still[places] = known.still(self.encoding), known.accepting
+        return found

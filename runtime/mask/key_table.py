@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from sglc.automata.charset import LAST
 from sglc.automata.dfa import step as dfa_step
+from sglc.automata.dfa import walk as dfa_walk
 from sglc.automata.emptiness import shortest_words
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.runtime.mask.errors import ConstraintError
@@ -231,6 +232,14 @@ class KeyTable(ByteMoves):
                 return label
         return -1
 
+    def label_of(self, local: int, rest: str) -> int:
+        """The label of a key that is no name, by its rest from a state between characters, or -1."""
+        places = self._states[local][1]
+        for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
+            if place >= 0 and _accepts(dfa, rest, place):
+                return label
+        return -1
+
     # Keys of families
 
     def in_family(self, local: int, number: int) -> int:
@@ -255,14 +264,8 @@ class KeyTable(ByteMoves):
     def is_key(self, local: int, label: int, rest: str) -> bool:
         """Whether a key of a family goes on with `rest` from a state between characters."""
         number = self.family_labels.index(label)
-        dfa = self.families[number]
         place = self._states[local][1][number]
-        for char in rest:
-            point = ord(char)
-            place = next((t for low, high, t in dfa.edges[place] if low <= point <= high), -1)
-            if place < 0:
-                return False
-        return place in dfa.accepting
+        return place >= 0 and _accepts(self.families[number], rest, place)
 
     def has_fresh(self, local: int, label: int, residue: frozenset[str]) -> bool:
         """Whether a key of a family goes on from a state between characters with none of these endings."""
@@ -297,6 +300,11 @@ class KeyTable(ByteMoves):
             known = list(shortest_words(Language(Text(dfa, "json")), asked))
             self._words[number, place] = asked, known
         return [word for word in known if word not in names][:count]
+
+
+def _accepts(dfa: CharDfa, rest: str, state: int) -> bool:
+    end = dfa_walk(dfa, rest, state)
+    return end is not None and end in dfa.accepting
 
 
 def _length_first(data: bytes) -> tuple[int, bytes]:

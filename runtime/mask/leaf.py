@@ -7,7 +7,7 @@ where a token leaves the leaf, the walk reports the node, and what follows takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -66,10 +66,14 @@ class LeafPlace:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Labels of some words from a place on, and that of all others."""
+    """What the words from a place on are: the labels of some, and how to find those of all others.
 
+    Equal for equal keys.
+    """
+
+    key: tuple[int, int, int]
     labels: dict[str, int]
-    other: int
+    others: Callable[[str], int] | int
 
 
 allocated = 0
@@ -116,6 +120,9 @@ class LeafTable:
     def describe(self, state: int) -> tuple[int, int, int]:
         """(flags but KNOWN, fewest, most characters to the end of a word) of a state."""
         raise TypeError(type(self).__name__)
+
+    def measure(self) -> None:
+        """Called before lengths are asked for; until then they may be said to be any."""
 
     def labels(self, state: int) -> Sequence[int]:
         """The kinds of words that lead on from a state, as 64-bit words of a set."""
@@ -199,6 +206,8 @@ class LeafTable:
 
     def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
+        if least > 0 or most < UNBOUNDED // 2:
+            self.measure()
         row = np.array(self.row(state), np.int64)
         arrays = self.current()
         legal = row >= 0
@@ -240,6 +249,7 @@ class TextLeaf(LeafTable):
         super().__init__()
         self.table = table
         self.encoding = table.encoding
+        self._measured = False
         self._loops: dict[int, Still | None] = {}
         self._onward: dict[int, Still | None] = {}
 
@@ -251,14 +261,31 @@ class TextLeaf(LeafTable):
 
     def describe(self, state: int) -> tuple[int, int, int]:
         table = self.table
+        flags = 0
         if state < table.boundary:
-            ends = ENDS if state in table.dfa.accepting else 0
+            flags = BOUNDARY | (ENDS if state in table.dfa.accepting else 0)
+        return (flags, *self._lengths(state)) if self._measured else (flags, 0, UNBOUNDED)
+
+    def _lengths(self, state: int) -> tuple[int, int]:
+        table = self.table
+        if state < table.boundary:
             longest = table.longest(state)
-            return BOUNDARY | ends, table.shortest(state), UNBOUNDED if longest is None else longest
+            return table.shortest(state), UNBOUNDED if longest is None else longest
         targets = table.targets(state)
         bounds = [table.longest(target) for target in targets]
         most = UNBOUNDED if None in bounds else 1 + max(bound for bound in bounds if bound is not None)
-        return 0, 1 + min(map(table.shortest, targets)), most
+        return 1 + min(map(table.shortest, targets)), most
+
+    def measure(self) -> None:
+        # Most texts have no bounds, and lengths are a question to the whole automaton.
+        if self._measured:
+            return
+        self._measured = True
+        lengths = [self._lengths(state) for state in range(len(self.flags))]
+        self.lo = [fewest for fewest, _ in lengths]
+        self.hi = [most for _, most in lengths]
+        size = self._size
+        self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
 
     @property
     def any_length(self) -> bool:
@@ -295,7 +322,7 @@ class TextLeaf(LeafTable):
         if state not in self._onward:
             if len(self._onward) > 20_000:
                 self._onward.clear()
-            self._onward[state] = onward(self.table.dfa, state).still(self.table.encoding)
+            self._onward[state] = onward((self.table.dfa,), (state,)).still(self.table.encoding)
         return self._onward[state]
 
 
@@ -320,29 +347,64 @@ class Onward:
         return found
 
 
-def onward(dfa: CharDfa, state: int) -> Onward:
-    """Nothing is known from a state from which very many can be reached, or no character is common to all."""
-    characters = first = _covered(dfa.edges[state])
-    uniform, accepting = True, state in dfa.accepting
-    seen = {state}
-    stack = [state]
+def onward(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Onward:
+    """From a state in each of some automata (-1: none) on, where a word is one of any of them.
+
+    Nothing is known where very many states can be reached, or no character is common to all.
+    """
+    characters = first = _covered(dfas, places)
+    uniform, accepting = True, _accepts(dfas, places)
+    seen = {places}
+    stack = [places]
     while stack and characters:
-        for _, _, target in dfa.edges[stack.pop()]:
+        for target in _targets(dfas, stack.pop()):
             if target in seen:
                 continue
             seen.add(target)
             if len(seen) > _MANY:
                 return Onward()
             stack.append(target)
-            covered = _covered(dfa.edges[target])
+            covered = _covered(dfas, target)
             uniform = uniform and covered == first
-            accepting = accepting and target in dfa.accepting
+            accepting = accepting and _accepts(dfas, target)
             characters = meet(characters, covered)
     return Onward(characters, uniform, accepting) if characters else Onward()
 
 
-def _covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
-    return ranges([(low, high) for low, high, _ in row])
+def _covered(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Ranges:
+    return ranges(
+        [
+            (low, high)
+            for dfa, at in zip(dfas, places, strict=True)
+            if at >= 0
+            for low, high, _ in dfa.edges[at]
+        ]
+    )
+
+
+def _accepts(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> bool:
+    return any(at in dfa.accepting for dfa, at in zip(dfas, places, strict=True))
+
+
+def _targets(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+    """The states after every character, of all the automata at once."""
+    if len(dfas) == 1:
+        return {(target,) for _, _, target in dfas[0].edges[places[0]]}
+    rows = [dfa.edges[at] if at >= 0 else () for dfa, at in zip(dfas, places, strict=True)]
+    cuts = sorted(
+        {low for row in rows for low, _, _ in row} | {high + 1 for row in rows for _, high, _ in row}
+    )
+    found = {
+        tuple(
+            [
+                next((target for low, high, target in row if low <= point <= high), -1) if row else -1
+                for row in rows
+            ]
+        )
+        for point in cuts
+    }
+    found.discard((-1,) * len(dfas))
+    return found
 
 
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:

@@ -182,6 +182,8 @@ class Machine:
         self._cont_ids: dict[tuple[int, Hashable, int], int] = {}
         self._threads: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
         self._thread_ids: dict[tuple[int, Hashable, int], int] = {}
+        self._traced_threads: list[bool] = [False]
+        self._lost_threads: list[bool] = [False]
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
         self._config_ids: dict[tuple[int, ...], int] = {(): DEAD, (ACCEPT,): FINAL}
         self._alone: dict[int, int] = {ACCEPT: FINAL}
@@ -226,6 +228,8 @@ class Machine:
         if found is None:
             found = self._thread_ids[key] = len(self._threads)
             self._threads.append(key)
+            self._traced_threads.append(node.traced(self, state))
+            self._lost_threads.append(node.lost(self, state))
             if node.universal and cont == END:
                 self.universal = found
         return found
@@ -249,7 +253,8 @@ class Machine:
     def size(self) -> int:
         """Bytes that all that is interned takes, roughly."""
         interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
-        return interned + self.rows.nbytes + 4000 * len(self.nodes)
+        aliases = 200 * (len(self._config_ids) - len(self.configs))
+        return interned + aliases + self.rows.nbytes + 4000 * len(self.nodes)
 
     def alone(self, thread: int) -> int:
         """The configuration of one thread."""
@@ -260,23 +265,30 @@ class Machine:
 
     def config(self, threads: Iterable[int]) -> int:
         """The configuration of a set of threads."""
-        key = tuple(sorted(set(threads)))
-        if self.universal >= 0 and self.universal in key:
-            key = (ACCEPT, self.universal)
+        key = tuple(threads)
+        if len(key) > 1:
+            key = tuple(sorted(set(key)))
         found = self._config_ids.get(key)
         if found is None:
-            if len(key) > _MOST_THREADS:
-                raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
-            found = self._config_ids[key] = len(self.configs)
-            self.configs.append(key)
-            self.effort += len(key)
-            places = [self.place(t) for t in key if t != ACCEPT]
-            self.traced.append(any(node.traced(self, state) for node, state, _ in places))
-            self.lost.append(any(node.lost(self, state) for node, state, _ in places))
-            if found >= len(self.row_of):
-                grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
-                grown[: len(self.row_of)] = self.row_of
-                self.row_of = grown
+            found = self._config_ids[key] = self._new(key)
+        return found
+
+    def _new(self, key: tuple[int, ...]) -> int:
+        """The configuration of threads in order that has not been asked for before."""
+        if self.universal >= 0 and self.universal in key and key != (ACCEPT, self.universal):
+            return self.config((ACCEPT, self.universal))
+        if len(key) > _MOST_THREADS:
+            raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
+        found = len(self.configs)
+        self.configs.append(key)
+        self.effort += len(key)
+        traced, lost = self._traced_threads, self._lost_threads
+        self.traced.append(traced[key[0]] if len(key) == 1 else any([traced[t] for t in key]))
+        self.lost.append(lost[key[0]] if len(key) == 1 else any([lost[t] for t in key]))
+        if found >= len(self.row_of):
+            grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
+            grown[: len(self.row_of)] = self.row_of
+            self.row_of = grown
         return found
 
     def union(self, a: int, b: int) -> int:

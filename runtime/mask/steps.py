@@ -46,9 +46,14 @@ class Group(NamedTuple):
 
 def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     """The threads of a configuration but acceptance, by leaf and state."""
+    threads = machine.configs[config]
+    if len(threads) == 1 and threads[0] != _ACCEPT:
+        node, state, cont = machine.place(threads[0])
+        run = node.forced_run(state)
+        return (Group(node, state, (cont,), run, None if run else node.leaf(machine, state)),)
     conts: dict[tuple[int, Any], list[int]] = {}
     nodes: dict[int, Node] = {}
-    for thread in machine.configs[config]:
+    for thread in threads:
         if thread != _ACCEPT:
             node, state, cont = machine.place(thread)
             conts.setdefault((node.index, state), []).append(cont)
@@ -128,6 +133,8 @@ def _read_leaf(
     node, state = group.node, group.state
     table, local, least = place.table, place.state, place.least
     most = UNBOUNDED if place.most is None else place.most
+    if least > 0 or place.most is not None:
+        table.measure()
     barred = node.barred(machine, state)
     follow: np.ndarray | None = None
     left: list[tuple[int, int]] = []

@@ -81,6 +81,8 @@ class MaskStore:
         self._rows = RowMasks(machine, self._whole)
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
+        self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
+        """See `_named`; what its keys are identities of is kept."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
@@ -231,6 +233,8 @@ class MaskStore:
         share one walk.
         """
         table, least, most = place.table, place.least, place.most
+        if least > 0 or most is not None:
+            table.measure()
         columns = self.vocabulary.columns
         inside, quiet = None, None
         still = table.still(place, columns.longest)
@@ -279,10 +283,15 @@ class MaskStore:
         if not found.index:
             for number, path in enumerate(self._paths(found, None)):
                 found.index.setdefault(read(path, table.encoding), []).append(number)
-        labels = np.full(len(found.exits), names.other, np.int32)
-        for name, label in names.labels.items():
-            for number in found.index.get(name, ()):
-                labels[number] = label
+        key = (names.key, id(found))
+        known = self._labels.get(key)
+        if known is not None:
+            labels = known[0]
+        else:
+            labels = _labels(names, found)
+            if len(self._labels) > self._most_masks:
+                self._labels.clear()
+            self._labels[key] = labels, found, table
         return LeafMask(table, _NO_ROW, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
@@ -304,9 +313,27 @@ class MaskStore:
         self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
     ) -> LeafMask:
         table = place.table
+        if place.least > 0 or place.most is not None:
+            table.measure()
         most = UNBOUNDED if place.most is None else place.most
         where = (place.state, place.least, most, int(table.eager))
         exits, ends, reach = self._whole.leaf(
             entries, where, first, row, table.current, table.fill, quiet, place.open
         )
         return LeafMask(table, row, exits, ends, reach)
+
+
+def _labels(names: Names, found: LeafMask) -> np.ndarray:
+    """int32: the labels of the exits of a class."""
+    others = names.others
+    if isinstance(others, int):
+        labels = np.full(len(found.exits), others, np.int32)
+        for name, label in names.labels.items():
+            for number in found.index.get(name, ()):
+                labels[number] = label
+        return labels
+    labels = np.zeros(len(found.exits), np.int32)
+    for text, numbers in found.index.items():
+        label = names.labels.get(text)
+        labels[numbers] = others(text) if label is None else label
+    return labels
