@@ -18,7 +18,7 @@ MAPPED = ("runtime", "kernels", "stdlib", "grammar")
 
 LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
 COMPILE = LEAVES | {
-    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.syntax", "sglc.library", "sglc.check", "sglc.ir",
+    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources", "sglc.library", "sglc.check", "sglc.ir",
     "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit", "sglc.show",
 }  # fmt: skip
 RUN = LEAVES | {"sglc.bytecode", "sglc.kernels"}
@@ -41,9 +41,11 @@ LAW: dict[str, set[str]] = {
     "sglc.schema": {"sglc.automata"},
     "sglc.grammar": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.stdlib": set(),
-    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar"},
+    "sglc.lalr": set(),
+    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar", "sglc.lalr"},
+    "sglc.sources": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
-    "sglc.check": LEAVES | {"sglc.syntax", "sglc.library", "sglc.grammar"},
+    "sglc.check": LEAVES | {"sglc.syntax", "sglc.library", "sglc.grammar", "sglc.sources"},
     "sglc.ir": LEAVES,
     "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check", "sglc.ir", "sglc.options"},
     "sglc.passes": {"sglc.ir", "sglc.options", "sglc.types"},
@@ -77,7 +79,7 @@ LAW: dict[str, set[str]] = {
 """Room to the rooms it may import."""
 
 THIRD_PARTY: dict[str, set[str]] = {
-    "lark": {"sglc.syntax"},
+    "lark": {"sglc.lalr"},
     "llvmlite": {"sglc.kernels"},
     "torch": {"sglc.runtime.model", "sglc.runtime.adapters", "sglc.kernels.triton"},
     "transformers": {"sglc.runtime.model", "sglc.runtime.adapters"},

@@ -52,8 +52,9 @@ def test_data_files_are_found_through_the_package() -> None:
 
 def test_every_data_file_has_an_ending_that_is_packed() -> None:
     packed = PYPROJECT["tool"]["setuptools"]["package-data"]
+    moved = PYPROJECT["tool"]["setuptools"]["package-dir"]
     for package, patterns in packed.items():
-        folder = ROOT / package.removeprefix("sglc.")
+        folder = ROOT / moved.get(package, package.replace(".", "/"))
         for path in folder.iterdir():
             if path.is_file() and path.suffix != ".py":
                 assert any(path.match(pattern) for pattern in patterns), f"{path} would not be shipped"

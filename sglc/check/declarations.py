@@ -14,6 +14,7 @@ from sglc.check.relations import STR, UNKNOWN
 from sglc.check.result import DefaultArgument, ExpressionType, Unknown
 from sglc.check.state import Entity, ErrorFields, ModuleState, ProgramState, Signature
 from sglc.check.type_expressions import BUILTIN_TYPES
+from sglc.check.type_sources import declare_source
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
@@ -173,6 +174,10 @@ class Declarations(Grammars):
                 self._alias(name, self.grammar_block(name, node), node.doc)
             case ast.GrammarImport():
                 self._alias(name, self.imported_grammar(name, node), "")
+            case ast.TypeDeclaration(type=ast.TypeSource()):
+                self._no_parameters(node)
+                if not declare_source(self.program, self.module, node, name):
+                    self._alias(name, UNKNOWN, node.doc)  # type: ignore[arg-type]
             case ast.TypeDeclaration():
                 self._no_parameters(node)
                 self._open.append(name)

@@ -448,6 +448,7 @@ class Holes(HoleOptions):
 _TYPES = (
     ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
     ast.TypeRefined, ast.TypeSpanOf, ast.TypeOneOf, ast.TypeJsonSchema,
+    ast.TypeSource,
 )  # fmt: skip
 
 

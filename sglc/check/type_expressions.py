@@ -12,6 +12,7 @@ from sglc.check.json_types import json_schema_type
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, ProgramState
+from sglc.check.type_sources import source_type
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
@@ -209,6 +210,9 @@ class TypeResolver:
         """The type of a grammar with values for its parameters. See `GivenTypes`."""
         raise KeyError(node)
 
+
+    def _type_source(self, node: ast.TypeSource) -> ExpressionType:
+        return source_type(self.program, self.module, node)
 
     # -- refinements -------------------------------------------------------------------------------
 
@@ -436,4 +440,5 @@ _METHODS: dict[type, Any] = {
     ast.TypeSpanOf: TypeResolver._type_span_of,
     ast.TypeOneOf: TypeResolver._type_one_of,
     ast.TypeJsonSchema: TypeResolver._type_json_schema,
+    ast.TypeSource: TypeResolver._type_source,
 }

@@ -74,6 +74,10 @@ SOFT: dict[str, re.Pattern[str]] = {
         ("span one multiple", r"[ \t]+of\b"),
         ("skip", r"[ \t]*/"),
         ("json", r"[ \t]+schema\b"),
+        ("sql", r"[ \t]+table[ \t]+[\"\w]"),
+        ("typescript", r"[ \t]*\"|[ \t]+\w+[ \t]+from[ \t]*\""),
+        ("table", r"[ \t]+[\"\w]"),
+        ("from", r"[ \t]*\""),
         ("raises", r"[ \t]+[^\W\d]"),
     )
     for word in words.split()

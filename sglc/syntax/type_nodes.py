@@ -82,6 +82,27 @@ class TypeNodes(Expressions):
     def json_schema_inline(self, start: int, end: int, json: tuple[int, int]) -> ast.TypeJsonSchema:
         return ast.TypeJsonSchema(self.text[json[0] : json[1]], True, self.span(start, end))
 
+    def sql_table(self, start: int, end: int, source: ast.String) -> ast.TypeSource:
+        return self._type_source("sql", None, source, start, end)
+
+    def sql_table_from(
+        self, start: int, end: int, name: ast.Name | ast.String, source: ast.String
+    ) -> ast.TypeSource:
+        return self._type_source("sql", name, source, start, end)
+
+    def typescript(self, start: int, end: int, source: ast.String) -> ast.TypeSource:
+        return self._type_source("typescript", None, source, start, end)
+
+    def typescript_from(self, start: int, end: int, name: ast.Name, source: ast.String) -> ast.TypeSource:
+        return self._type_source("typescript", name, source, start, end)
+
+    def _type_source(
+        self, kind: str, name: ast.Name | ast.String | None, source: ast.String, start: int, end: int
+    ) -> ast.TypeSource:
+        wanted = self.plain(name, "a name") if isinstance(name, ast.String) else name and name.text
+        text = self.plain(source, "the source of a type")
+        return ast.TypeSource(kind, wanted, text, source.span, self.span(start, end))
+
     def bound_exactly(self, start: int, end: int, count: ast.Number) -> tuple[int, int]:
         return self.count(count), self.count(count)
 

@@ -165,7 +165,22 @@ class TypeJsonSchema:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class TypeSource:
+    """`sql table "create table …"`, `typescript Order from "orders.ts"`.
+
+    `kind` is `sql` or `typescript`; `name` the declaration that is meant, None if it is not named. `source` is
+    the text in quotes, which stands at `place`: declarations, or the path of a file of them.
+    """
+
+    kind: str
+    name: str | None
+    source: str
+    place: Span
+    span: Span
+
+
 TypeExpression = (
     TypeName | TypeLiteral | TypeList | TypeMap | TypeTuple | TypeOptional | TypeUnion | TypeRefined
-    | TypeSpanOf | TypeOneOf | TypeJsonSchema
+    | TypeSpanOf | TypeOneOf | TypeJsonSchema | TypeSource
 )  # fmt: skip

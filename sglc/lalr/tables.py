@@ -1,0 +1,193 @@
+"""LALR tables: built by Lark from a grammar, kept between runs as checked JSON.
+
+Lark is used as what it is best at, a grammar compiler: it expands the EBNF and computes the LALR(1)
+automaton. What a parser needs of the result is small and plain (`Tables`), so it is stored in the user's
+cache folder and a later start reads it back without importing Lark at all. A file that is missing, damaged,
+from another grammar or not writable is never an error: the tables are built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMAT = 4
+"""Counts changes of the stored layout and of how tables are made from a grammar."""
+
+Step = int | tuple[int] | None
+"""One part of a reduction: a symbol's index, `(index,)` of a list to splice, None for an absent option."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One production: pop `length` symbols, make the value with `action` from `steps`, go to `symbol`.
+
+    `action` is the builder's method, "" to hand on the single part, or "_" to give the parts as a list that
+    is spliced into its user; `appends` marks a left-recursive list.
+    """
+
+    symbol: str
+    length: int
+    action: str
+    steps: tuple[Step, ...]
+    appends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """`rows[state]` maps a terminal or symbol to `target + 1` (go there) or `-rule - 1` (reduce).
+
+    A quoted token of the grammar is named by its text, a declared one by its name, a symbol as `<symbol>`.
+    `starts` gives the first state of each start symbol.
+    """
+
+    rows: tuple[dict[str, int], ...]
+    rules: tuple[Rule, ...]
+    starts: dict[str, int]
+    literals: frozenset[str]
+
+
+def load(name: str, grammar: str, make: Callable[[str], dict[str, Any]]) -> Tables:
+    """The tables of a grammar, from the cache where possible, else made by `make` (see `build`)."""
+    digest = hashlib.sha256(f"{FORMAT}\n{grammar}".encode()).hexdigest()
+    path = _cache_folder() / f"{name}-{digest[:16]}.json"
+    data = _read(path, digest)
+    if data is None:
+        data = make(grammar)
+        _write(path, digest, data)
+    return _tables(data)
+
+
+def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> dict[str, Any]:
+    """Compile a grammar with some start symbols to plain data.
+
+    With `strict` a shift/reduce conflict raises lark's GrammarError.
+    """
+    from lark import Lark
+    from lark.lexer import Lexer
+    from lark.parsers.lalr_analysis import LALR_Analyzer, Shift
+
+    class NoLexer(Lexer):
+        """Keeps Lark from building a lexer of its own."""
+
+        def __init__(self, lexer_conf: object) -> None:
+            pass
+
+        def lex(self, lexer_state: object, parser_state: object) -> Any:
+            return iter(())
+
+    lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=list(starts), maybe_placeholders=True)
+    analyzer = LALR_Analyzer(lark.parser.parser_conf, strict=strict)
+    analyzer.compute_lalr()
+    table: Any = analyzer.parse_table
+    texts = {t.name: t.pattern.value for t in lark.terminals if type(t.pattern).__name__ == "PatternStr"}
+
+    terminals = {"$END", *(symbol.name for rule in lark.rules for symbol in rule.expansion if symbol.is_term)}
+
+    # States and rules are numbered in the order they are reached, so that equal grammars give equal tables.
+    states: dict[int, int] = {table.start_states[start]: number for number, start in enumerate(starts)}
+    waiting = list(states)
+    rules: list[list[Any]] = []
+    numbers: dict[Any, int] = {}
+    rows: list[dict[str, int]] = []
+    for state in waiting:
+        row: dict[str, int] = {}
+        rows.append(row)
+        for name, (action, argument) in sorted(table.states[state].items()):
+            if action is Shift:
+                if argument not in states:
+                    states[argument] = len(states)
+                    waiting.append(argument)
+                code = states[argument] + 1
+            else:
+                if argument not in numbers:
+                    numbers[argument] = len(rules)
+                    rules.append(_rule(argument))
+                code = -numbers[argument] - 1
+            row[texts.get(name) or (str(name) if name in terminals else f"<{name}>")] = code
+    return {
+        "rows": rows,
+        "rules": rules,
+        "starts": {start: number for number, start in enumerate(starts)},
+        "literals": sorted(texts.values()),
+    }
+
+
+def _rule(rule: Any) -> list[Any]:
+    """A production of Lark's as `[symbol, length, action, steps, appends]`, with Lark's own tree shaping."""
+    symbol, expansion, options = str(rule.origin.name), rule.expansion, rule.options
+    absent = (
+        "".join(str(int(bit)) for bit in options.empty_indices).split("0") if options.empty_indices else None
+    )
+    steps: list[Any] = []
+    for index, part in enumerate(expansion):
+        if absent is not None:
+            steps += [None] * len(absent[index])
+        if part.is_term:
+            if not part.filter_out:
+                steps.append(index)
+        else:
+            steps.append([index] if part.name.startswith("_") else index)
+    if absent is not None:
+        steps += [None] * len(absent[len(expansion)])
+    action = str(rule.alias or symbol)
+    if symbol.startswith("_") and not rule.alias:
+        action = "_"
+    elif options.expand1 and not rule.alias and len(steps) == 1 and isinstance(steps[0], int):
+        action = ""
+    appends = action == "_" and bool(expansion) and expansion[0].name == symbol
+    return [f"<{symbol}>", len(expansion), action, steps, appends]
+
+
+def _tables(data: dict[str, Any]) -> Tables:
+    rules = tuple(
+        Rule(symbol, length, action, tuple(tuple(s) if isinstance(s, list) else s for s in steps), appends)
+        for symbol, length, action, steps, appends in data["rules"]
+    )
+    return Tables(tuple(data["rows"]), rules, data["starts"], frozenset(data["literals"]))
+
+
+def _cache_folder() -> Path:
+    chosen = os.environ.get("SGLC_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("sglc"))
+
+
+def _read(path: Path, digest: str) -> dict[str, Any] | None:
+    """The stored data if it is whole: two lines, the checksum of the second and the data."""
+    try:
+        head, _, body = path.read_text(encoding="utf-8").partition("\n")
+        if head != _checksum(digest, body):
+            return None
+        return json.loads(body)
+    except (OSError, ValueError):
+        return None
+
+
+def _write(path: Path, digest: str, data: dict[str, Any]) -> None:
+    body = json.dumps(data, separators=(",", ":"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"{_checksum(digest, body)}\n{body}")
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            raise
+    except OSError:
+        pass
+
+
+def _checksum(digest: str, body: str) -> str:
+    return hashlib.sha256(f"{digest}\n{body}".encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Type sources: declarations in other languages (SQL, TypeScript), read as types."""
