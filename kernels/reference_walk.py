@@ -19,7 +19,8 @@ NO_MOVE = -1
 """In a leaf's row: no move."""
 
 
-def _set_bits(trie: TrieArrays, node: int, mask: np.ndarray) -> None:
+def set_bits(trie: TrieArrays, node: int, mask: np.ndarray) -> None:
+    """Set the mask bits of the tokens at a node."""
     bits = mask.view(np.uint32)
     index = int(trie.token[node])
     if index >= 0:
@@ -58,7 +59,7 @@ def walk_rows(
                 node = int(trie.end[node])
                 continue
             stack[level] = following
-            _set_bits(trie, node, mask)
+            set_bits(trie, node, mask)
             node += 1
         node = -1
         entry += 1
@@ -122,12 +123,12 @@ def walk_leaf(
                     # A token of whole characters is known to the caller, one that ends inside of one is not.
                     if not flags[target] & BOUNDARY:
                         reach = max(reach, now)
-                        _set_bits(trie, node, mask)
+                        set_bits(trie, node, mask)
                     node = int(trie.end[node])
                     continue
             reach = max(reach, now)
             states[level], counts[level] = target, now
-            _set_bits(trie, node, mask)
+            set_bits(trie, node, mask)
             node += 1
         node = -1
         entry += 1
@@ -150,7 +151,7 @@ def walk_literal(
                 node = int(trie.end[node])
             if node >= stop:
                 break
-            _set_bits(trie, node, mask)
+            set_bits(trie, node, mask)
             stop = int(trie.end[node])
             node += 1
             if position == len(data) - 1:

@@ -1,4 +1,4 @@
-"""Random arrays, objects and spans."""
+"""Random arrays, objects, spans and lists."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sglc.automata.term import (
     Bytes,
     Counter,
     Family,
+    Listed,
     Nothing,
     Object,
     Property,
@@ -34,6 +35,14 @@ def spans(draw: st.DrawFn) -> Span:
     return Span(
         text[:4] if encoding == "json-any" else text, encoding, low, draw(st.none() | st.integers(0, 4))
     )
+
+
+@st.composite
+def listed(draw: st.DrawFn) -> Listed:
+    """Lists of short texts, the characters of which have many spellings in `json-any`."""
+    chars = st.sampled_from(("a", "b", "é", "😀", '"', "\\", "\n", "/", "\x01"))
+    texts = st.lists(chars, max_size=3).map("".join)
+    return Listed(frozenset(draw(st.sets(texts, max_size=5))), draw(st.sampled_from(ENCODINGS)))
 
 
 @st.composite

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from entry_strategies import ENCODINGS, VALUES, arrays, objects, spans
+from entry_strategies import ENCODINGS, VALUES, arrays, listed, objects, spans
 from sglc.automata.dfa import all_words
 from sglc.automata.emptiness import is_empty, shortest_words
 from sglc.automata.encoding import encoded, spellings
@@ -21,6 +21,7 @@ from sglc.automata.term import (
     Choice,
     Except,
     Language,
+    Listed,
     Nothing,
     Object,
     Repeat,
@@ -345,7 +346,7 @@ def _words(draw: st.DrawFn, term: Term, rules: Mapping[str, Term], depth: int) -
                 lambda part: draw(_words(part, rules, depth + 1)),
                 some,
             )
-        case Span():
+        case Span() | Listed():
             return draw(st.sampled_from(shortest_words(Language(term), 40)))
         case Except(item, words):
             word = draw(_words(item, rules, depth + 1))
@@ -399,7 +400,7 @@ def terms(draw: st.DrawFn, depth: int = 0) -> Term:
         high = draw(st.none() | st.integers(0, 4))
         return Text(dfa, draw(st.sampled_from(ENCODINGS)), low, high)
     if kind == 5:
-        return draw(spans())
+        return draw(spans() | listed())
     if kind == 6:
         return Choice(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
     if kind == 7:

@@ -21,6 +21,7 @@ from sglc.automata.term import (
     Choice,
     Except,
     Language,
+    Listed,
     Nothing,
     Object,
     Repeat,
@@ -119,7 +120,7 @@ class _Matcher:
                 for at, state in self._states(process, start):
                     if process.done(state):
                         yield at
-            case Span(_, encoding):
+            case Span(_, encoding) | Listed(_, encoding):
                 for piece in pieces(term):
                     at = start
                     for char in piece:
@@ -344,7 +345,7 @@ class _Matcher:
                 yield from self._entry_completions(term, start, count)
             case Array() | Object():
                 yield from self._process_completions(self._process(term), start, count)
-            case Span(_, encoding):
+            case Span(_, encoding) | Listed(_, encoding):
                 for piece in pieces(term):
                     for word in text_spellings(piece, encoding, None):
                         if word.startswith(rest):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import islice, product
 
-from sglc.automata.term import Span, Text
+from sglc.automata.term import Listed, Span, Text
 
 
 def count_fits(term: Text, count: int) -> bool:
@@ -49,7 +49,11 @@ def decode(data: bytes) -> str:
     return json.loads('"' + data.decode("utf-8", "replace") + '"')
 
 
-def pieces(term: Span) -> Iterator[str]:
+def pieces(term: Span | Listed) -> Iterator[str]:
+    """All texts of a span or a list, before they are spelled."""
+    if isinstance(term, Listed):
+        yield from sorted(term.texts)
+        return
     text = term.text
     most = len(text) if term.max_chars is None else term.max_chars
     found = {text[a:b] for a in range(len(text) + 1) for b in range(a, len(text) + 1)}

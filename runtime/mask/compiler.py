@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from sglc.automata import term as t
 from sglc.automata.counts import Counts, Vector
 from sglc.automata.dfa import accepts, is_endless
+from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.errors import ConstraintError
@@ -26,7 +27,6 @@ from sglc.runtime.mask.nodes import (
     Repetition,
     RuleNode,
     Series,
-    WordChoice,
 )
 from sglc.runtime.mask.object_nodes import ObjectNode
 from sglc.runtime.mask.object_words import ObjectParts, Option
@@ -35,6 +35,7 @@ from sglc.runtime.mask.span_nodes import SpanNode, SpanTable
 from sglc.runtime.mask.spelling import spelled
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_nodes import KeyedEntries, TextNode
+from sglc.runtime.mask.word_nodes import WordNode
 
 _MOST_REMEMBERED = 50_000
 _FEW_NAMES = 8
@@ -162,7 +163,13 @@ class Compiler:
                     ("span", id(spans), minimum, maximum), lambda: SpanNode(spans, minimum, maximum)
                 )
             case t.Words(words):
-                return self._intern(("words", words), lambda: WordChoice(words))
+                return self._intern(("words", words), lambda: WordNode(words))
+            case t.Listed(texts, encoding):
+                free = encoding == "json-any"
+                return self._intern(
+                    ("listed", texts, encoding),
+                    lambda: WordNode([written(text, encoding) for text in texts], free),
+                )
             case t.Except(item, words):
                 inner = self._node(item, depth)
                 if not words:
@@ -212,7 +219,7 @@ class Compiler:
         parts: dict[int, Node] = {}
         if len(words) > 1:
             frozen = frozenset(words)
-            node = self._intern(("words", frozen), lambda: WordChoice(frozen))
+            node = self._intern(("words", frozen), lambda: WordNode(frozen))
             parts[node.index] = node
         for arm in arms:
             if len(words) > 1 and isinstance(arm, t.Bytes):

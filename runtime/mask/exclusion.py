@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sglc.runtime.mask.endings import completion
 from sglc.runtime.mask.machine import DEAD, END, Machine, Node, Work
-from sglc.runtime.mask.nodes import WordSet
+from sglc.runtime.mask.word_set import WordSet
 
 TriePlace = tuple[int, int, int]
 State = tuple[int, TriePlace | None]

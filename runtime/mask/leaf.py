@@ -16,7 +16,7 @@ from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.kernels.subtrees import UNBOUNDED, LeafArrays
+from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.text import TextTable
 
@@ -192,6 +192,12 @@ class LeafTable:
 
     def plain_step(self, state: int, byte: int) -> int | None:
         """The same for a byte that is a character, where that is cheaper than the row; else None."""
+        return None
+
+    def walk(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+    ) -> np.ndarray | None:
+        """Set the bits of the legal tokens and return the exits, where that needs no rows; else None."""
         return None
 
     def label(self, state: int) -> int:
@@ -444,32 +450,3 @@ def text_leaf(table: TextTable) -> TextLeaf:
         table.leaf = TextLeaf(table)
     leaf: TextLeaf = table.leaf
     return leaf
-
-
-class WordLeaf(LeafTable):
-    """The leaf of a finite set of words: states are numbered as they are met. `children` maps a place of the
-    words' trie to the places below it by byte, `ends` says whether a place is a word."""
-
-    def __init__(self, words: object) -> None:
-        super().__init__()
-        self.words = words
-        self.places: list[tuple[int, int, int]] = []
-        self._numbers: dict[tuple[int, int, int], int] = {}
-
-    def number(self, place: tuple[int, int, int]) -> int:
-        found = self._numbers.get(place)
-        if found is None:
-            found = self._numbers[place] = len(self.places)
-            self.places.append(place)
-        return found
-
-    def count(self) -> int:
-        return len(self.places)
-
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        children = self.words.children(self.places[state])  # type: ignore[attr-defined]
-        return [(byte, byte, self.number(child)) for byte, child in children.items()]
-
-    def describe(self, state: int) -> tuple[int, int, int]:
-        ends = ENDS if self.words.ends(self.places[state]) else 0  # type: ignore[attr-defined]
-        return ends, 0, UNBOUNDED

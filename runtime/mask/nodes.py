@@ -1,11 +1,9 @@
-"""The kinds of parts that constraints are made of, but for texts and exclusions."""
+"""The kinds of parts that constraints are made of, but for texts, choices among words and exclusions."""
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterable, Sequence
 
-from sglc.runtime.mask.leaf import LeafPlace, WordLeaf
 from sglc.runtime.mask.machine import Machine, Node, Work
 
 
@@ -294,101 +292,3 @@ class Repetition(Node):
             return b""
         word = self.separator.data.join([self.item.shortest(machine)] * missing)
         return word if begun or not done else self.separator.data + word
-
-
-class WordSet:
-    """A finite set of byte strings as a trie over its sorted list: nodes are (first, last + 1, depth)."""
-
-    def __init__(self, words: Iterable[bytes]) -> None:
-        self.words = sorted(words)
-        self.root = (0, len(self.words), 0)
-        self._children: dict[tuple[int, int, int], dict[int, tuple[int, int, int]]] = {}
-
-    def ends(self, node: tuple[int, int, int]) -> bool:
-        """Whether the node is a word."""
-        first, last, depth = node
-        return first < last and len(self.words[first]) == depth
-
-    def children(self, node: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
-        """The nodes below, by byte, in byte order."""
-        found = self._children.get(node)
-        if found is None:
-            first, last, depth = node
-            if self.ends(node):
-                first += 1
-            found = {}
-            while first < last:
-                byte = self.words[first][depth]
-                until = bisect.bisect_right(self.words, byte, first, last, key=lambda word: word[depth])
-                found[byte] = (first, until, depth + 1)
-                first = until
-            self._children[node] = found
-        return found
-
-    def least(self, node: tuple[int, int, int]) -> bytes:
-        """The shortest, then smallest ending of a word from a node."""
-        first, last, depth = node
-        word = min(self.words[first:last], key=lambda w: (len(w), w))
-        return word[depth:]
-
-    def least_longer(self, node: tuple[int, int, int]) -> bytes:
-        """The same among endings of at least one byte."""
-        first, last, depth = node
-        if self.ends(node):
-            first += 1
-        return self.least((first, last, depth))
-
-
-class WordChoice(Node):
-    """One of a finite set of words. Leaf state: a node of their trie that has more below it."""
-
-    def __init__(self, words: frozenset[bytes]) -> None:
-        self.set = WordSet(words)
-        self.table = WordLeaf(self.set)
-
-    def analyse(self) -> tuple[bool, bool]:
-        return bool(self.set.words), bool(self.set.words) and not self.set.words[0]
-
-    def leaf(self, machine: Machine, state: tuple[int, int, int]) -> LeafPlace:
-        return LeafPlace(self.table, self.table.number(state))
-
-    def land(
-        self, machine: Machine, state: tuple[int, int, int], cont: int, local: int, taken: int, data: bytes
-    ) -> int:
-        return self._at(machine, self.table.places[local], cont)
-
-    def measure(self) -> int | None:
-        return min(map(len, self.set.words), default=None)
-
-    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
-        root = self.set.root
-        if self.set.ends(root):
-            work.append((None, cont))
-        if self.set.children(root):
-            out.add(machine.thread(self, root, cont))
-
-    def moves(
-        self, machine: Machine, state: tuple[int, int, int], cont: int
-    ) -> Iterable[tuple[int, int, int]]:
-        for byte, child in self.set.children(state).items():
-            yield byte, byte, self._at(machine, child, cont)
-
-    def move(self, machine: Machine, state: tuple[int, int, int], cont: int, byte: int) -> int:
-        child = self.set.children(state).get(byte)
-        return 0 if child is None else self._at(machine, child, cont)
-
-    def _at(self, machine: Machine, child: tuple[int, int, int], cont: int) -> int:
-        first, last, _ = child
-        target = 0
-        if self.set.ends(child):
-            target = machine.after(cont)
-            first += 1
-        if first < last:
-            target = machine.union(target, machine.alone(machine.thread(self, child, cont)))
-        return target
-
-    def shortest(self, machine: Machine) -> bytes:
-        return self.set.least(self.set.root)
-
-    def shortest_from(self, machine: Machine, state: tuple[int, int, int]) -> bytes:
-        return self.set.least_longer(state)

@@ -313,6 +313,9 @@ class MaskStore:
         self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
     ) -> LeafMask:
         table = place.table
+        walked = table.walk(self._whole, entries, place, first, row)
+        if walked is not None:
+            return LeafMask(table, row, walked, np.zeros(len(walked), np.int32), 0)
         if place.least > 0 or place.most is not None:
             table.measure()
         most = UNBOUNDED if place.most is None else place.most

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sglc.automata import dfa
+from sglc.automata import dfa, word_trie
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
@@ -21,7 +21,7 @@ from sglc.automata.counts import Counts
 from sglc.automata.dfa import nice_char
 from sglc.automata.encoding import ESCAPED, Digits, short_escapes, spelled, unit_escapes
 from sglc.automata.object_states import Label, ObjectStates
-from sglc.automata.places import Chars, InPattern, InSpan, InText, Items, Parts, Units
+from sglc.automata.places import Chars, InListed, InPattern, InSpan, InText, Items, Parts, Units
 from sglc.automata.term import (
     Anything,
     Array,
@@ -31,6 +31,7 @@ from sglc.automata.term import (
     Except,
     Family,
     Language,
+    Listed,
     NotBefore,
     Nothing,
     Object,
@@ -166,6 +167,8 @@ class _Walker:
                 key = (id(term), ends, count, id(rest))
             case InPattern(term, state):
                 key = (id(term), state, id(rest), 2)
+            case InListed(term, _, at):
+                key = (id(term), at, id(rest), 3)
             case InText() | Items() | Parts():
                 key = (id(head), id(rest), 1)
             case _:
@@ -308,6 +311,13 @@ class _Walker:
             case Words(words):
                 for word in sorted(words):
                     yield self.place(Chars(word.decode("utf-8", "replace")), rest)
+            case Listed(texts):
+                words = self.make((id(head), "sorted"), lambda: sorted(texts))
+                yield self.place(InListed(head, words, (0, len(words), 0)), rest)
+            case InListed(_, words, at):
+                if word_trie.ends(words, at):
+                    yield rest
+                yield place
             case Text():
                 if head.dfa.edges:
                     yield self.place(self.in_text(head, 0, 0), rest)
@@ -375,6 +385,10 @@ class _Walker:
                 for low, high, target in term.dfa.edges[state]:
                     after = self.place(self.in_text(term, target, count + 1), rest)
                     yield from self.written(low, high, term.encoding, after)
+            case InListed(term, words, at):
+                for char, below in word_trie.children(words, at).items():
+                    after = self.place(InListed(term, words, below), rest)
+                    yield from self.written(ord(char), ord(char), term.encoding, after)
             case InPattern(term, state):
                 for low, high, group in term.nfa.edges[state]:
                     for target in term.nfa.groups[group]:

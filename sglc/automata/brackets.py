@@ -13,6 +13,7 @@ from sglc.automata.term import (
     Choice,
     Except,
     Language,
+    Listed,
     NotBefore,
     Object,
     Pattern,
@@ -85,7 +86,7 @@ class _Proof:
                 return self.same([_scan(word, depth, quoted) for word in words])
             case NotBefore():
                 return depth, quoted
-            case Text() | Pattern():
+            case Text() | Pattern() | Listed():
                 inert = quoted if term.encoding != "raw" else not quoted and not _has_special(term)
                 if not inert or not depth:
                     raise _NotProved
@@ -166,6 +167,8 @@ def _scan(data: bytes, depth: int, quoted: bool) -> tuple[int, bool]:
     return depth, quoted
 
 
-def _has_special(term: Text | Pattern) -> bool:
+def _has_special(term: Text | Pattern | Listed) -> bool:
+    if isinstance(term, Listed):
+        return any(char in text for text in term.texts for char in map(chr, _SPECIAL))
     rows = term.dfa.edges if isinstance(term, Text) else term.nfa.edges
     return any(low <= point <= high for row in rows for low, high, _ in row for point in _SPECIAL)

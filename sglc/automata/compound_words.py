@@ -1,4 +1,4 @@
-"""The shortest words of arrays, objects and spans, and whether they have finitely many."""
+"""The shortest words of arrays, objects, lists and spans, and whether they have finitely many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TypeVar
 from sglc.automata import dfa
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.counts import Counts
-from sglc.automata.encoding import encoded, spellings
+from sglc.automata.encoding import encoded, spellings, written
 from sglc.automata.object_plans import cheapest_entries
 from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import (
@@ -23,6 +23,7 @@ from sglc.automata.term import (
     CharDfa,
     Encoding,
     Family,
+    Listed,
     Object,
     Property,
     Sequence,
@@ -282,6 +283,12 @@ def span_words(term: Span, count: int) -> Words:
             (*found, *[w for piece in pieces for w in _spelled(piece, term.encoding, count)]), count
         )
     return found
+
+
+def listed_words(term: Listed, count: int) -> Words:
+    """The `count` shortest words of a list of texts."""
+    found = heapq.nsmallest(count, term.texts, key=lambda text: (len(written(text, term.encoding)), text))
+    return _take((w for text in found for w in _spelled(text, term.encoding, count)), count)
 
 
 @lru_cache(maxsize=256)

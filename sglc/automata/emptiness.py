@@ -17,6 +17,7 @@ from sglc.automata.ambiguity import junction_conflict, overlap
 from sglc.automata.compound_words import (
     array_is_finite,
     array_words,
+    listed_words,
     object_is_finite,
     object_words,
     span_words,
@@ -32,6 +33,7 @@ from sglc.automata.term import (
     Encoding,
     Except,
     Language,
+    Listed,
     NotBefore,
     Nothing,
     Object,
@@ -113,6 +115,8 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return _text_words(term, count)
         case Pattern():
             return _pattern_words(term, count)
+        case Listed():
+            return listed_words(term, count)
         case Words(words):
             return _take(sorted(words), count)
         case Rule(name):
@@ -291,7 +295,7 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
         return bool(_best(part, known, 1))
 
     match term:
-        case Nothing() | Bytes() | Words() | NotBefore():
+        case Nothing() | Bytes() | Words() | Listed() | NotBefore():
             return True
         case Anything():
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from json.encoder import encode_basestring
 
 from sglc.automata.term import Encoding
 
@@ -29,6 +30,11 @@ def spelled(point: int, json: bool) -> str:
 
 def encoded(point: int, json: bool) -> bytes:
     return spelled(point, json).encode()
+
+
+def written(text: str, encoding: Encoding) -> bytes:
+    """A text in its canonical spelling."""
+    return (text if encoding == "raw" else encode_basestring(text)[1:-1]).encode()
 
 
 def spellings(point: int, encoding: Encoding) -> Iterator[str]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.object_states import ObjectStates
-from sglc.automata.term import Array, Object, Pattern, Repeat, Span, Text
+from sglc.automata.term import Array, Listed, Object, Pattern, Repeat, Span, Text
+from sglc.automata.word_trie import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,15 @@ class InPattern:
 
     term: Pattern
     state: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InListed:
+    """A list of texts, sorted, at a place in their trie."""
+
+    term: Listed
+    texts: list[str]
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)

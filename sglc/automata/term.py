@@ -143,6 +143,14 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A finite set of texts, written in `encoding`; fit for 100,000 of them."""
+
+    texts: frozenset[str]
+    encoding: Encoding = "raw"
+
+
+@dataclass(frozen=True, slots=True)
 class Except:
     """The language of `item` without a finite set of words."""
 
@@ -249,7 +257,7 @@ class Span:
 
 Term = (
     Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
-    | Array | Object | Span | NotBefore | Pattern
+    | Array | Object | Span | NotBefore | Pattern | Listed
 )  # fmt: skip
 
 

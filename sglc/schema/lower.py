@@ -19,6 +19,7 @@ from sglc.automata.term import (
     Choice,
     Family,
     Language,
+    Listed,
     Nothing,
     Object,
     Property,
@@ -409,9 +410,8 @@ class Lowering:
             self.rules.update(found.rules)
             return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
         if part.words is not None:
-            dfa = strings.automaton_of(part.words)
-        else:
-            dfa = strings.minus_words(part.dfa, part.minus)
+            return Sequence((Bytes(b'"'), Listed(part.words, self.encoding), Bytes(b'"')))
+        dfa = strings.minus_words(part.dfa, part.minus)
         if not dfa.edges:
             return None
         if not strings.has_length(dfa, part.low, part.high):

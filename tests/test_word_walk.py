@@ -1,0 +1,89 @@
+"""The walk of a sorted list of words: compiled and reference do the same, and that is what words mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sglc.kernels.contract import TrieArrays
+from sglc.kernels.words import WordList
+from test_subtree_walk import both_ways, subtrees, trie_of
+
+pytest.importorskip("llvmlite")
+
+LETTERS = st.sampled_from(list(b"\\ab\x00\xff"))
+TEXTS = st.lists(LETTERS, max_size=5).map(bytes)
+
+
+@given(
+    st.lists(TEXTS, min_size=1, max_size=60), st.sets(TEXTS, min_size=1, max_size=40), st.data(),
+    st.booleans(),
+)  # fmt: skip
+def test_words_are_walked(tokens, chosen, data, escapes) -> None:
+    trie = trie_of([token or None for token in tokens])
+    words = sorted(chosen)
+    prefix = data.draw(st.sampled_from(words))
+    prefix = prefix[: data.draw(st.integers(0, len(prefix)))]
+    inside = [index for index, word in enumerate(words) if word.startswith(prefix)]
+    place = (inside[0], inside[-1] + 1, len(prefix))
+    follow = {byte for byte in range(256) if data.draw(st.booleans()) and byte in b"\\ab\x00\xff"}
+    first = np.array([byte in follow for byte in range(256)], bool)
+    roots = np.flatnonzero(trie.depth == 1).astype(np.int32)
+
+    def run() -> object:
+        mask = np.zeros(trie.words, np.int32)
+        found = WordList(words).walk(trie, roots, place, first, mask, escapes)
+        return mask.tobytes(), *(part.tolist() for part in found)
+
+    compiled, reference = both_ways(run)
+    assert compiled == reference
+    mask, exits, asides, origins = compiled
+    bits = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
+    paths = paths_of(trie)
+    rests = [word[len(prefix) :] for word in words[place[0] : place[1]]]
+    for index, token in enumerate(tokens):
+        legal = bool(token) and any(rest.startswith(token) for rest in rests)
+        assert bool(bits[index]) == legal
+    assert exits == [
+        node for node, path in enumerate(paths) if path[:-1] and path[:-1] in rests and path[-1] in follow
+    ]
+    reached = [
+        node
+        for node, path in enumerate(paths)
+        if path[-1:] == b"\\" and any(rest.startswith(path[:-1]) for rest in rests)
+    ]
+    assert asides == (reached if escapes else [])
+    for node, (low, high, read) in zip(asides, origins, strict=True):
+        begin = prefix + paths[node][:-1]
+        same = [index for index, word in enumerate(words) if word.startswith(begin)]
+        assert (low, high, read) == (same[0], same[-1] + 1, len(begin))
+
+
+@given(
+    subtrees(), st.sets(st.binary(min_size=1, max_size=4).map(lambda b: bytes(x & 3 for x in b)), min_size=1)
+)
+def test_subtrees_are_walked_alike(case: tuple[TrieArrays, np.ndarray], chosen: set[bytes]) -> None:
+    trie, entries = case
+    words = sorted(chosen)
+
+    def run() -> object:
+        mask = np.zeros(trie.words, np.int32)
+        follow = np.ones(256, bool)
+        found = WordList(words).walk(trie, entries, (0, len(words), 0), follow, mask, False)
+        return mask.tobytes(), found.exits.tolist()
+
+    compiled, reference = both_ways(run)
+    assert compiled == reference
+
+
+def paths_of(trie: TrieArrays) -> list[bytes]:
+    """The bytes from the root to each node, its own included."""
+    paths: list[bytes] = []
+    stack: list[bytes] = [b""]
+    for byte, depth in zip(trie.byte.tolist(), trie.depth.tolist(), strict=True):
+        del stack[depth:]
+        stack.append(stack[-1] + bytes([byte]))
+        paths.append(stack[-1])
+    return paths
