@@ -29,30 +29,18 @@ class KeyLeaf(LeafTable):
         super().__init__(self.width)
         self.table = table
         self.encoding = table.encoding
-        self.places: list[int] = []
-        self._numbers: dict[int, int] = {}
         self._still: dict[tuple[int, ...], tuple[Still | None, bool]] = {}
+        self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
-
-    def number(self, local: int) -> int:
-        """The state of a local state of the key table."""
-        found = self._numbers.get(local)
-        if found is None:
-            found = self._numbers[local] = len(self.places)
-            self.places.append(local)
-        return found
 
     def words(self, labels: int) -> np.ndarray:
         """A bit set of labels as uint64[W]."""
         found = np.array([labels >> 64 * word & _WORD for word in range(self.width)], np.uint64)
         self._bits[found.tobytes()] = labels
         return found
-
-    def count(self) -> int:
-        return len(self.places)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
@@ -68,7 +56,7 @@ class KeyLeaf(LeafTable):
         local = self.places[state]
         if local < 0:
             return 0, 0, UNBOUNDED
-        return BOUNDARY | (ENDS if self.table.end(local) >= 0 else 0), 0, UNBOUNDED
+        return BOUNDARY | (ENDS if self.label(state) >= 0 else 0), 0, UNBOUNDED
 
     def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
         return bool(self.table.below(self.places[state]) & self._bits[place.open.tobytes()])
@@ -78,13 +66,16 @@ class KeyLeaf(LeafTable):
         return [below >> 64 * word & _WORD for word in range(self.width)]
 
     def label(self, state: int) -> int:
-        return self.table.end(self.places[state])
+        ends = self._ends
+        while len(ends) <= state:
+            ends.append(self.table.end(self.places[len(ends)]))
+        return ends[state]
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
         known = len(self._labels)
         if known < len(self.places):
-            more = [self.table.end(local) for local in self.places[known:]]
-            self._labels = np.concatenate([self._labels, np.array(more, np.int32)])
+            self.label(len(self.places) - 1)
+            self._labels = np.concatenate([self._labels, np.array(self._ends[known:], np.int32)])
         return self._labels[states]
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,8 @@ allocated = 0
 class LeafTable:
     """The rows of a leaf's states, made when they are first needed.
 
-    Subclasses number their states from 0 and say what they are by `moves`, `describe` and `count`.
+    States are numbered from 0 in the order they are met. What they are, a subclass says: its `places`, their
+    `moves` and `describe`.
     """
 
     encoding: Encoding = "raw"
@@ -103,15 +105,26 @@ class LeafTable:
         global allocated
         allocated += self.arrays.rows.nbytes
         self._lists: dict[int, list[int]] = {}
+        self.places: list[Any] = []
+        """What the states are, by number."""
+        self._numbers: dict[Any, int] = {}
         # The same as Python numbers, for steps: states get into the arrays only when those are needed.
         self.flags: list[int] = []
         """Flags of the states but KNOWN."""
         self.lo: list[int] = []
         self.hi: list[int] = []
 
+    def number(self, place: Any) -> int:
+        """The state at a place of the subclass."""
+        found = self._numbers.get(place)
+        if found is None:
+            found = self._numbers[place] = len(self.places)
+            self.places.append(place)
+        return found
+
     def count(self) -> int:
         """The number of states known so far."""
-        raise TypeError(type(self).__name__)
+        return len(self.places)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         """(lowest byte, highest byte, state) of a state; may make new states known."""
@@ -132,6 +145,10 @@ class LeafTable:
     def any_length(self) -> bool:
         """Whether words of every length lead on from everywhere."""
         return False
+
+    def fewest(self) -> int:
+        """So many characters are enough to end a word from any state."""
+        return 1
 
     def labels_of(self, states: np.ndarray) -> np.ndarray | None:
         """int32: which kind of word ends in each of the states; None if there is only one kind."""
@@ -240,44 +257,45 @@ class LeafTable:
             arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
             global allocated
             allocated += rows.nbytes - 1024 * size
-        arrays.flags[size:count] = self.flags[size:]
-        arrays.lo[size:count] = self.lo[size:]
-        arrays.hi[size:count] = self.hi[size:]
-        if arrays.labels.shape[1]:
-            arrays.labels[size:count] = [self.labels(state) for state in range(size, count)]
+        wide = arrays.labels.shape[1]
+        for state in range(size, count):
+            arrays.flags[state] = self.flags[state]
+            arrays.lo[state] = self.lo[state]
+            arrays.hi[state] = self.hi[state]
+            if wide:
+                arrays.labels[state] = self.labels(state)
         self._size = count
 
 
 class TextLeaf(LeafTable):
-    """The leaf of a `TextTable`; its states are the table's local states."""
+    """The leaf of a `TextTable`; its places are the table's local states."""
 
     def __init__(self, table: TextTable) -> None:
         super().__init__()
         self.table = table
         self.encoding = table.encoding
         self._measured = False
+        self._fewest = -1
         self._loops: dict[int, Still | None] = {}
         self._onward: dict[int, Still | None] = {}
 
-    def count(self) -> int:
-        return self.table.known
-
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        return self.table.moves(state)
+        number = self.number
+        return [(low, high, number(local)) for low, high, local in self.table.moves(self.places[state])]
 
     def describe(self, state: int) -> tuple[int, int, int]:
-        table = self.table
+        table, local = self.table, self.places[state]
         flags = 0
-        if state < table.boundary:
-            flags = BOUNDARY | (ENDS if state in table.dfa.accepting else 0)
-        return (flags, *self._lengths(state)) if self._measured else (flags, 0, UNBOUNDED)
+        if local < table.boundary:
+            flags = BOUNDARY | (ENDS if local in table.dfa.accepting else 0)
+        return (flags, *self._lengths(local)) if self._measured else (flags, 0, UNBOUNDED)
 
-    def _lengths(self, state: int) -> tuple[int, int]:
+    def _lengths(self, local: int) -> tuple[int, int]:
         table = self.table
-        if state < table.boundary:
-            longest = table.longest(state)
-            return table.shortest(state), UNBOUNDED if longest is None else longest
-        targets = table.targets(state)
+        if local < table.boundary:
+            longest = table.longest(local)
+            return table.shortest(local), UNBOUNDED if longest is None else longest
+        targets = table.targets(local)
         bounds = [table.longest(target) for target in targets]
         most = UNBOUNDED if None in bounds else 1 + max(bound for bound in bounds if bound is not None)
         return 1 + min(map(table.shortest, targets)), most
@@ -287,7 +305,7 @@ class TextLeaf(LeafTable):
         if self._measured:
             return
         self._measured = True
-        lengths = [self._lengths(state) for state in range(len(self.flags))]
+        lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
         self.lo = [fewest for fewest, _ in lengths]
         self.hi = [most for _, most in lengths]
         size = self._size
@@ -298,38 +316,43 @@ class TextLeaf(LeafTable):
         return self.table.any_length
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
-        state = place.state
-        if state >= self.table.boundary:
+        local = self.places[place.state]
+        if local >= self.table.boundary:
             return None
-        everywhere = self._everywhere(state)
+        everywhere = self._everywhere(local)
         if everywhere is not None:
             most = place.most
-            if most is None or most >= longest + int(self.current().lo.max()):
+            if most is None or most >= longest + self.fewest():
                 return everywhere
-        if state not in self._loops:
-            edges = self.table.dfa.edges[state]
-            loop = [(low, high) for low, high, target in edges if target == state]
+        if local not in self._loops:
+            loop = [(low, high) for low, high, target in self.table.dfa.edges[local] if target == local]
             if len(self._loops) > 20_000:
                 self._loops.clear()
-            self._loops[state] = still_on(ranges(loop), self.table.encoding, state)
-        found = self._loops[state]
+            self._loops[local] = still_on(ranges(loop), self.table.encoding, place.state)
+        found = self._loops[local]
         if found is None or place.most is None:
             return found
-        return replace(found, room=place.most - self.table.shortest(state))
+        return replace(found, room=place.most - self.table.shortest(local))
+
+    def fewest(self) -> int:
+        if self._fewest < 0:
+            self._fewest = 1 + max(map(self.table.shortest, range(self.table.boundary)))
+        return self._fewest
 
     def plain_step(self, state: int, byte: int) -> int | None:
-        if state >= self.table.boundary:
+        local = self.places[state]
+        if local >= self.table.boundary:
             return None
-        found = dfa_step(self.table.dfa, state, byte)
-        return NO_MOVE if found is None else found
+        found = dfa_step(self.table.dfa, local, byte)
+        return NO_MOVE if found is None else self.number(found)
 
-    def _everywhere(self, state: int) -> Still | None:
+    def _everywhere(self, local: int) -> Still | None:
         """Characters with which every state that can be reached can go on."""
-        if state not in self._onward:
+        if local not in self._onward:
             if len(self._onward) > 20_000:
                 self._onward.clear()
-            self._onward[state] = onward((self.table.dfa,), (state,)).still(self.table.encoding)
-        return self._onward[state]
+            self._onward[local] = onward((self.table.dfa,), (local,)).still(self.table.encoding)
+        return self._onward[local]
 
 
 @dataclass(frozen=True, slots=True)

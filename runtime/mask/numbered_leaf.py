@@ -15,19 +15,6 @@ class NumberedLeaf(LeafTable):
         super().__init__()
         self.encoding = table.encoding
         self.table = table
-        self.places: list[int] = []
-        self._numbers: dict[int, int] = {}
-
-    def number(self, local: int) -> int:
-        """The number of a local state."""
-        found = self._numbers.get(local)
-        if found is None:
-            found = self._numbers[local] = len(self.places)
-            self.places.append(local)
-        return found
-
-    def count(self) -> int:
-        return len(self.places)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]

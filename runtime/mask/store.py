@@ -252,7 +252,7 @@ class MaskStore:
             reach = self._known_walk(replace(place, least=0, most=None), first, quiet).reach
             if table.any_length:
                 least = min(least, reach + 1)
-            if most is not None and most >= reach + int(table.current().lo.max()):
+            if most is not None and most >= reach + table.fewest():
                 most = None
             place = replace(place, least=least, most=most)
         return self._known_walk(place, first, quiet), inside
@@ -266,7 +266,7 @@ class MaskStore:
             words = class_leaf(characters, encoding)
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
-            found = self._walk(self._whole.roots, LeafPlace(words, 0), follow, row, None)
+            found = self._walk(self._whole.roots, LeafPlace(words, words.number(0)), follow, row, None)
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
                 at_once = self._whole.roots[first[self.vocabulary.trie.byte[self._whole.roots]]]

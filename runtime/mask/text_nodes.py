@@ -28,10 +28,12 @@ class TextNode(Node):
         local, least, most = state
         if least > 0 and most is not None and not self.table.gapless:
             return None
-        return LeafPlace(text_leaf(self.table), local, least, most)
+        leaf = text_leaf(self.table)
+        return LeafPlace(leaf, leaf.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state
+        local = text_leaf(self.table).places[local]
         place = self.table.after(local, least - taken, None if most is None else most - taken)
         return self._at(machine, place, cont)
 
