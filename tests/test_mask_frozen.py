@@ -272,6 +272,8 @@ def read_whole(data: bytes) -> None:
         found.mask(number)
     for state in range(found.n):
         found.groups(state)
+    for byte in range(256):
+        found.byte_token(byte)
 
 
 def test_a_file_is_found_by_what_it_is_of(tables: FrozenTables, tmp_path: Path) -> None:

@@ -63,8 +63,6 @@ class _State:
     """A state that is kept: its mask, and (tokens, configuration they lead to), the largest group first."""
 
     config: int
-    parent: int
-    token: int
     mask: int
     groups: list[tuple[np.ndarray, int]]
     forced: bytes
@@ -180,7 +178,7 @@ class _Explorer:
         start = self.start.config
         if start not in (DEAD, FINAL):
             random = Random(0)
-            self._keep(start, -1, -1)
+            self._keep(start)
             if self.states:
                 try:
                     for _ in range(self.budget.walks):
@@ -203,16 +201,16 @@ class _Explorer:
             groups = [(ids, to) for ids, to in self.states[here].groups if to not in (DEAD, FINAL)]
             if not groups:
                 return
-            ids, to = groups[int(random.random() * len(groups))]
+            _, to = groups[int(random.random() * len(groups))]
             if to not in self.place:
                 if self._full():
                     return
-                self._keep(to, here, int(ids[0]))
+                self._keep(to)
             here = self.place[to]
 
     def _spread(self) -> None:
         """Breadth first; of states at one distance those that more tokens lead to come first."""
-        heap: list[tuple[int, int, int, int, int]] = []
+        heap: list[tuple[int, int, int, int]] = []
         done: set[int] = set()
         distance = {0: 0}
         order = 0
@@ -228,23 +226,22 @@ class _Explorer:
                     if to in (DEAD, FINAL) or known in done:
                         continue
                     order += 1
-                    heapq.heappush(heap, (further, -len(ids), order, to, here))
+                    heapq.heappush(heap, (further, -len(ids), order, to))
             if not heap:
                 return
-            further, _, _, to, parent = heapq.heappop(heap)
+            further, _, _, to = heapq.heappop(heap)
             known = self.place.get(to)
             if known in done:
                 continue
             if known is None:
-                token = next(int(ids[0]) for ids, target in self.states[parent].groups if target == to)
-                self._keep(to, parent, token)
+                self._keep(to)
                 known = self.place[to]
             distance[known] = further
             pending.append(known)
 
     # One state
 
-    def _keep(self, config: int, parent: int, token: int) -> None:
+    def _keep(self, config: int) -> None:
         """Follow all tokens of a configuration."""
         store, account, machine = self.start._store, self.start._account, self.machine
         found = store.mask(config, account)
@@ -258,7 +255,7 @@ class _Explorer:
         if ending is not None and len(ending) > _LONGEST_ENDING:
             ending = None
         run = forced(machine, config)[:_LONGEST_FORCED]
-        self.states.append(_State(config, parent, token, number, groups, run, ending))
+        self.states.append(_State(config, number, groups, run, ending))
         pairs = 0
         for members, _ in groups:
             if len(members) >= _GROUP:
@@ -328,7 +325,6 @@ class _Explorer:
         empty = self.masks.add(np.zeros(self.vocabulary.words, np.int32))
         text = _TextPool()
         rows = np.zeros((len(self.states) + 2, ft.COLUMNS), np.int32)
-        rows[:, (ft.PARENT, ft.TOKEN)] = -1
         rows[:2, ft.MASK] = empty
         rows[0, ft.ENDING_SIZE] = -1
         rows[1, ft.FLAGS] = ft.ACCEPTING
@@ -343,8 +339,6 @@ class _Explorer:
                 row[ft.ENDING_SIZE] = -1
             else:
                 row[ft.ENDING], row[ft.ENDING_SIZE] = text.add(state.ending), len(state.ending)
-            row[ft.PARENT] = state.parent + 2 if state.parent >= 0 else -1
-            row[ft.TOKEN] = state.token
             known = [(ids, number[to]) for ids, to in state.groups if to in number]
             large = [(self.masks.add(self._row(ids)), to) for ids, to in known if len(ids) >= _GROUP]
             small = [(ids, to) for ids, to in known if len(ids) < _GROUP]

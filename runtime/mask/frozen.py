@@ -53,22 +53,46 @@ class _Live:
         self.start = matcher.config
 
 
+class _Compiled:
+    """The constraint behind tables, made at the first question that needs it."""
+
+    def __init__(self, language: Language | Callable[[], Language], options: ConstraintOptions) -> None:
+        self._language = language
+        self.options = options
+        self._lock = threading.Lock()
+        self._made: Constraint | None = None
+
+    @property
+    def language(self) -> Language:
+        if not isinstance(self._language, Language):
+            self._language = self._language()
+        return self._language
+
+    def constraint(self) -> Constraint:
+        with self._lock:
+            if self._made is None:
+                self._made = Constraint(self.language, self.options)
+            return self._made
+
+
 class FrozenStore:
     """Masks and steps from tables, and from the machine where these end; a matcher's store."""
 
-    def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, constraint: FrozenConstraint) -> None:
+    def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, compiled: _Compiled) -> None:
         self.vocabulary = vocabulary
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
         self.tables = tables
         self.known = tables.n
         """Configurations below are states of the tables."""
-        self._constraint = constraint
+        self._compiled = compiled
         self._lock = threading.Lock()
         self._live: _Live | None = None
+        self._ways: dict[int, tuple[int, int]] = {}
+        """By state that was reached: the state before it, and the token between."""
         self._places: dict[int, int] = {}
         self._rows: dict[int, np.ndarray] = {}
-        self._most_masks = max(16, constraint.options.mask_bytes // max(4 * vocabulary.words, 1))
+        self._most_masks = max(16, compiled.options.mask_bytes // max(4 * vocabulary.words, 1))
 
     @property
     def machine(self) -> Machine:
@@ -80,7 +104,7 @@ class FrozenStore:
         if self._live is None:
             with self._lock:
                 if self._live is None:
-                    self._live = _Live(self._constraint.compiled(), self.vocabulary)
+                    self._live = _Live(self._compiled.constraint(), self.vocabulary)
         return self._live
 
     @property
@@ -97,7 +121,7 @@ class FrozenStore:
         live = self.live
         way: list[tuple[int, int]] = []
         while config not in self._places and config != self.tables.start:
-            before, token = self.tables.way(config)
+            before, token = self._ways[config]
             way.append((config, token))
             config = before
         found = self._places[config] if config in self._places else live.start
@@ -108,6 +132,17 @@ class FrozenStore:
     def lifted(self, config: int) -> int:
         """A configuration of the machine as one of this store."""
         return config if config <= FINAL else config + self.known
+
+    def accepts(self, config: int) -> bool:
+        """Whether the text may end at a configuration."""
+        if config <= FINAL:
+            return config == FINAL
+        if config < self.known:
+            try:
+                return self.tables.accepts(config)
+            except FrozenError:
+                pass
+        return self.machine.accepts(self.place(config))
 
     def kept(self, config: int) -> Mask | None:
         """The mask of a configuration if it is at hand."""
@@ -163,14 +198,14 @@ class FrozenStore:
             return DEAD
         try:
             found = self.tables.step(state, token)
-            if found != UNKNOWN:
-                return found
-            for mask, to in self.tables.groups(state):
-                if _holds(self._group(mask), token):
-                    return to
+            if found == UNKNOWN:
+                groups = self.tables.groups(state)
+                found = next((to for mask, to in groups if _holds(self._group(mask), token)), UNKNOWN)
         except FrozenError:
-            pass
-        return UNKNOWN
+            return UNKNOWN
+        if found > FINAL:
+            self._ways.setdefault(found, (state, token))
+        return found
 
     def _group(self, mask: int) -> np.ndarray:
         found = self._rows.get(mask)
@@ -185,7 +220,10 @@ class FrozenStore:
         """The configuration after bytes (DEAD if they are not legal)."""
         at = 0
         while at < len(data) and DEAD < config < self.known:
-            token = self.tables.byte_token(data[at])
+            try:
+                token = self.tables.byte_token(data[at])
+            except FrozenError:
+                break
             # What says which token writes a byte is only believed if it is so.
             if token < 0 or self.vocabulary.token_bytes[token] != data[at : at + 1]:
                 break
@@ -222,10 +260,7 @@ class FrozenMatcher(Matcher):
         return self._store.is_thawed
 
     def is_accepting(self) -> bool:
-        store, config = self._store, self._config
-        if config < store.known:
-            return store.tables.accepts(config)
-        return store.machine.accepts(config - store.known)
+        return self._store.accepts(self._config)
 
     def has_mask(self) -> bool:
         store, config = self._store, self._config
@@ -270,13 +305,10 @@ class FrozenConstraint:
         tables: FrozenTables,
         vocabulary: Vocabulary,
     ) -> None:
-        self._language = language
-        self.options = options
         self.tables = tables
-        self._lock = threading.Lock()
-        self._compiled: Constraint | None = None
         self._vocabulary = vocabulary
-        self._store = FrozenStore(tables, vocabulary, self)
+        self._compiled = _Compiled(language, options)
+        self._store = FrozenStore(tables, vocabulary, self._compiled)
 
     @property
     def is_empty(self) -> bool:
@@ -286,16 +318,15 @@ class FrozenConstraint:
     @property
     def language(self) -> Language:
         """What it is the constraint of; made now if it was given as a function."""
-        if not isinstance(self._language, Language):
-            self._language = self._language()
-        return self._language
+        return self._compiled.language
+
+    @property
+    def options(self) -> ConstraintOptions:
+        return self._compiled.options
 
     def compiled(self) -> Constraint:
         """The constraint without tables."""
-        with self._lock:
-            if self._compiled is None:
-                self._compiled = Constraint(self.language, self.options)
-            return self._compiled
+        return self._compiled.constraint()
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""

@@ -13,11 +13,11 @@ The file, all numbers little-endian:
     48    32  digest of the vocabulary
     80    32  SHA-256 of the bytes 0..80 and 112..body
     112   64  sizes: V, states, start, masks, bases, steps, ids, text bytes (int64 each)
-    176       states: int32[11, n], one row for each of the columns below
+    176       checksums of the body: 16 bytes of SHA-256 for each 4 KiB
+    body      states: int32[n, 9], the columns below
               masks:  int32[m, 5]: base, place in ids, number of ids, wide, tokens
               byte tokens: int32[256], a token for each single byte, -1 for none
-              checksums of the body: 16 bytes of SHA-256 for each 16 KiB
-    body      bases: int32[bases, ceil(V/32)], whole mask rows
+              bases: int32[bases, ceil(V/32)], whole mask rows
               steps: int32[steps]
               ids:   uint16[ids]
               text:  uint8[text bytes]
@@ -26,9 +26,9 @@ A mask is a base (the empty row if -1) with some bits the other way round: a lis
 list, or a row of its own are all that. The ids are differences of ascending ids; `wide`: two numbers each.
 The steps of a state are its groups (mask, state), then its tokens, ascending, then a state for each.
 
-The head is verified when a file is opened, the body piece by piece when it is first read: so a large file
-is opened as fast as a small one. Checksums tell damage; against one who makes them right, every number is
-checked before it is used, so that at worst a mask is wrong, as a program from the same hand can be.
+What is before the body is verified when a file is opened, the body piece by piece when it is first read: so a
+large file is opened as fast as a small one. Checksums tell damage; against one who makes them right, every
+number is checked before it is used, so that at worst a mask is wrong, as a program from the same hand can be.
 """
 
 from __future__ import annotations
@@ -38,25 +38,29 @@ import mmap
 import os
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import accumulate
+from struct import Struct
 
 import numpy as np
 
 MAGIC = b"SGLMASKS"
-VERSION = 1
+VERSION = 2
 LARGEST = 256 << 20
 """Bytes; larger files are refused."""
 
-FLAGS, MASK, FORCED, FORCED_SIZE, ENDING, ENDING_SIZE, PARENT, TOKEN, STEPS, GROUPS, PAIRS = range(11)
-"""Columns of a state. `PARENT` and `TOKEN` are a way to the state from the start; that of the start is -1. An
-ENDING_SIZE of -1: the shortest completion is not stored."""
-COLUMNS = 11
+FLAGS, MASK, FORCED, FORCED_SIZE, ENDING, ENDING_SIZE, STEPS, GROUPS, PAIRS = range(9)
+"""Columns of a state. An ENDING_SIZE of -1: the shortest completion is not stored."""
+COLUMNS = 9
 ACCEPTING = 1
 
 UNKNOWN, DEAD = -1, 0
 _KEYS = 112
 _SIZES = 176
-_CHUNK = 1 << 14
+_CHUNK = 1 << 12
 _CHECK = 16
+_MOST_READ = 10_000
+_NO_TOKEN = "a mask has a token that is not in the vocabulary"
+_EIGHT = Struct("<8q").unpack
 
 
 class FrozenError(ValueError):
@@ -80,6 +84,15 @@ class FrozenTables:
     """Checksums of the body; empty for tables that were made, not read."""
     body: memoryview = field(default_factory=lambda: memoryview(b""))
     _checked: bytearray = field(default_factory=bytearray)
+    _read: dict[int, list[int]] = field(default_factory=dict)
+    """Columns of states that were looked at."""
+    _places: tuple[int, ...] = ()
+    """Where in the body the arrays begin that lie after the states."""
+
+    def __post_init__(self) -> None:
+        sizes = (4 * COLUMNS * self.n, 20 * len(self.masks), 1024, 4 * self.bases.size, 4 * len(self.steps),
+                 2 * len(self.ids))  # fmt: skip
+        self._places = tuple(accumulate(sizes))
 
     @property
     def n(self) -> int:
@@ -91,44 +104,50 @@ class FrozenTables:
         return (self.size + 31) // 32
 
     def accepts(self, state: int) -> bool:
-        return bool(self.states[state, FLAGS] & ACCEPTING)
-
-    def way(self, state: int) -> tuple[int, int]:
-        """(state, token): a step that leads to a state; the state is a smaller number."""
-        row = self.states[state]
-        return int(row[PARENT]), int(row[TOKEN])
+        return bool(self._state(state)[FLAGS] & ACCEPTING)
 
     def byte_token(self, byte: int) -> int:
         """A token that writes just this byte; -1 if there is none."""
-        return int(self.byte_tokens[byte])
+        self._verify(self._places[1] + 4 * byte, 4)
+        found = int(self.byte_tokens[byte])
+        if not -1 <= found < self.size:
+            raise FrozenError("a byte has no such token")
+        return found
 
     def mask_of(self, state: int) -> int:
         """The number of a state's mask."""
-        return int(self.states[state, MASK])
+        return self._state(state)[MASK]
 
     def mask(self, number: int) -> tuple[np.ndarray, int]:
         """A mask as a new row, int32[words], and the number of its tokens. Raises FrozenError if damaged."""
+        self._verify(self._places[0] + 20 * number, 20)
         base, place, count, wide, tokens = self.masks[number].tolist()
+        width = 2 * count if wide else count
+        if not (
+            -1 <= base < len(self.bases) and place >= 0 and 0 <= count and 0 <= wide <= 1
+            and place + width <= len(self.ids) and 0 <= tokens <= self.size
+        ):  # fmt: skip
+            raise FrozenError("a mask points outside of the file")
         words = self.words
         if base < 0:
             row = np.zeros(words, np.int32)
         else:
-            self._verify(4 * base * words, 4 * words)
+            self._verify(self._places[2] + 4 * base * words, 4 * words)
             row = self.bases[base].astype(np.int32)
         if count:
-            width = 2 * count if wide else count
-            self._verify(4 * (self.bases.size + len(self.steps)) + 2 * place, 2 * width)
+            self._verify(self._places[4] + 2 * place, 2 * width)
             _flip(row, _ids(self.ids[place : place + width], wide, self.size))
         return row, tokens
 
     def forced(self, state: int) -> bytes:
         """The bytes that must come next."""
-        return self._text(int(self.states[state, FORCED]), int(self.states[state, FORCED_SIZE]))
+        row = self._state(state)
+        return self._text(row[FORCED], row[FORCED_SIZE])
 
     def ending(self, state: int) -> bytes | None:
         """The shortest completion, if it is stored."""
-        size = int(self.states[state, ENDING_SIZE])
-        return None if size < 0 else self._text(int(self.states[state, ENDING]), size)
+        row = self._state(state)
+        return None if row[ENDING_SIZE] < 0 else self._text(row[ENDING], row[ENDING_SIZE])
 
     def groups(self, state: int) -> list[tuple[int, int]]:
         """(mask, state): tokens by the state they lead to, the largest first."""
@@ -151,15 +170,35 @@ class FrozenTables:
             raise FrozenError("a step leads nowhere")
         return to
 
+    def _state(self, state: int) -> list[int]:
+        """The columns of a state; what they point to is there."""
+        found = self._read.get(state)
+        if found is None:
+            self._verify(4 * COLUMNS * state, 4 * COLUMNS)
+            found = self.states[state].tolist()
+            _, mask, forced, forced_size, ending, ending_size, steps, groups, pairs = found
+            if (
+                not 0 <= mask < len(self.masks)
+                or min(forced, forced_size, ending, steps, groups, pairs) < 0
+                or ending_size < -1
+                or max(forced + forced_size, ending + ending_size) > len(self.text)
+                or steps + 2 * (groups + pairs) > len(self.steps)
+            ):
+                raise FrozenError("a state points outside of the file")
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            self._read[state] = found
+        return found
+
     def _steps_of(self, state: int) -> tuple[int, int, int]:
-        row = self.states[state]
-        at, groups, pairs = int(row[STEPS]), int(row[GROUPS]), int(row[PAIRS])
-        self._verify(4 * (self.bases.size + at), 8 * (groups + pairs))
+        row = self._state(state)
+        at, groups, pairs = row[STEPS], row[GROUPS], row[PAIRS]
+        self._verify(self._places[3] + 4 * at, 8 * (groups + pairs))
         return at, groups, pairs
 
     def _text(self, at: int, size: int) -> bytes:
         if size:
-            self._verify(4 * (self.bases.size + len(self.steps)) + 2 * len(self.ids) + at, size)
+            self._verify(self._places[5] + at, size)
         return self.text[at : at + size].tobytes()
 
     def _verify(self, at: int, size: int) -> None:
@@ -182,11 +221,11 @@ def _check(data: bytes | memoryview) -> bytes:
     return hashlib.sha256(data).digest()[:_CHECK]
 
 
-def _flip(row: np.ndarray, ids: np.ndarray) -> None:
+def _flip(row: np.ndarray, ids: list[int] | np.ndarray) -> None:
     """Turn some bits of a row round; the ids differ."""
-    if len(ids) <= 16:
+    if isinstance(ids, list):
         words = row.view(np.uint32)
-        for token in ids.tolist():
+        for token in ids:
             words[token >> 5] ^= np.uint32(1 << (token & 31))
         return
     flags = np.zeros(32 * len(row), np.uint8)
@@ -194,15 +233,20 @@ def _flip(row: np.ndarray, ids: np.ndarray) -> None:
     row ^= np.packbits(flags, bitorder="little").view("<i4").astype(np.int32, copy=False)
 
 
-def _ids(packed: np.ndarray, wide: int, size: int) -> np.ndarray:
-    """Ascending ids from their differences. Raises FrozenError if one is no token."""
+def _ids(packed: np.ndarray, wide: int, size: int) -> list[int] | np.ndarray:
+    """Ascending ids from their differences; a list if they are few. Raises FrozenError if one is no token."""
+    if len(packed) <= 16 and not wide:
+        found = list(accumulate(packed.tolist()))
+        if found[-1] >= size or not all(packed[1:].tolist()):
+            raise FrozenError(_NO_TOKEN)
+        return found
     if wide:
         gaps = packed[::2].astype(np.int64) | packed[1::2].astype(np.int64) << 16
     else:
         gaps = packed.astype(np.int64)
     ids = np.cumsum(gaps)
     if ids[-1] >= size or not gaps[1:].all():
-        raise FrozenError("a mask has a token that is not in the vocabulary")
+        raise FrozenError(_NO_TOKEN)
     return ids
 
 
@@ -221,6 +265,9 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
     """The file of a frozen constraint; the digests are 32 bytes each."""
     body = b"".join(
         [
+            tables.states.astype("<i4").tobytes(),
+            tables.masks.astype("<i4").tobytes(),
+            tables.byte_tokens.astype("<i4").tobytes(),
             tables.bases.astype("<i4").tobytes(),
             tables.steps.astype("<i4").tobytes(),
             tables.ids.astype("<u2").tobytes(),
@@ -231,15 +278,8 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
         tables.size, tables.n, tables.start, len(tables.masks), len(tables.bases), len(tables.steps),
         len(tables.ids), len(tables.text),
     ]  # fmt: skip
-    head = b"".join(
-        [
-            np.array(sizes, "<i8").tobytes(),
-            tables.states.T.astype("<i4").tobytes(),
-            tables.masks.astype("<i4").tobytes(),
-            tables.byte_tokens.astype("<i4").tobytes(),
-            *[_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)],
-        ]
-    )
+    checks = [_check(body[at : at + _CHUNK]) for at in range(0, len(body), _CHUNK)]
+    head = np.array(sizes, "<i8").tobytes() + b"".join(checks)
     keys = MAGIC + VERSION.to_bytes(4, "little") + bytes(4) + constraint + vocabulary
     return keys + hashlib.sha256(keys + head).digest() + head + body
 
@@ -271,23 +311,25 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
         raise FrozenError("the file is of another constraint")
     if view[48:80] != vocabulary:
         raise FrozenError("the file is of another vocabulary")
-    size, n, start, masks, bases, steps, ids, text = np.frombuffer(view[_KEYS:_SIZES], "<i8").tolist()
+    size, n, start, masks, bases, steps, ids, text = _EIGHT(view[_KEYS:_SIZES])
     if min(size, n, start, masks, bases, steps, ids, text) < 0 or len(view) > LARGEST:
         raise FrozenError("the file has impossible sizes")
     if max(size, n, masks, bases, steps, ids, text) > LARGEST or size == 0:
         raise FrozenError("the file has impossible sizes")
     words = (size + 31) // 32
-    body = 4 * (bases * words + steps) + 2 * ids + text
+    body = 4 * (COLUMNS * n + 5 * masks + 256 + bases * words + steps) + 2 * ids + text
     chunks = (body + _CHUNK - 1) // _CHUNK
-    edge = _SIZES + 4 * (COLUMNS * n + 5 * masks + 256) + _CHECK * chunks
+    edge = _SIZES + _CHECK * chunks
     if edge + body != len(view):
         raise FrozenError("the file is cut short, or longer than it says")
     state = hashlib.sha256(view[:80])
     state.update(view[_KEYS:edge])
     if state.digest() != view[80:_KEYS]:
         raise FrozenError("the file is damaged")
+    if n < 2 or start >= n:
+        raise FrozenError("the file has no start")
 
-    at = _SIZES
+    at = edge
 
     def take(count: int, kind: str) -> np.ndarray:
         nonlocal at
@@ -295,73 +337,17 @@ def from_bytes(data: bytes | mmap.mmap, constraint: bytes, vocabulary: bytes) ->
         at += found.nbytes
         return found
 
-    tables = FrozenTables(
+    return FrozenTables(
         size,
         start,
-        take(COLUMNS * n, "<i4").reshape(COLUMNS, n).T,
+        take(COLUMNS * n, "<i4").reshape(n, COLUMNS),
         take(5 * masks, "<i4").reshape(masks, 5),
         take(256, "<i4"),
-        bases=np.zeros((0, words), np.int32),
-        steps=np.zeros(0, np.int32),
-        ids=np.zeros(0, np.uint16),
-        text=np.zeros(0, np.uint8),
-        checks=bytes(view[at : at + _CHECK * chunks]),
+        take(bases * words, "<i4").reshape(bases, words),
+        take(steps, "<i4"),
+        take(ids, "<u2"),
+        take(text, "u1"),
+        checks=bytes(view[_SIZES:edge]),
         body=view[edge:],
         _checked=bytearray(chunks),
     )
-    at = edge
-    tables.bases = take(bases * words, "<i4").reshape(bases, words)
-    tables.steps = take(steps, "<i4")
-    tables.ids = take(ids, "<u2")
-    tables.text = take(text, "u1")
-    _sound(tables)
-    return tables
-
-
-def _sound(tables: FrozenTables) -> None:
-    """Check that whatever the head points to is there. Raises FrozenError.
-
-    No number is above LARGEST, so that sums of five of them fit into an int32.
-    """
-    columns, masks, n, start = tables.states.T, tables.masks, tables.n, tables.start
-    if n < 2 or not 0 <= start < n:
-        raise FrozenError("the file has no start")
-    least, most = columns.min(1).tolist(), columns.max(1).tolist()
-    if (
-        min(least[FLAGS], *least[FORCED : ENDING + 1], *least[STEPS:]) < 0
-        or min(least[ENDING_SIZE], least[PARENT], least[TOKEN]) < -1
-        or max(most) > LARGEST
-        or columns[MASK, 2:].min(initial=0) < 0
-        or most[MASK] >= len(masks)
-        or (columns[FORCED] + columns[FORCED_SIZE]).max() > len(tables.text)
-        or (columns[ENDING] + columns[ENDING_SIZE]).max() > len(tables.text)
-        or (columns[STEPS] + 2 * (columns[GROUPS] + columns[PAIRS])).max() > len(tables.steps)
-        or most[TOKEN] >= tables.size
-    ):
-        raise FrozenError("a state points outside of the file")
-    # From every state but the start (and 0 and 1) smaller and smaller ones lead back to the start.
-    parents, tokens = columns[PARENT, 2:], columns[TOKEN, 2:]
-    roots = np.flatnonzero(parents < 2)
-    wanted = [start - 2] if start > 1 else []
-    if (
-        (parents >= np.arange(2, n)).any()
-        or roots.tolist() != wanted
-        or (tokens < 0).sum() != len(wanted)
-        or (wanted and tokens[wanted[0]] >= 0)
-    ):
-        raise FrozenError("there is no way to a state")
-    if len(masks):
-        lows, highs = masks.min(0).tolist(), masks.max(0).tolist()
-        place, count, flag = masks[:, 1], masks[:, 2], masks[:, 3]
-        if (
-            lows[0] < -1
-            or min(lows[1:]) < 0
-            or highs[0] >= len(tables.bases)
-            or max(highs[1], highs[2]) > LARGEST
-            or highs[3] > 1
-            or highs[4] > tables.size
-            or (place + count * (1 + flag)).max() > len(tables.ids)
-        ):
-            raise FrozenError("a mask points outside of the file")
-    if tables.byte_tokens.min() < -1 or tables.byte_tokens.max() >= tables.size:
-        raise FrozenError("a byte has no such token")

@@ -2,27 +2,31 @@
 
     python tests/benchmarks/mask_artefact.py TOKENIZER.json [--schemas FILE.jsonl.xz] [--count N]
 
-For each constraint: the time to expand it, the size of its file, and from the file the time to open it and to
-have the first mask, each with a matcher of its own, beside the time that a new constraint takes (compiled on
-a fresh machine, first mask). Then texts are replayed token by token, longest match first: how many of their
-tokens the tables knew, and the time of a mask and a step. `digest` is the time to hash the description, by
-which a file is found; who has kept the digest does not need it. With --schemas the constraints are JSON
-Schemas, one line of JSON each with `schema` and `tests`.
+For each constraint: the time to expand it, the size of its file, and from the file, each time opened anew,
+the time until the first mask is there; beside it the time that a new constraint takes (compiled on a fresh
+machine, first mask). Then texts are replayed token by token, longest match first: how many of their tokens
+the tables knew, and the time of a mask and a step. With --schemas the constraints are JSON Schemas, one line of
+JSON each with `schema` and `tests`.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import lzma
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import report
 from mask_types import CASES, TABLE, tokens_of
+from maskbench import QUANTILES, figures, show, table
+from rich.progress import track
 
 from sglc.automata.term import Language
 from sglc.runtime.mask import constraint as constraints
@@ -34,7 +38,31 @@ from sglc.runtime.mask.frozen import constraint_digest, load_frozen, save_frozen
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.types.language import language
 
-ROUNDS = 25
+ROUNDS = 60
+MEASURES = ("open and first mask", "digest", "compile and first mask", "token from tables")
+NAMES = ["avg", *(f"p{p}" for p in QUANTILES), "max"]
+WORDS = """
+Constraints that were expanded ahead of time and lie in files. Microseconds; wall clock, or processor time of
+the thread where that is less.
+
+- *open and first mask*: opening the file and filling the first mask, each time anew, with the digest of the
+  constraint at hand (by which a file is found) and the vocabulary loaded;
+- *digest*: hashing the description of the constraint, for who has not kept it;
+- *compile and first mask*: the same constraint without a file, on a fresh machine;
+- *token from tables*: a mask and a step of those tokens of the texts that the tables know, the first time;
+- *known*: the share of the tokens of some texts that the tables know; beyond, the constraint is compiled and
+  the text goes on there.
+"""
+
+
+def elapsed(started: tuple[int, int]) -> int:
+    """Nanoseconds since `now`."""
+    wall, cpu = now()
+    return min(wall - started[0], cpu - started[1])
+
+
+def now() -> tuple[int, int]:
+    return time.perf_counter_ns(), time.thread_time_ns()
 
 
 def of_types() -> Iterator[tuple[str, Language, list[str]]]:
@@ -59,48 +87,45 @@ def of_schemas(path: Path, count: int) -> Iterator[tuple[str, Language, list[str
         yield str(entry.get("name", "schema")), made, texts[:3]
 
 
-def opened(folder: Path, made: Language, vocabulary: Vocabulary) -> tuple[float, float, float]:
-    """Median microseconds to hash a description, to open its file and to have the first mask."""
+def opened(folder: Path, made: Language, vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
+    """Nanoseconds to hash a description, and to open its file and have the first mask."""
     row = np.zeros(vocabulary.words, np.int32)
-    hashing, opening, first = [], [], []
+    hashing, first = [], []
     for _ in range(ROUNDS):
-        started = time.perf_counter()
+        started = now()
         digest = constraint_digest(made)
-        hashing.append((time.perf_counter() - started) * 1e6)
-        started = time.perf_counter()
-        matcher = load_frozen(folder, made, vocabulary, digest=digest).matcher(vocabulary)
-        found = time.perf_counter()
-        matcher.fill_mask(row)
-        first.append((time.perf_counter() - found) * 1e6)
-        opening.append((found - started) * 1e6)
-    return statistics.median(hashing), statistics.median(opening), statistics.median(first)
+        hashing.append(elapsed(started))
+        started = now()
+        load_frozen(folder, made, vocabulary, digest=digest).matcher(vocabulary).fill_mask(row)
+        first.append(elapsed(started))
+    return hashing, first
 
 
-def compiled(made: Language, vocabulary: Vocabulary) -> float:
-    """Microseconds to compile on a fresh machine and to have the first mask."""
+def compiled(made: Language, vocabulary: Vocabulary) -> int:
+    """Nanoseconds to compile on a fresh machine and to have the first mask."""
     constraints._shops.clear()
     row = np.zeros(vocabulary.words, np.int32)
-    started = time.perf_counter()
+    started = now()
     Constraint(made, ConstraintOptions()).matcher(vocabulary).fill_mask(row)
-    return (time.perf_counter() - started) * 1e6
+    return elapsed(started)
 
 
 def replayed(
     folder: Path, made: Language, vocabulary: Vocabulary, texts: list[str]
-) -> tuple[int, int, list[float]]:
-    """(tokens that the tables knew, all tokens, microseconds of each of those that were known)."""
+) -> tuple[int, int, list[int]]:
+    """(tokens that the tables knew, all tokens, nanoseconds of each of those that were known)."""
     row = np.zeros(vocabulary.words, np.int32)
     known = whole = 0
-    times: list[float] = []
+    times: list[int] = []
     for text in texts:
         tokens = tokens_of(text, vocabulary)
         matcher = load_frozen(folder, made, vocabulary).matcher(vocabulary)
         whole += len(tokens)
         for token in tokens:
-            started = time.perf_counter()
+            started = now()
             matcher.fill_mask(row)
             legal = matcher.accept(token)
-            spent = (time.perf_counter() - started) * 1e6
+            spent = elapsed(started)
             if not legal or getattr(matcher, "is_thawed", True):
                 break
             times.append(spent)
@@ -113,45 +138,59 @@ def main() -> None:
     parser.add_argument("tokenizer")
     parser.add_argument("--schemas", type=Path)
     parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--markdown", help="write a page with the tables here")
     given = parser.parse_args()
+    about = report.surroundings()
     vocabulary = Vocabulary.from_tokenizer_json(given.tokenizer)
-    started = time.perf_counter()
-    assert vocabulary.digest
-    digested = (time.perf_counter() - started) * 1e3
+    assert vocabulary.digest  # once a process; 25 ms for 128,000 tokens
     cases = of_schemas(given.schemas, given.count) if given.schemas else of_types()
-    print(f"{vocabulary.size} tokens; their digest, once a process: {digested:.1f} ms")
-    print(f"{'':24}{'states':>7}{'KB':>8}{'expand s':>9}{'digest us':>10}{'open us':>9}{'first us':>9}"
-          f"{'compile us':>11}{'known':>7}{'token us':>9}")  # fmt: skip
-    both, sizes, steps, news = [], [], [], []
+    times: dict[str, list[int]] = {name: [] for name in MEASURES}
+    rows = [
+        ["constraint", "states", "KB", "expand s", "open and first p50", "max", "compile and first", "known"]
+    ]
     known = whole = 0
+    sizes = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        for name, made, texts in cases:
+        for name, made, texts in track([*cases], "constraints", disable=not sys.stderr.isatty()):
             try:
                 new = compiled(made, vocabulary)
                 started = time.perf_counter()
                 tables = freeze(made, vocabulary)
                 expanded = time.perf_counter() - started
             except ConstraintError as fault:
-                print(f"{name[:23]:24}refused: {fault}")
+                rows.append([name.removesuffix(".json"), "-", "-", f"refused: {fault}", *["-"] * 4])
                 continue
             size = save_frozen(folder, made, vocabulary, tables).stat().st_size
-            hashing, opening, first = opened(folder, made, vocabulary)
-            some, of, times = replayed(folder, made, vocabulary, texts)
-            both.append(opening + first)
+            del tables
+            gc.collect()
+            hashing, first = opened(folder, made, vocabulary)
+            some, of, steps = replayed(folder, made, vocabulary, texts)
+            for which, more in zip(times, (first, hashing, [new], steps), strict=True):
+                times[which] += more
             sizes.append(size)
-            steps += times
-            news.append(new)
             known, whole = known + some, whole + of
-            token = statistics.median(times) if times else float("nan")
-            print(f"{name[:23]:24}{tables.n:7}{size / 1e3:8.0f}{expanded:9.2f}{hashing:10.0f}{opening:9.0f}"
-                  f"{first:9.0f}{new:11.0f}{some / max(of, 1):7.0%}{token:9.1f}")  # fmt: skip
-    print(f"open and first mask: p50 {np.percentile(both, 50):.0f} us, p90 {np.percentile(both, 90):.0f}, "
-          f"max {max(both):.0f}; compile and first mask: p50 {np.percentile(news, 50):.0f}, "
-          f"p90 {np.percentile(news, 90):.0f}, max {max(news):.0f}")  # fmt: skip
-    print(f"files: p50 {np.percentile(sizes, 50) / 1e3:.0f} KB, max {max(sizes) / 1e3:.0f} KB; "
-          f"{known} of {whole} tokens known to the tables; a mask and a step, first time: "
-          f"p50 {np.percentile(steps, 50):.1f} us, p99 {np.percentile(steps, 99):.1f}")  # fmt: skip
+            states = load_frozen(folder, made, vocabulary).tables.n
+            rows.append([name.removesuffix(".json"), str(states), f"{size / 1e3:.0f}", f"{expanded:.1f}",
+                         show(statistics.median(first) / 1e3), show(max(first) / 1e3), show(new / 1e3),
+                         f"{some / max(of, 1):.0%}"])  # fmt: skip
+    summary = [["microseconds", "n", *NAMES]]
+    for which, all_times in times.items():
+        summary.append(
+            [
+                which,
+                f"{len(all_times):,}",
+                *([show(mark) for mark in figures(all_times)] or ["-"] * len(NAMES)),
+            ]
+        )
+    body = (
+        f"{vocabulary.size:,} tokens. Files: p50 {np.percentile(sizes, 50) / 1e3:.0f} KB, max "
+        f"{max(sizes) / 1e3:.0f} KB; {known:,} of {whole:,} tokens known to the tables.\n\n"
+        f"{table(summary)}\n\n{table(rows)}"
+    )
+    print(f"{report.machine_line(about)}\n\n{body}")
+    if given.markdown:
+        report.write_page(given.markdown, "Masks ahead of time", WORDS, body, about)
 
 
 if __name__ == "__main__":
