@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal
+from functools import reduce
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata import charset, dfa
+from sglc.automata import charset, dfa, together
 from sglc.automata.number import NumberError, decimal_range, float_range, integer_range
 from sglc.automata.regex import RegexError, compile_regex
 
@@ -278,3 +279,29 @@ def test_a_step_that_needs_too_large_an_automaton_is_refused():
     for step in (0, -1, 10_007):
         with pytest.raises(NumberError):
             integer_range(0, None, step)
+
+
+PATTERNS = st.lists(
+    st.sampled_from(("a", "ab*", "(a|b)*", "b+a", "a|bb", "[a-c]{1,3}", ".*a.*", "(ab)*", "x*")), max_size=4
+)
+
+
+@given(PATTERNS, PATTERNS)
+def test_automata_side_by_side_are_the_operations_two_by_two(some, others):
+    parts = [compile_regex(pattern) for pattern in some]
+    but = [compile_regex(pattern) for pattern in others]
+    whole = reduce(dfa.union, parts, dfa.NONE)
+    assert together.united(parts, but) == reduce(dfa.difference, but, whole)
+    once = more = dfa.NONE
+    for part in parts:
+        more = dfa.union(more, dfa.intersect(once, part))
+        once = dfa.union(once, part)
+    assert together.of_exactly_one(parts) == dfa.difference(once, more)
+    pieces = together.divided(parts, 1000)
+    assert reduce(dfa.union, (keys for keys, _ in pieces)) == dfa.all_words()
+    for keys, inside in pieces:
+        assert keys.edges
+        for index, part in enumerate(parts):
+            assert dfa.is_empty((dfa.difference if index in inside else dfa.intersect)(keys, part))
+    with pytest.raises(dfa.TooLarge):
+        together.divided([compile_regex(f".*a.{{{size}}}") for size in (5, 6)], 20)

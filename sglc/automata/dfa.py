@@ -206,7 +206,7 @@ def _labelled(dfa: CharDfa) -> list[list[tuple[Ranges, int]]]:
     return rows
 
 
-def _shared_blocks(
+def shared_blocks(
     dfas: Sequence[CharDfa],
 ) -> tuple[list[Ranges], list[list[dict[int, int]]]]:
     """One cut of the code points for all automata, and their transition tables over its blocks."""
@@ -225,7 +225,7 @@ def _shared_blocks(
 
 
 def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]) -> CharDfa:
-    blocks, (table_left, table_right) = _shared_blocks((left, right))
+    blocks, (table_left, table_right) = shared_blocks((left, right))
     needs_left = not accept(False, True)
     needs_right = not accept(True, False)
     start = (0 if left.edges else -1, 0 if right.edges else -1)
@@ -253,59 +253,11 @@ def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]
     return minimal_dfa(rows, accepting, blocks)
 
 
-def united(parts: Sequence[CharDfa], but: Sequence[CharDfa] = ()) -> CharDfa:
-    """The words of some of `parts` that are of none of `but`, by one subset construction."""
-    parts = [part for part in dict.fromkeys(parts) if part.edges]
-    but = [part for part in dict.fromkeys(but) if part.edges]
-    if not parts:
-        return NONE
-    if len(parts) == 1 and not but:
-        return parts[0]
-    blocks, tables = _shared_blocks((*parts, *but))
-    # States of all automata are numbered one after the other, so those of `but` are the last.
-    joined: list[list[tuple[int, int]]] = []
-    good: set[int] = set()
-    bad: set[int] = set()
-    starts = []
-    for index, (part, table) in enumerate(zip((*parts, *but), tables, strict=True)):
-        offset = len(joined)
-        starts.append(offset)
-        joined += [[(block, target + offset) for block, target in row.items()] for row in table]
-        (good if index < len(parts) else bad).update([state + offset for state in part.accepting])
-    first_bad = starts[len(parts)] if but else len(joined)
-    start = tuple(starts)
-    number = {start: 0}
-    order = [start]
-    rows: list[dict[int, int]] = []
-    accepting: set[int] = set()
-    for states in order:
-        if not good.isdisjoint(states) and bad.isdisjoint(states):
-            accepting.add(len(rows))
-        row: dict[int, int] = {}
-        rows.append(row)
-        reached: dict[int, tuple[int, ...]] = {}
-        for state in states:
-            for block, target in joined[state]:
-                before = reached.get(block)
-                reached[block] = (target,) if before is None else (*before, target)
-        for block, targets in reached.items():
-            if targets[0] >= first_bad:
-                continue
-            found = number.get(targets)
-            if found is None:
-                if len(order) >= MAX_STATES:
-                    raise TooLarge(f"more than {MAX_STATES} states")
-                found = number[targets] = len(order)
-                order.append(targets)
-            row[block] = found
-    return minimal_dfa(rows, accepting, blocks)
-
-
 def concatenate(left: CharDfa, right: CharDfa) -> CharDfa:
     """Words of `left` followed by words of `right`, by the subset construction."""
     if not left.edges or not right.edges:
         return NONE
-    blocks, (table_left, table_right) = _shared_blocks((left, right))
+    blocks, (table_left, table_right) = shared_blocks((left, right))
 
     def enter(a: int, rights: frozenset[int]) -> tuple[int, frozenset[int]]:
         return (a, rights | {0}) if a in left.accepting else (a, rights)

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sglc.automata.dfa import united
 from sglc.automata.json_number_digits import Interval, Steps
 from sglc.automata.json_number_exponent import exponent_spellings
 from sglc.automata.json_number_plain import plain_spellings
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
+from sglc.automata.together import united
 
 MANY_CLASSES = 32
 _LARGE = Decimal("1e16")

@@ -11,6 +11,7 @@ from itertools import product
 
 from sglc.automata import dfa as automata
 from sglc.automata.term import CharDfa, Counter
+from sglc.automata.together import divided
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
@@ -203,19 +204,11 @@ class Layouts:
         """All strings cut into (strings, patterns that they match)."""
         found = self._partitions.get(patterns)
         if found is None:
-            found = [(automata.all_words(), frozenset[CharDfa]())]
-            for index, dfa in enumerate(patterns):
-                cut = []
-                for keys, inside in found:
-                    common = dfa if index == 0 else strings.intersection(keys, dfa)
-                    if common.edges:
-                        cut.append((common, inside | {dfa}))
-                        keys = strings.without(keys, dfa)
-                    if keys.edges:
-                        cut.append((keys, inside))
-                found = cut
-                if sum(len(keys.edges) for keys, _ in found) > self.limits.key_states:
-                    raise SchemaTooLarge("the patterns of keys overlap in too many ways", "#")
+            try:
+                cut = divided(patterns, self.limits.key_states)
+            except automata.TooLarge:
+                raise SchemaTooLarge("the patterns of keys overlap in too many ways", "#") from None
+            found = [(keys, frozenset(patterns[index] for index in inside)) for keys, inside in cut]
             self._partitions[patterns] = found
         return found
 

@@ -17,6 +17,7 @@ from sglc.automata import dfa as automata
 from sglc.automata.json_number import NumberSet
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
+from sglc.automata.together import united
 
 EVERY_NUMBER = NumberSet()
 
@@ -138,7 +139,7 @@ def values(these: Numbers, limit: int) -> list[Decimal] | None:
 
 def automaton(these: Numbers, spelling: Literal["canonical", "any"]) -> CharDfa:
     """The spellings of all members."""
-    return automata.united([_automaton(one, spelling) for one in these])
+    return united([_automaton(one, spelling) for one in these])
 
 
 @lru_cache(maxsize=1024)

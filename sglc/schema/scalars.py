@@ -135,10 +135,12 @@ class Scalars:
     def _one(self, kind: Kind, nodes: tuple[int, ...]) -> Any:
         """Values of exactly one node: those seen once so far, and those seen more often."""
         once = more = kind.complement(kind.every)
-        for number in nodes:
-            value = self.node(kind, number)
-            if not value:
-                continue
+        values = [value for number in nodes if (value := self.node(kind, number))]
+        if kind.bit == g.STRING and len(values) > 1 and any(one.dfa for value in values for one in value):
+            found = strings.of_exactly_one(values)
+            if found is not None:
+                return found
+        for value in values:
             if not once and not more:
                 once = value
                 continue

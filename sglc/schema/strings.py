@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sglc.automata import dfa as automata
+from sglc.automata import together
 from sglc.automata.term import CharDfa
+from sglc.automata.together import united
 
 NO_WORDS: frozenset[str] = frozenset()
 
@@ -324,9 +326,23 @@ def one_automaton(these: Strings) -> list[StringSet]:
     free = [one for one in these if one.words is None and not one.low and one.high is None and not one.format]
     rest = [one for one in these if one not in free]
     if len(free) > 1:
-        dfa = automata.NONE
-        for one in free:
-            part = minus_words(one.dfa, one.minus)
-            dfa = part if not dfa.edges else automata.union(dfa, part)
-        free = [StringSet(dfa=dfa)]
+        free = [StringSet(dfa=united([minus_words(one.dfa, one.minus) for one in free]))]
     return [*rest, *free]
+
+
+def of_exactly_one(sets: list[Strings]) -> Strings | None:
+    """The strings of exactly one of the sets; None if that is not to be had at once."""
+    parts = []
+    for these in sets:
+        if any(one.low or one.high is not None or one.format for one in these):
+            return None
+        parts.append(
+            united([
+                minus_words(one.dfa, one.minus) if one.words is None else automaton_of(one.words)
+                for one in these
+            ])
+        )  # fmt: skip
+    try:
+        return of_dfa(together.of_exactly_one(parts))
+    except automata.TooLarge:
+        return None
