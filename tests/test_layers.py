@@ -18,8 +18,9 @@ MAPPED = ("runtime", "kernels", "stdlib", "grammar")
 
 LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
 COMPILE = LEAVES | {
-    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources", "sglc.library", "sglc.check", "sglc.ir",
-    "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit", "sglc.show",
+    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources",
+    "sglc.library", "sglc.check", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit",
+    "sglc.show",
 }  # fmt: skip
 RUN = LEAVES | {"sglc.bytecode", "sglc.kernels"}
 BELOW_ENGINE = RUN | {

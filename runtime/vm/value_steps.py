@@ -167,6 +167,8 @@ def _item_of(value: Any, index: Any) -> Any:
         if -len(value) <= index < len(value):
             return value[index]
         raise failure(f"index {index} is outside of {kind(value)} of length {len(value)}")
+    if isinstance(value, RecordValue) and index in value.fields:
+        return value.fields[index]
     raise failure(f"{kind(value)} has no item {index}")
 
 

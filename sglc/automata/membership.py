@@ -20,6 +20,7 @@ from sglc.automata.term import (
     Choice,
     Except,
     Language,
+    Listed,
     NotBefore,
     Nothing,
     Object,
@@ -57,6 +58,7 @@ class Membership:
     def __init__(self, language: Language) -> None:
         self.language = language
         self.choices: dict[int, ItemChoices | KeyChoices] = {}
+        self.sizes: dict[int, frozenset[int]] = {}
 
     def fault(self, text: str) -> tuple[int, bool] | None:
         """How far the text can be read, None if it is a word: a place, and whether a text that is begun
@@ -160,6 +162,8 @@ class Recogniser:
                 return _NONE
             case Anything():
                 return frozenset(range(at, len(text) + 1))
+            case Listed():
+                return self.listed(term, at)
             case Span():
                 return self.span(term, at)
         return None
@@ -170,6 +174,24 @@ class Recogniser:
             return frozenset((at + len(word),))
         self.furthest = max(self.furthest, 2 * at)
         return _NONE
+
+    def listed(self, term: Listed, at: int) -> Ends:
+        """Texts of a list that stand here: what is read is looked up at the lengths that there are."""
+        sizes = self.membership.sizes.get(id(term))
+        if sizes is None:
+            sizes = self.membership.sizes[id(term)] = frozenset(map(len, term.texts))
+        most = max(sizes, default=-1)
+        found = {at} if "" in term.texts else set()
+        read, here = "", at
+        while len(read) < most and (step := string_at(self.text, here, term.encoding)) is not None:
+            char, here = step
+            read += char
+            if len(read) in sizes and read in term.texts:
+                found.add(here)
+        self.count(len(read))
+        if not found:
+            self.furthest = max(self.furthest, 2 * at)
+        return frozenset(found)
 
     def span(self, term: Span, at: int) -> Ends:
         """Pieces of a text that stand here."""

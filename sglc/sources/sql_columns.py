@@ -6,11 +6,14 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import inf, lcm, nextafter
 
+from sglc.automata.emptiness import is_empty
 from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES
+from sglc.automata.regex import RegexError
 from sglc.lalr.parse import Node
 from sglc.sources.constants import is_same, one_of_constants
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_checks import Bound, Limits, Value
+from sglc.types.language import language
 from sglc.types.member import is_member
 from sglc.types.type import Alternatives, Bool, Constant, Dec, Float, Int, Json, Named, Str, Type, TypeTable
 
@@ -58,7 +61,7 @@ def _within(type: Type, limits: Limits, node: Node) -> Type:
                 high = type.max_chars if high is None else min(high, type.max_chars)
             if high is not None and low > high:
                 raise SourceFault(node.start, node.end, f"no text of column {limits.name} is allowed")
-            return replace(type, min_chars=low, max_chars=high, patterns=(*type.patterns, *limits.patterns))
+            return _texts(replace(type, min_chars=low, max_chars=high), limits, node)
         case Bool() | Named() | Json() | Constant() | Alternatives():
             odd = limits.patterns or limits.min_chars or limits.max_chars is not None
             if odd:
@@ -71,6 +74,22 @@ def _within(type: Type, limits: Limits, node: Node) -> Type:
     if isinstance(found, Int | Dec | Float) and None not in (found.minimum, found.maximum):
         if found.minimum > found.maximum:  # type: ignore[operator]
             raise SourceFault(node.start, node.end, f"no number of column {limits.name} is allowed")
+    return found
+
+
+def _texts(type: Str, limits: Limits, node: Node) -> Str:
+    """Texts that match the patterns too."""
+    if not limits.patterns:
+        return type
+    found = replace(type, patterns=(*type.patterns, *limits.patterns))
+    try:
+        empty = is_empty(language(found, {}))
+    except RegexError as fault:
+        raise SourceFault(
+            node.start, node.end, f"a pattern of column {limits.name}: {fault.reason}"
+        ) from None
+    if empty:
+        raise SourceFault(node.start, node.end, f"no text of column {limits.name} is allowed")
     return found
 
 

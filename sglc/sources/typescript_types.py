@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 from sglc.lalr.parse import Node, Part, Token
 from sglc.sources.comments import Comments
 from sglc.sources.constants import is_same, one_of_constants
 from sglc.sources.fault import SourceFault
+from sglc.sources.typescript_nodes import is_node, only, reference_of, value_of
+from sglc.sources.typescript_objects import SHAPED, Objects
 from sglc.sources.typescript_tokens import string_of
 from sglc.types.type import (
     AliasType,
@@ -21,7 +22,6 @@ from sglc.types.type import (
     Float,
     Json,
     ListOf,
-    MapOf,
     Named,
     Null,
     Optional,
@@ -49,14 +49,12 @@ _REFUSED = {
     "Set": ("an object with methods", "write `T[]`"),
     "Promise": ("an object with methods", ""),
 }
-_SHAPED = frozenset({"Partial", "Required", "Readonly", "Pick", "Omit"})
 _GENERIC = {
-    "Array": 1, "ReadonlyArray": 1, "Record": 2, "Partial": 1, "Required": 1, "Readonly": 1, "Pick": 2,
-    "Omit": 2, "NonNullable": 1, "Exclude": 2, "Extract": 2,
+    "Array": 1, "ReadonlyArray": 1, "Record": 2, "NonNullable": 1, "Exclude": 2, "Extract": 2, **SHAPED,
 }  # fmt: skip
 
 
-class Declarations:
+class Declarations(Objects):
     """Makes types of declarations when they are first referred to."""
 
     def __init__(self, nodes: dict[str, Node], docs: dict[str, str], comments: Comments) -> None:
@@ -88,20 +86,19 @@ class Declarations:
         if node.kind == "enum":
             self.types[name] = AliasType(name, self.enumeration(node), self.docs[name])
             return
-        body = _only(node.parts[-1])
-        mapped = self.map_of(body, name) if node.kind == "alias" or len(_properties(body)) == 1 else None
-        if mapped is None and (node.kind == "interface" or self.is_shape(body)):
+        body = only(node.parts[-1])
+        extends = any(is_node(part, "references") for part in node.parts)
+        self.open.append(name)
+        mapped = None if extends else self.map_of(body, name)
+        if mapped is not None:
+            self.types[name] = AliasType(name, mapped, self.docs[name])
+        elif node.kind == "interface" or self.is_shape(body):
             # The place in the table comes first: the fields may lead back here.
             self.types[name] = RecordType(name, (), self.docs[name])
             self.types[name] = RecordType(name, self.shape_named(name, node), self.docs[name])
-            return
-        if mapped is not None:
-            self.types[name] = AliasType(name, mapped, self.docs[name])
-            return
-        self.open.append(name)
-        type = self.type(node.parts[-1], f"{name}.item")
-        self.open.pop()
-        self.types[name] = AliasType(name, type, self.docs[name])
+        else:
+            self.types[name] = AliasType(name, self.type(body, f"{name}.item"), self.docs[name])
+        self.open.remove(name)
 
     def named(self, token: Token) -> Type:
         name = token.text
@@ -112,196 +109,6 @@ class Declarations:
             )  # fmt: skip
         self.declare(name)
         return Named(name)
-
-    # -- objects -----------------------------------------------------------------------------------
-
-    def is_shape(self, node: Node) -> bool:
-        """Whether a type is an object with properties that are written out."""
-        node = _only(node)
-        if node.kind == "object":
-            return not any(_is(part, "index") for part in node.parts)
-        if node.kind == "intersection":
-            return True
-        if node.kind == "reference":
-            name, arguments = _reference(node)
-            if name in self.nodes:
-                return False
-            if name == "Record" and len(arguments) == 2:
-                return self.keys(arguments[0]) is not None
-            return name in _SHAPED
-        return False
-
-    def shape_named(self, name: str, node: Node) -> tuple[FieldType, ...]:
-        """The properties of a declaration."""
-        if name not in self.shapes:
-            outer, self.open = self.open, []
-            fields: tuple[FieldType, ...] = ()
-            for part in node.parts[1:-1]:
-                if _is(part, "references"):
-                    assert isinstance(part, Node)
-                    for base in part.parts:
-                        assert isinstance(base, Node)
-                        fields = self.merged(fields, self.shape(base, name), base)
-            own = self.shape(node.parts[-1], name)
-            names = {field.name for field in own}
-            kept = {field.name: field for field in own}
-            out = [kept.pop(field.name) if field.name in names else field for field in fields]
-            self.shapes[name] = (*out, *kept.values())
-            self.open = outer
-        return self.shapes[name]
-
-    def shape(self, part: Part, path: str) -> tuple[FieldType, ...]:
-        """The properties of an object type. Raises SourceFault where it is none."""
-        assert isinstance(part, Node)
-        node = _only(part)
-        match node.kind:
-            case "object":
-                return self.properties(node, path)
-            case "intersection":
-                fields: tuple[FieldType, ...] = ()
-                for arm in node.parts:
-                    fields = self.merged(fields, self.shape(arm, path), node)
-                return fields
-            case "readonly":
-                return self.shape(node.parts[0], path)
-            case "reference":
-                name, arguments = _reference(node)
-                if name in self.nodes:
-                    return self.shape_of_declared(name, node)
-                if name in _SHAPED and len(arguments) == _GENERIC[name]:
-                    return self.utility(name, arguments, path)
-                if name == "Record" and len(arguments) == 2:
-                    keys = self.keys(arguments[0])
-                    if keys is not None:
-                        return tuple(FieldType(key, self.type(arguments[1], f"{path}.{key}")) for key in keys)
-        raise SourceFault(node.start, node.end, "an object type with properties is due here")
-
-    def shape_of_declared(self, name: str, node: Node) -> tuple[FieldType, ...]:
-        if name in self.shapes:
-            return self.shapes[name]
-        declaration = self.nodes[name]
-        if name in self.begun and isinstance(self.types.get(name), RecordType):
-            raise SourceFault(node.start, node.end, f"the properties of {name} depend on themselves")
-        self.declare(name)
-        found = self.types.get(name)
-        if isinstance(found, RecordType):
-            return found.fields
-        if declaration.kind == "alias" and isinstance(found, AliasType):
-            return self.shape(declaration.parts[-1], name)
-        raise SourceFault(node.start, node.end, f"{name} is no object type with properties")
-
-    def utility(self, name: str, arguments: Sequence[Node], path: str) -> tuple[FieldType, ...]:
-        fields = self.shape(arguments[0], path)
-        if name == "Partial":
-            return tuple(replace(field, optional=True) for field in fields)
-        if name == "Required":
-            return tuple(replace(field, optional=False) for field in fields)
-        if name == "Readonly":
-            return fields
-        keys = self.keys(arguments[1])
-        if keys is None:
-            at = arguments[1]
-            raise SourceFault(at.start, at.end, "names of properties are due here", 'write `"a" | "b"`')
-        known = {field.name for field in fields}
-        for key in keys:
-            if key not in known:
-                at = arguments[1]
-                raise SourceFault(at.start, at.end, f"there is no property {key}")
-        picked = name == "Pick"
-        return tuple(field for field in fields if (field.name in keys) == picked)
-
-    def merged(
-        self, first: tuple[FieldType, ...], second: tuple[FieldType, ...], node: Node
-    ) -> tuple[FieldType, ...]:
-        """The properties of both; one that both have must be the same."""
-        known = {field.name: field for field in first}
-        for field in second:
-            other = known.get(field.name)
-            if other is not None and other.type != field.type:
-                raise SourceFault(
-                    node.start, node.end, f"property {field.name} has two types",
-                    "their intersection is not read",
-                )  # fmt: skip
-            optional = field.optional and (other is None or other.optional)
-            known[field.name] = replace(other or field, optional=optional)
-        return tuple(known.values())
-
-    def properties(self, node: Node, path: str) -> tuple[FieldType, ...]:
-        fields: dict[str, FieldType] = {}
-        last = len(node.parts) - 1
-        outer, self.open = self.open, []
-        for index, part in enumerate(node.parts):
-            assert isinstance(part, Node)
-            if part.kind == "index":
-                raise SourceFault(
-                    part.start,
-                    part.end,
-                    "an index beside properties is not read",
-                    "write the keys, or `Record<string, T>` alone",
-                )
-            end = part.parts[-1]
-            assert isinstance(end, Node)
-            body = part.parts[-2]
-            assert isinstance(body, Node)
-            if index < last and end.start == end.end:
-                following = node.parts[index + 1]
-                assert isinstance(following, Node)
-                if "\n" not in self.comments.text[body.end : following.start]:
-                    raise SourceFault(following.start, following.start + 1, "a `;` is missing before this")
-            key = next(one for one in part.parts if isinstance(one, Token))
-            name = string_of(key) if key.kind == "STRING" else key.text
-            if name in fields:
-                raise SourceFault(key.start, key.end, f"property {name} is there twice")
-            question = self.comments.text[key.end : body.start].lstrip().startswith("?")
-            fields[name] = self.field(name, body, f"{path}.{name}", question, part)
-        self.open = outer
-        if not fields:
-            raise SourceFault(
-                node.start, node.end, "an object type without properties means nearly anything",
-                "write `Record<string, unknown>`",
-            )  # fmt: skip
-        return tuple(fields.values())
-
-    def field(self, name: str, body: Node, path: str, question: bool, part: Node) -> FieldType:
-        end = part.parts[-1]
-        assert isinstance(end, Node)
-        doc = self.comments.of(part.start, max(body.end, end.end))
-        declared = self.by_name(body)
-        if declared is not None:
-            return FieldType(name, declared, optional=question, doc=doc)
-        arms, undefined = self.arms(body, path)
-        if not arms:
-            raise SourceFault(body.start, body.end, "nothing can be written here")
-        return FieldType(name, self.union(arms, body), optional=question or undefined, doc=doc)
-
-    def map_of(self, node: Node, path: str) -> Type | None:
-        """The map that an object with an index alone, or a `Record` of texts, is; None for others."""
-        node = _only(node)
-        if node.kind == "object" and len(node.parts) == 1 and _is(node.parts[0], "index"):
-            index = node.parts[0]
-            assert isinstance(index, Node)
-            parts = [part for part in index.parts if isinstance(part, Node)]
-            key, value = parts[0], parts[1]
-        elif node.kind == "reference" and _reference(node)[0] == "Record" and "Record" not in self.nodes:
-            arguments = _reference(node)[1]
-            if len(arguments) != 2 or self.keys(arguments[0]) is not None:
-                return None
-            key, value = arguments
-        else:
-            return None
-        found = self.plain(self.type(key, f"{path}.key"))
-        if found != Str():
-            raise SourceFault(key.start, key.end, "keys of a map are texts", "write `string`")
-        return MapOf(Str(), self.type(value, path))
-
-    def keys(self, node: Node) -> list[str] | None:
-        """The literal texts of a type that names properties; None for others."""
-        arms, undefined = self.arms(node, "key")
-        if undefined or not arms:
-            return None
-        if not all(isinstance(arm, Constant) and isinstance(arm.value, str) for arm in arms):
-            return None
-        return [str(arm.value) for arm in arms if isinstance(arm, Constant)]
 
     # -- types -------------------------------------------------------------------------------------
 
@@ -321,16 +128,17 @@ class Declarations:
 
     def by_name(self, part: Node) -> Type | None:
         """The declared type that a type is, where it is just that."""
-        node = _only(part)
-        if node.kind == "reference" and len(node.parts) == 1 and isinstance(node.parts[0], Token):
-            if node.parts[0].text in self.nodes:
+        node = only(part)
+        if node.kind == "reference" and isinstance(node.parts[0], Token):
+            name, arguments = reference_of(node)
+            if name in self.nodes and not arguments:
                 return self.named(node.parts[0])
         return None
 
     def arms(self, part: Part, path: str) -> tuple[list[Type], bool]:
         """The arms of a type, unions in it spread out, and whether `undefined` is one of them."""
         assert isinstance(part, Node)
-        node = _only(part)
+        node = only(part)
         if node.kind == "union":
             found: list[Type] = []
             undefined = False
@@ -340,7 +148,7 @@ class Declarations:
                 undefined = undefined or missing
             return found, undefined
         if node.kind == "reference":
-            name, arguments = _reference(node)
+            name, arguments = reference_of(node)
             if name == "undefined":
                 return [], True
             if name in ("NonNullable", "Exclude", "Extract") and name not in self.nodes:
@@ -418,7 +226,7 @@ class Declarations:
 
     def literal(self, part: Part) -> Type:
         assert isinstance(part, Node)
-        value = _value(part)
+        value = value_of(part)
         return one_of_constants([value], part.start, part.end)
 
     def record(self, node: Node, path: str) -> Type:
@@ -468,8 +276,8 @@ class Declarations:
         """`T["key"]`, and `T[number]` of an array."""
         owner, index = node.parts[0], node.parts[-1]
         assert isinstance(owner, Node) and isinstance(index, Node)
-        inside = _only(index)
-        if inside.kind == "reference" and _reference(inside)[0] == "number":
+        inside = only(index)
+        if inside.kind == "reference" and reference_of(inside)[0] == "number":
             found = self.plain(self.type(owner, path))
             if isinstance(found, ListOf):
                 return found.item
@@ -490,7 +298,7 @@ class Declarations:
     def reference(self, node: Node, path: str) -> Type:
         first = node.parts[0]
         assert isinstance(first, Token)
-        name, arguments = _reference(node)
+        name, arguments = reference_of(node)
         names = [part for part in node.parts if isinstance(part, Token)]
         if len(names) > 1:
             return self.member(node, names)
@@ -543,7 +351,7 @@ class Declarations:
             if name in found:
                 raise SourceFault(label.start, label.end, f"member {name} is there twice")
             if isinstance(written, Node):
-                found[name] = _value(written)
+                found[name] = value_of(written)
             elif following is not None:
                 found[name] = following
             else:
@@ -567,43 +375,6 @@ class Declarations:
         if names[1].text not in members:
             raise SourceFault(names[1].start, names[1].end, f"{names[0].text} has no member {names[1].text}")
         return one_of_constants([members[names[1].text]], node.start, node.end)
-
-
-def _only(part: Part) -> Node:
-    """A type without parentheses, and without the nodes of unions and intersections of one arm."""
-    assert isinstance(part, Node)
-    while (part.kind in ("union", "intersection") and len(part.parts) == 1) or part.kind == "group":
-        inner = part.parts[0]
-        assert isinstance(inner, Node)
-        part = inner
-    return part
-
-
-def _is(part: Part, kind: str) -> bool:
-    return isinstance(part, Node) and part.kind == kind
-
-
-def _properties(node: Node) -> tuple[Part, ...]:
-    return node.parts if node.kind == "object" else ()
-
-
-def _reference(node: Node) -> tuple[str, list[Node]]:
-    """The name, with points, and the type arguments."""
-    names = [part.text for part in node.parts if isinstance(part, Token)]
-    return ".".join(names), [part for part in node.parts if isinstance(part, Node)]
-
-
-def _value(node: Node) -> str | int | Decimal | bool:
-    token = node.parts[0]
-    assert isinstance(token, Token)
-    if node.kind == "string":
-        return string_of(token)
-    number = Decimal(token.text.replace("_", ""))
-    if node.kind == "negative":
-        number = -number
-    if abs(number.adjusted()) > 15:
-        raise SourceFault(node.start, node.end, "a number has at most 15 digits before and behind the point")
-    return int(number) if number == number.to_integral_value() else number
 
 
 def _with_bool(arms: list[Type]) -> list[Type]:

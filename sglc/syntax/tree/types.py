@@ -169,8 +169,8 @@ class TypeJsonSchema:
 class TypeSource:
     """`sql table "create table …"`, `typescript Order from "orders.ts"`.
 
-    `kind` is `sql` or `typescript`; `name` the declaration that is meant, None if it is not named. `source` is
-    the text in quotes, which stands at `place`: declarations, or the path of a file of them.
+    `kind` is `sql` or `typescript`; `name` the declaration that is meant, None if it is not named. `source`
+    is the text in quotes, which stands at `place`: declarations, or the path of a file of them.
     """
 
     kind: str
