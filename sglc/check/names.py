@@ -53,6 +53,8 @@ from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
 from sglc.types.grammar_text import read_grammar
 from sglc.types.type import (
+    Alternatives,
+    Constant,
     FieldType,
     Json,
     ListOf,
@@ -277,6 +279,8 @@ class Names(Fitting):
                 methods = LIST_METHODS
             case MapOf():
                 methods = MAP_METHODS
+            case Alternatives(arms):
+                return self._arm_field(node, owner, arms, label)
             case Optional(item):
                 if not isinstance(self._quiet_attribute(node, item, label), Unknown):
                     self.program.report(
@@ -313,6 +317,29 @@ class Names(Fitting):
         found = self.attribute_of(node, owner, label)
         del self.program.diagnostics[mark:]
         return found
+
+    def _arm_field(
+        self, node: ast.Attribute, owner: ExpressionType, arms: tuple[Type, ...], label: str
+    ) -> ExpressionType:
+        """A part of `A | B` can be read where all arms have it, with one type or the literals of several."""
+        found = [self._quiet_attribute(node, arm, label) for arm in arms]
+        if not any(isinstance(one, Unknown) for one in found):
+            whole: ExpressionType | None = NEVER
+            for one in found:
+                whole = None if whole is None else join(whole, one, self.table)
+            plain = [expand(one, self.table) for one in found]
+            if all(isinstance(one, Constant) for one in plain):
+                return Alternatives(tuple(dict.fromkeys(plain)))  # type: ignore[arg-type]
+            if whole is not None:
+                return whole
+        having = [said(arm) for arm, one in zip(arms, found, strict=True) if not isinstance(one, Unknown)]
+        self.program.report(
+            "E0209", f"not every {said(owner)} has `{label}`" if having else f"{said(owner)} has no `{label}`",
+            node.name.span, label="not in all of its arms" if having else "unknown field or method",
+            hint=f"`match` on it: only {', '.join(having)} {'has' if len(having) == 1 else 'have'} it"
+            if having else "",
+        )  # fmt: skip
+        return UNKNOWN
 
     def _variant_field(self, node: ast.Attribute, union: UnionType, label: str) -> ExpressionType:
         """A field of a union can be read only where all variants have it, with one type."""
@@ -370,6 +397,8 @@ class Names(Fitting):
             case MapOf(_, value):
                 self.expect(node.index, STR, "the key of a map")
                 return value
+            case Named(name) if isinstance(self.table.get(name), RecordType):
+                return self._named_field(node, name)
             case Json():
                 found = self.infer(node.index)
                 whole = numeric_rank(found, self.table) == 0
@@ -401,6 +430,23 @@ class Names(Fitting):
         self.program.report(
             "E0318", f"{said(owner)} has no items", node.span, label="cannot be indexed",
             hint="it may be null: test it first" if allows_null(owner, self.table) else "",
+        )  # fmt: skip
+        return UNKNOWN
+
+    def _named_field(self, node: ast.Index, name: str) -> ExpressionType:
+        """`row["unit price"]`: a field whose name is no word."""
+        known, key = self.fold(node.index)
+        record = self.table[name]
+        assert isinstance(record, RecordType)
+        names = {field.name: field for field in record.fields}
+        self.infer(node.index)
+        if known and isinstance(key, str) and key in names:
+            return field_type(names[key])
+        close = nearest(key, list(names)) if known and isinstance(key, str) else None
+        self.program.report(
+            "E0209", f"{said(Named(name))} has no such field", node.index.span,
+            label="unknown field" if known else "not known when the program is compiled",
+            hint=f'did you mean "{close}"?' if close else "",
         )  # fmt: skip
         return UNKNOWN
 
