@@ -116,7 +116,7 @@ def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, mu
 def counted_patterns(draw: st.DrawFn, depth: int = 0) -> str:
     kind = draw(st.integers(0, 3 if depth > 2 else 6))
     if kind <= 1:
-        return draw(st.sampled_from(("a", "b", "[ab]", ".", "(?:a|b)", "")))
+        return draw(st.sampled_from(("a", "b", "[ab]", ".", "(?:a|b)", "", r"\b", r"\B", "-")))
     if kind <= 3:
         many = draw(st.sampled_from(("{1,3}", "{2}", "{0,2}", "{2,}", "*", "{3,4}")))
         return draw(st.sampled_from(("a", "[ab]", "(?:a|b|c)", "[^a]"))) + many
@@ -128,7 +128,7 @@ def counted_patterns(draw: st.DrawFn, depth: int = 0) -> str:
     return "".join(draw(st.lists(counted_patterns(depth + 1), min_size=1, max_size=3)))
 
 
-SHORT = st.text(st.sampled_from("aabbc"), max_size=7)
+SHORT = st.text(st.sampled_from("aabbc-"), max_size=7)
 FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}}$", "(?=^[ab]{{2,3}}$){}$"))
 
 
@@ -258,6 +258,20 @@ def test_what_is_not_regular_or_not_known_is_refused_with_its_place(dialect, pat
 def test_work_is_bounded(pattern):
     with pytest.raises(RegexError):
         compile_regex(pattern, anchored=False, limit=2_000)
+
+
+def test_places_between_large_repeats_are_matched_where_they_are():
+    for pattern, texts in (
+        (r"[a-z.]{1,60}\.[a-z]{1,6}\b(-[a-z]*)*", ("ab.c", "ab.c-", "ab.c-d", "a.", "a.b.c-")),
+        (r"\bx?[ab]{1,60}\B-", ("a-", "xa-", "ab", "b--")),
+        (r"(?m)[a\n]{0,60}^b[a\n]{0,60}", ("b", "ab", "a\nb\na", "\nba", "ba\n")),
+        (r"[ab]{0,60}$|[ab]{0,50}c\b[cd ]{0,50}\bd", ("ab", "c d", "cd", "acc d", "bc  d")),
+    ):
+        term = regex_term(pattern)
+        whole = compile_regex(pattern)
+        for text in texts:
+            assert term_oracle.accepts(Language(term), text.encode()) == dfa.accepts(whole, text), text
+    assert isinstance(regex_term(r"[a-z.]{1,60}\.[a-z]{1,6}\b(-[a-z]*)*"), Sequence)
 
 
 def test_properties_go_by_all_their_names():

@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "node
 DEFAULT_LIMIT = 20_000
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
 
-_WORK_PER_STATE = 100
+_WORK_PER_STATE = 25
 
 
 @lru_cache(maxsize=1024)
@@ -109,7 +109,9 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
         return found
 
     def closure(states: Iterable[int], before: int, behind: int | None) -> frozenset[int]:
-        return frozenset().union(*[reach(state, before, behind) for state in states])
+        parts = [reach(state, before, behind) for state in states]
+        budget.spend(sum(map(len, parts)))
+        return frozenset().union(*parts)
 
     def arrive(states: set[int], before: int) -> tuple[frozenset[int], int]:
         """The states that matter, and the kind of the character before while it may still be asked for."""

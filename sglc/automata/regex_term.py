@@ -100,7 +100,7 @@ class _Terms:
         if isinstance(node, Either):
             return self.choice(node, left, right)
         items = node.items if isinstance(node, Join) else (node,)
-        if any(has_places(item) for item in items):
+        if any(has_places(item) and _is_large(item) for item in items) or not _are_apart(items):
             return self.text(node, left, right)
         return self.sequence(items, left, right)
 
@@ -147,6 +147,8 @@ class _Terms:
 
     def counted(self, items: tuple[Node, ...]) -> Term | None:
         """One large loop where all else has one length: the length of the whole tells the rounds."""
+        if any(map(has_places, items)):
+            return None
         large = [item for item in items if _is_large(item)]
         widths = [_width(item) for item in items if not _is_large(item)]
         if len(large) != 1 or None in widths:
@@ -262,6 +264,31 @@ def _is_large(node: Node) -> bool:
     if isinstance(node, Loop) and _size(node) > MAX_UNROLLED and max(node.minimum, node.maximum or 0) > 1:
         return True
     return any(_is_large(part) for part in parts(node))
+
+
+def _are_apart(items: tuple[Node, ...]) -> bool:
+    """Whether all places in a sequence have their neighbours between the same large items as they are.
+
+    Then what lies between two large items is matched alike with and without them. At the ends of the sequence
+    the neighbours are known to be none, or any.
+    """
+    run: list[Node] = []
+    begins = True
+    for item in (*items, None):
+        if item is not None and not _is_large(item):
+            run.append(item)
+            continue
+        asking = [index for index, part in enumerate(run) if has_places(part)]
+        if asking:
+            if any(has_look(part) for part in run):
+                return False
+            before, behind = run[: asking[0]], run[asking[-1] + 1 :]
+            if not begins and all(map(_is_nullable, before)):
+                return False
+            if item is not None and all(map(_is_nullable, behind)):
+                return False
+        run, begins = [], False
+    return True
 
 
 def _is_nullable(node: Node) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sglc.automata import dfa as automata
 from sglc.automata.format_terms import format_language
 from sglc.automata.json_number import NumberError
+from sglc.automata.regex_term import regex_term
 from sglc.automata.term import (
     Arm,
     Array,
@@ -409,6 +410,9 @@ class Lowering:
             assert found is not None
             self.rules.update(found.rules)
             return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
+        if part.pattern is not None:
+            found = regex_term(part.pattern, anchored=False, dialect="ecma", encoding=self.encoding)
+            return Sequence((Bytes(b'"'), found, Bytes(b'"')))
         if part.words is not None:
             return Sequence((Bytes(b'"'), Listed(part.words, self.encoding), Bytes(b'"')))
         dfa = strings.minus_words(part.dfa, part.minus)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from sglc.automata import dfa as automata
 from sglc.automata import together
+from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex
 from sglc.automata.term import CharDfa
 from sglc.automata.together import united
 
@@ -22,7 +23,9 @@ NO_WORDS: frozenset[str] = frozenset()
 class StringSet:
     """The strings that are among `words` (None: any), not among `minus`, words of `dfa` (None: any), and of
     `low` to `high` characters. With `words` nothing else is set: they are tested when they are met. Nor with
-    `format`, the name of a format that is a grammar: such a set can only be joined with others.
+    `format`, the name of a format that is a grammar: such a set can only be joined with others. Nor with
+    `pattern`, the texts in which an ECMAScript pattern matches, where its automaton would be large: it is
+    made (`regular`) only if something else is asked of these strings too.
     """
 
     words: frozenset[str] | None = None
@@ -31,10 +34,13 @@ class StringSet:
     low: int = 0
     high: int | None = None
     format: str | None = None
+    pattern: str | None = None
 
     def contains(self, text: str) -> bool:
         if self.format is not None:
             raise NotRegular(self.format)
+        if self.pattern is not None:
+            return regular(self).contains(text)
         if self.words is not None:
             return text in self.words
         return (
@@ -114,8 +120,8 @@ def _tidy(parts: list[StringSet]) -> Strings:
     if ALL in others:
         return EVERY
     if words and others:
-        regular = [other for other in others if other.format is None]
-        words = {word for word in words if not any(other.contains(word) for other in regular)}
+        known = [other for other in others if other.format is None and other.pattern is None]
+        words = {word for word in words if not any(other.contains(word) for other in known)}
     found = list(others)
     if words:
         found.append(StringSet(frozenset(words)))
@@ -130,12 +136,28 @@ def _is_all(one: StringSet) -> bool:
 _ALL_WORDS = automata.all_words()
 
 
+def regular(one: StringSet) -> StringSet:
+    """The same set with an automaton in place of a pattern. Raises TooLarge."""
+    if one.pattern is None:
+        return one
+    try:
+        dfa = compile_regex(one.pattern, anchored=False, dialect="ecma", limit=_LARGE)
+    except RegexError as fault:
+        raise automata.TooLarge(f"the pattern meets other requirements, and {fault.reason}") from None
+    return StringSet(dfa=dfa)
+
+
+_LARGE = 8 * DEFAULT_LIMIT
+
+
 def _meet(a: StringSet, b: StringSet) -> StringSet | None:
     if a == b:
         return a
+    if (a.pattern is not None or b.pattern is not None) and ALL not in (a, b):
+        a, b = regular(a), regular(b)
+    if ALL in (a, b):
+        return b if a == ALL else a
     if a.format is not None or b.format is not None:
-        if ALL in (a, b):
-            return b if a == ALL else a
         raise NotRegular(a.format or b.format)
     if a.words is not None or b.words is not None:
         words, other = (a.words, b) if a.words is not None else (b.words, a)
@@ -155,6 +177,7 @@ def _meet(a: StringSet, b: StringSet) -> StringSet | None:
 def _complement(one: StringSet) -> Strings:
     if one.format is not None:
         raise NotRegular(one.format)
+    one = regular(one)
     if one.words is not None:
         return (StringSet(minus=one.words),)
     parts: list[StringSet] = []
@@ -298,6 +321,7 @@ def key_automaton(these: Strings, limit: int) -> CharDfa | None:
     for one in these:
         if one.format is not None:
             raise NotRegular(one.format)
+        one = regular(one)
         if one.words is not None:
             part = automaton_of(one.words)
         else:
@@ -321,9 +345,16 @@ def _lengths(low: int, high: int | None) -> CharDfa:
     return CharDfa(tuple(edges), frozenset(range(low, size + 1)))
 
 
+def _is_term(one: StringSet) -> bool:
+    """Whether the set has no automaton, but a term of its own."""
+    return one.format is not None or one.pattern is not None
+
+
 def one_automaton(these: Strings) -> list[StringSet]:
     """The same union with fewer parts: automata without bounds on length joined into one."""
-    free = [one for one in these if one.words is None and not one.low and one.high is None and not one.format]
+    free = [
+        one for one in these if one.words is None and not one.low and one.high is None and not _is_term(one)
+    ]
     rest = [one for one in these if one not in free]
     if len(free) > 1:
         free = [StringSet(dfa=united([minus_words(one.dfa, one.minus) for one in free]))]
@@ -334,7 +365,7 @@ def of_exactly_one(sets: list[Strings]) -> Strings | None:
     """The strings of exactly one of the sets; None if that is not to be had at once."""
     parts = []
     for these in sets:
-        if any(one.low or one.high is not None or one.format for one in these):
+        if any(one.low or one.high is not None or _is_term(one) for one in these):
             return None
         parts.append(
             united([

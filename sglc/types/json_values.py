@@ -24,9 +24,11 @@ from sglc.automata.term import (
     Except,
     Family,
     Language,
+    Listed,
     NotBefore,
     Nothing,
     Object,
+    Pattern,
     Property,
     Repeat,
     Rule,
@@ -146,7 +148,9 @@ def _renamed(term: Term, mark: str, known: dict[Term, Term]) -> Term:
     match term:
         case Rule(name):
             return Rule(mark + name)
-        case Nothing() | Anything() | Bytes() | Text() | Words() | Span() | NotBefore():
+        case (
+            Nothing() | Anything() | Bytes() | Text() | Words() | Span() | NotBefore() | Pattern() | Listed()
+        ):
             return term
     made = known.get(term)
     if made is None:
