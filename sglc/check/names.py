@@ -333,8 +333,9 @@ class Names(Fitting):
             if whole is not None:
                 return whole
         having = [said(arm) for arm, one in zip(arms, found, strict=True) if not isinstance(one, Unknown)]
+        whose = f"not every {said(owner)} has" if having else f"{said(owner)} has no"
         self.program.report(
-            "E0209", f"not every {said(owner)} has `{label}`" if having else f"{said(owner)} has no `{label}`",
+            "E0209", f"{whose} `{label}`",
             node.name.span, label="not in all of its arms" if having else "unknown field or method",
             hint=f"`match` on it: only {', '.join(having)} {'has' if len(having) == 1 else 'have'} it"
             if having else "",

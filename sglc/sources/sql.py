@@ -16,7 +16,7 @@ from sglc.lalr import tables
 from sglc.lalr.parse import Node, Part, Token, TooDeep, Unexpected, parse
 from sglc.lalr.tables import Tables
 from sglc.sources.comments import Comments
-from sglc.sources.declared import Declared
+from sglc.sources.declared import Declared, reachable
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_checks import Limits, literal, take_check
 from sglc.sources.sql_columns import narrowed
@@ -87,7 +87,7 @@ def _parsed(grammar: Tables, tokens: Sequence[Token]) -> Node:
         return parse(grammar, tokens, "table")
     except Unexpected as fault:
         token = fault.token
-        what = f"`{token.text}`" if token.text else "the end of the statement"
+        what = f"`{token.text}`" if token.text else "the end of the text"
         raise SourceFault(
             token.start, token.end, f"{what} is not expected here", _expectation(fault.expected)
         ) from None
@@ -173,7 +173,8 @@ class _Table:
             take_check(check, limits)
         fields = tuple(self.field(column) for column in self.columns.values() if not column.generated)
         doc = self.comments.of(self.node.start, self.node.start)
-        return Declared(self.name, {self.name: RecordType(self.name, fields, doc), **self.types})
+        types = {self.name: RecordType(self.name, fields, doc), **self.types}
+        return Declared(self.name, reachable(self.name, types))
 
     def column(self, node: Node) -> None:
         first = node.parts[0]
