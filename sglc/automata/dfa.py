@@ -181,7 +181,54 @@ def difference(left: CharDfa, right: CharDfa) -> CharDfa:
 
 def complement(dfa: CharDfa, alphabet: CharDfa | None = None) -> CharDfa:
     """The words of `alphabet` (all words if None) that are not in `dfa`."""
-    return difference(all_words() if alphabet is None else alphabet, dfa)
+    return _others(dfa) if alphabet is None else difference(alphabet, dfa)
+
+
+def _others(dfa: CharDfa) -> CharDfa:
+    """All words that are not in `dfa`: what leaves it leads to a state of its own, and the state of which all
+    goes on well, if there is one, is no more. The rest stays minimal and is numbered anew."""
+    everything = all_words().edges[0]
+    whole = tuple([(low, high) for low, high, _ in everything])
+    states = len(dfa.edges)
+    lost = next(
+        (
+            state
+            for state in dfa.accepting
+            if tuple([edge[:2] for edge in dfa.edges[state]]) == whole
+            and all(target == state for _, _, target in dfa.edges[state])
+        ),
+        -1,
+    )
+    if lost == 0:
+        return NONE
+    number = {0 if states else -1: 0}
+    queue = list(number)
+    edges: list[tuple[tuple[int, int, int], ...]] = []
+    for state in queue:
+        row: list[tuple[int, int, int]] = []
+        for low, high in whole:
+            at = low
+            for first, last, target in dfa.edges[state] if state >= 0 else ():
+                if last < low or first > high:
+                    continue
+                if first > at:
+                    row.append((at, first - 1, -1))
+                if target != lost:
+                    row.append((first, last, target))
+                at = last + 1
+            if at <= high:
+                row.append((at, high, -1))
+        joined: list[tuple[int, int, int]] = []
+        for first, last, target in row:
+            if target not in number:
+                number[target] = len(queue)
+                queue.append(target)
+            if joined and joined[-1][2] == number[target] and joined[-1][1] + 1 == first:
+                joined[-1] = (joined[-1][0], last, number[target])
+            else:
+                joined.append((first, last, number[target]))
+        edges.append(tuple(joined))
+    return CharDfa(tuple(edges), frozenset([number[state] for state in queue if state not in dfa.accepting]))
 
 
 def minimise(dfa: CharDfa) -> CharDfa:

@@ -17,59 +17,59 @@ Table = Sequence[dict[int, int]]
 
 def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> CharDfa:
     """The canonical automaton; state 0 is the start. `blocks[b]` are the code points of block b, disjoint."""
-    alive = _useful(table, accepting)
+    followers = _reached(table)
+    before: dict[int, list[int]] = {state: [] for state in followers}
+    for state, targets in followers.items():
+        for target in targets:
+            before[target].append(state)
+    alive = _alive(before, accepting)
     if 0 not in alive:
         return CharDfa((), frozenset())
-    rows = {s: {b: t for b, t in table[s].items() if t in alive} for s in alive}
-    order = _loops_only_order(rows)
+    if len(alive) < len(followers):
+        rows = {s: {b: t for b, t in table[s].items() if t in alive} for s in alive}
+        followers = {s: followers[s] & alive for s in alive}
+    else:
+        rows = {s: table[s] for s in followers}
+    order = _loops_only_order(followers, before)
     merged = _merge_bottom_up(rows, accepting, order) if order is not None else _refined(rows, accepting)
     return _numbered(rows, accepting, merged, blocks)
 
 
-def _useful(table: Table, accepting: set[int]) -> set[int]:
-    """States that are reachable and reach acceptance."""
-    reached = {0} if table else set()
-    stack = list(reached)
-    before: dict[int, list[int]] = {}
+def _reached(table: Table) -> dict[int, set[int]]:
+    """The states that can be reached, with their next states."""
+    found: dict[int, set[int]] = {}
+    stack = [0] if table else []
     while stack:
         state = stack.pop()
-        for target in set(table[state].values()):
-            before.setdefault(target, []).append(state)
-            if target not in reached:
-                reached.add(target)
-                stack.append(target)
-    stack = [state for state in accepting if state in reached]
-    alive = set(stack)
+        if state not in found:
+            found[state] = targets = set(table[state].values())
+            stack += targets
+    return found
+
+
+def _alive(before: dict[int, list[int]], accepting: set[int]) -> set[int]:
+    """The states that reach acceptance."""
+    alive = accepting & before.keys()
+    stack = list(alive)
     while stack:
-        for state in before.get(stack.pop(), ()):
+        for state in before[stack.pop()]:
             if state not in alive:
                 alive.add(state)
                 stack.append(state)
     return alive
 
 
-def _loops_only_order(rows: dict[int, dict[int, int]]) -> list[int] | None:
+def _loops_only_order(followers: dict[int, set[int]], before: dict[int, list[int]]) -> list[int] | None:
     """States with successors first, or None if a cycle passes two states."""
-    before: dict[int, list[int]] = {state: [] for state in rows}
-    waiting: dict[int, int] = {}
-    ready = []
-    for state, row in rows.items():
-        targets = set(row.values())
-        targets.discard(state)
-        waiting[state] = len(targets)
-        if not targets:
-            ready.append(state)
-        for target in targets:
-            before[target].append(state)
-    order = []
-    while ready:
-        state = ready.pop()
-        order.append(state)
+    waiting = {state: len(targets) - (state in targets) for state, targets in followers.items()}
+    order = [state for state, count in waiting.items() if not count]
+    for state in order:
         for earlier in before[state]:
-            waiting[earlier] -= 1
-            if not waiting[earlier]:
-                ready.append(earlier)
-    return order if len(order) == len(rows) else None
+            if earlier != state and earlier in waiting:
+                waiting[earlier] -= 1
+                if not waiting[earlier]:
+                    order.append(earlier)
+    return order if len(order) == len(followers) else None
 
 
 def _merge_bottom_up(
@@ -161,20 +161,25 @@ def _numbered(
     queue = [start]
     edges: list[tuple[tuple[int, int, int], ...]] = []
     for state in queue:
-        parts = sorted(
+        parts = [
             (low, high, merged[target])
             for block, target in rows[state].items()
             for low, high in blocks[block]
-        )
+        ]
+        parts.sort()
         joined: list[tuple[int, int, int]] = []
+        begin, end, last = -1, -1, -1
         for low, high, target in parts:
-            if joined and joined[-1][2] == target and joined[-1][1] + 1 == low:
-                joined[-1] = (joined[-1][0], high, target)
-            else:
-                joined.append((low, high, target))
-        for _, _, target in joined:
+            if target == last and low == end + 1:
+                end = high
+                continue
+            if last >= 0:
+                joined.append((begin, end, number[last]))
+            begin, end, last = low, high, target
             if target not in number:
                 number[target] = len(queue)
                 queue.append(target)
-        edges.append(tuple((low, high, number[target]) for low, high, target in joined))
-    return CharDfa(tuple(edges), frozenset(number[s] for s in queue if s in accepting))
+        if last >= 0:
+            joined.append((begin, end, number[last]))
+        edges.append(tuple(joined))
+    return CharDfa(tuple(edges), frozenset([number[s] for s in queue if s in accepting]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from sglc.automata.dfa import MAX_STATES, NONE, TooLarge, all_words, shared_blocks
+from sglc.automata.dfa import MAX_STATES, NONE, TooLarge, all_words, complement, shared_blocks
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
 
@@ -45,6 +45,11 @@ def of_exactly_one(parts: Sequence[CharDfa]) -> CharDfa:
 def divided(parts: Sequence[CharDfa], limit: int) -> list[tuple[CharDfa, frozenset[int]]]:
     """All words by which of the automata (by number) they are words of; raises TooLarge if there are more
     than `limit` states in all."""
+    if len(parts) == 1:
+        pieces = ((complement(parts[0]), frozenset[int]()), (parts[0], frozenset({0})))
+        if sum(len(dfa.edges) for dfa, _ in pieces) > limit:
+            raise TooLarge(f"more than {limit} states")
+        return [(dfa, kind) for dfa, kind in pieces if dfa.edges]
     whole = _Together((*parts, all_words()), lambda states, owners: False, 5 * limit)
     last = len(parts)
     kinds = dict.fromkeys(whole.members)

@@ -95,32 +95,30 @@ def custom_dialect(metaschema: Any) -> Dialect | None:
     return _dialect(base.draft, frozenset(uri.rpartition("/")[2] for uri in vocabularies))
 
 
-_IN_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_ALONE = (
+_IN_MAPS = frozenset({
+    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",
+})  # fmt: skip
+_IN_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_ALONE = frozenset({
     "additionalProperties", "items", "additionalItems", "contains", "propertyNames", "not", "if", "then",
     "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
-)  # fmt: skip
+})  # fmt: skip
 
 
 def subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(pointer below it, object) of every place where a subschema stands, in any dialect."""
-    for keyword in _IN_MAPS:
-        inside = schema.get(keyword)
+    for keyword, inside in schema.items():
         if isinstance(inside, dict):
-            for name, value in inside.items():
-                if isinstance(value, dict):
-                    yield f"/{keyword}/{escape(name)}", value
-    for keyword in _IN_LISTS:
-        inside = schema.get(keyword)
-        if isinstance(inside, list):
+            if keyword in _IN_MAPS:
+                for name, value in inside.items():
+                    if isinstance(value, dict):
+                        yield f"/{keyword}/{escape(name)}", value
+            elif keyword in _ALONE:
+                yield f"/{keyword}", inside
+        elif isinstance(inside, list) and keyword in _IN_LISTS:
             for index, value in enumerate(inside):
                 if isinstance(value, dict):
                     yield f"/{keyword}/{index}", value
-    for keyword in _ALONE:
-        value = schema.get(keyword)
-        if isinstance(value, dict):
-            yield f"/{keyword}", value
 
 
 def escape(name: str) -> str:
