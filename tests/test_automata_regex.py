@@ -109,6 +109,49 @@ def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, mu
     assert dfa.accepts(found, text) == bool(compiled.search(text))
 
 
+MORE_SINGLE = st.sampled_from(("a", "b", "c", "ab", "[ab]", "aa", "(?=a)", r"\b", ""))
+
+
+@st.composite
+def giving_nothing_back(draw: st.DrawFn, depth: int = 0) -> str:
+    """Python's patterns with atomic groups, possessive quantifiers and backreferences."""
+    kind = draw(st.integers(0, 2 if depth > 2 else 9))
+    if kind <= 2:
+        return draw(MORE_SINGLE)
+    inner = giving_nothing_back(depth + 1)
+    if kind == 3:
+        return f"(?>{draw(inner)})"
+    if kind == 4:
+        many = draw(st.sampled_from(("*", "+", "?", "{2}", "{0,2}", "{1,}", "{1,3}")))
+        return f"(?:{draw(inner)}){many}{draw(st.sampled_from(('+', '+', '?', '')))}"
+    if kind == 5:
+        return "(?:" + "|".join(draw(st.lists(inner, min_size=2, max_size=3))) + ")"
+    if kind == 6:
+        return f"({draw(inner)}){draw(inner)}\\{draw(st.integers(1, 3))}"
+    if kind == 7:
+        return f"({draw(inner)})"
+    return draw(inner) + draw(inner)
+
+
+@settings(max_examples=300)
+@given(giving_nothing_back(), st.lists(st.text("abc", max_size=7), min_size=1, max_size=5))
+def test_what_gives_nothing_back_matches_what_python_matches(pattern, texts):
+    try:
+        expected = re.compile(pattern)
+    except re.error:
+        # Python has no reference to a group that is still open, nor to one that does not exist.
+        with pytest.raises(RegexError):
+            compile_regex(pattern, dialect="python")
+        return
+    try:
+        found = compile_regex(pattern, dialect="python")
+    except RegexError as fault:
+        assert any(word in fault.reason for word in ("give back", "referred to", "backreference", "empty"))
+        return
+    for text in texts:
+        assert dfa.accepts(found, text) == bool(expected.fullmatch(text)), text
+
+
 # --- terms ----------------------------------------------------------------------------------------------
 
 
@@ -204,6 +247,9 @@ def test_large_repeats_are_counted(pattern, anchored, term):
         ("python", r"\101\x41\N{DIGIT ONE}\U0001F600\a", ["AA1😀\x07"], [""]),
         ("python", r"(?i)i", ["i", "I", "İ", "ı"], ["1"]),
         ("python", r"a{b", ["a{b"], ["a"]),
+        ("ecma", r"([\"'])a*\1", ["'a'", '""'], ["'a\""]),
+        ("ecma", r"(?<q>a|b)(c\k<q>)*", ["a", "bcbcb"], ["acb"]),
+        ("python", r"(?P<q>a|b)((c|d)\3|(?P=q)){2}", ["accdd", "bbb"], ["acdd", "aab"]),
         ("sgl", r"(?i:a)b\b.*", ["Ab", "ab c"], ["aB", "abc"]),
     ],
 )
@@ -215,11 +261,13 @@ def test_dialects_read_what_is_theirs(dialect, pattern, matches, fails):
         assert not dfa.accepts(automaton, text), text
 
 
+WHERE_REGULAR = "a backreference is regular only where its group comes before it in the same sequence"
+
+
 @pytest.mark.parametrize(
     ("dialect", "pattern", "position", "reason"),
     [
-        ("ecma", r"(a)\1", 3, "a backreference is not regular"),
-        ("ecma", r"(?<n>a)\k<n>", 7, "a backreference is not regular"),
+        ("ecma", r"(a+)\1", 0, "a group that is referred to must match finitely many texts by itself"),
         ("ecma", r"x\Z", 1, r"the assertion \Z is not available"),
         ("ecma", r"\a", 0, r"the escape \a is not known"),
         ("ecma", r"a{,3}", 1, r"a count needs its minimum, {0,4}; a literal { is written \{"),
@@ -228,10 +276,17 @@ def test_dialects_read_what_is_theirs(dialect, pattern, matches, fails):
         ("ecma", r"\ud83d", 0, "U+D83D is no character"),
         ("ecma", r"[\ud800-\udfff]", 0, "surrogates are no characters"),
         ("python", r"a(?i)b", 1, "(?i) may stand at the start of the pattern only"),
-        ("python", r"a++", 2, "possessive quantifiers are not available"),
-        ("python", r"(?>a)", 0, "an atomic group is not regular"),
+        ("ecma", r"a++", 2, "possessive quantifiers are not available"),
+        ("python", r"(?>a*b)", 0, "this atomic group would have to give back inside itself"),
+        ("python", r"(?:(a)|b)\1", 9, WHERE_REGULAR),
+        ("python", r"(a*)\1", 0, "a group that is referred to must match finitely many texts by itself"),
+        ("python", r"(.)\1", 0, "a group that is referred to has more than 200 words"),
+        ("python", r"(?i)(a)\1", 7, "a backreference where case is ignored is not available"),
+        ("python", r"(\1)", 1, "there is no group 1 before it"),
+        ("python", r"(?P=n)", 0, "no group is called 'n'"),
+        ("ecma", r"\k<n>(?<n>a)", 0, "no group before it is called 'n'"),
+        ("ecma", r"(?>a)", 0, "an atomic group is not available"),
         ("python", r"(a)(?(1)b|c)", 3, "a conditional group is not regular"),
-        ("python", r"(?P<n>a)(?P=n)", 8, "a backreference is not regular"),
         ("python", r"\p{L}", 0, r"the escape \p is not known"),
         ("python", r"\N{NO SUCH NAME}", 0, r"a character is named \N{DIGIT ONE}"),
         ("python", r"[\w-z]", 1, "a range needs a single character at both ends"),

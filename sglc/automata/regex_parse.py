@@ -2,7 +2,8 @@
 
 All dialects have classes, escapes, groups, alternation, greedy and lazy quantifiers (which match the same
 texts), places (`^ $ \\b \\B`, lookahead, lookbehind) and flags; `regex_dialect` says what they disagree on.
-Backreferences, conditional, atomic and recursive groups and possessive quantifiers are refused.
+Backreferences and atomic groups are read as far as `regex_captures` finds them regular; conditional and
+recursive groups are refused.
 """
 
 from __future__ import annotations
@@ -10,9 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.automata import charset
-from sglc.automata.regex_dialect import DIALECTS, ECMA, PYTHON, SGL
+from sglc.automata.regex_captures import References, atomic
+from sglc.automata.regex_dialect import DIALECTS, ECMA, PYTHON, SGL, Dialect
 from sglc.automata.regex_sets import Flags, SetReader
-from sglc.automata.regex_tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
+from sglc.automata.regex_tree import (
+    Back,
+    Capture,
+    Chars,
+    Edge,
+    Either,
+    Join,
+    Look,
+    Loop,
+    Node,
+    RegexError,
+)  # fmt: skip
 
 __all__ = ["MAX_COUNT", "MAX_DEPTH", "MAX_PATTERN", "parse_regex"]
 
@@ -21,8 +34,8 @@ MAX_DEPTH = 100
 MAX_COUNT = 1_000_000
 
 _REFUSED_GROUPS = {
-    ">": "an atomic group", "(": "a conditional group", "P=": "a backreference", "P>": "a recursive group",
-    "R": "a recursive group", "&": "a recursive group", "|": "a branch reset group",
+    "(": "a conditional group", "P>": "a recursive group", "R": "a recursive group",
+    "&": "a recursive group", "|": "a branch reset group",
 }  # fmt: skip
 _FLAG_LETTERS = {"sgl": "ims", "ecma": "ims", "python": "aimsux"}
 _ANCHORS = ("^", "$", "\\b", "\\B", "\\A", "\\Z")
@@ -42,10 +55,17 @@ def parse_regex(pattern: str, *, ignore_case: bool = False, dialect: str = "sgl"
     node = parser.alternation(0)
     if parser.more():
         raise RegexError(parser.at, "this ) closes no group")
-    return node
+    return References(parser.referred).resolve(node)
 
 
 class _Parser(SetReader):
+    def __init__(self, pattern: str, dialect: Dialect, flags: Flags) -> None:
+        super().__init__(pattern, dialect, flags)
+        self.groups = 0
+        self.closed: set[int] = set()
+        self.referred: set[int] = set()
+        self.names: dict[str, int] = {}
+
     def alternation(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
             raise RegexError(self.at, f"groups are nested deeper than {MAX_DEPTH}")
@@ -89,14 +109,16 @@ class _Parser(SetReader):
             return item
         if self.pattern.startswith(_UNREPEATED[self.dialect.name], start):
             raise RegexError(start, "an anchor cannot be repeated")
-        if self.take("+"):
+        possessive = self.take("+")
+        if possessive and self.dialect is not PYTHON:
             raise RegexError(self.at - 1, "possessive quantifiers are not available")
-        self.take("?")
+        lazy = not possessive and self.take("?")
         self.skip_blanks()
         after = self.at
         if self.quantifier() is not None:
             raise RegexError(after, "a quantifier needs something before it")
-        return Loop(item, count[0], count[1], start)
+        loop = Loop(item, count[0], count[1], start, lazy)
+        return atomic(loop, start) if possessive else loop
 
     def quantifier(self) -> tuple[int, int | None] | None:
         if self.take("*"):
@@ -152,7 +174,7 @@ class _Parser(SetReader):
         if char == "[":
             return Chars(self.char_class(start))
         if char == "\\":
-            place = self.place()
+            place = self.place() or self.backreference(start)
             if place is not None:
                 return place
             piece = self.escape(start, inside=False)
@@ -186,27 +208,77 @@ class _Parser(SetReader):
     def group(self, start: int, depth: int) -> Node:
         before = self.flags
         look: tuple[bool, bool] | None = None
-        if self.take("?"):
+        whole = number = 0
+        if self.take("?P=") and self.dialect is PYTHON:
+            end = self.pattern.find(")", self.at)
+            name = self.pattern[self.at : max(end, self.at)]
+            self.at = max(end, self.at) + 1
+            return self.referring(start, self.names.get(name, 0), f"no group is called {name!r}")
+        if self.take("?>"):
+            if self.dialect is not PYTHON:
+                raise RegexError(start, "an atomic group is not available")
+            whole = 1
+        elif self.take("?"):
             if self.take("<=") or self.take("<!"):
                 look = (True, self.pattern[self.at - 1] == "!")
             elif self.take("=") or self.take("!"):
                 look = (False, self.pattern[self.at - 1] == "!")
             elif self.take("P<") or self.take("<"):
-                self.group_name(start)
+                self.groups += 1
+                number = self.names[self.group_name(start)] = self.groups
             else:
                 self.flags = self.group_flags(start)
+        else:
+            self.groups += 1
+            number = self.groups
         node = self.alternation(depth + 1)
         if not self.take(")"):
             raise RegexError(start, "this ( is never closed")
         self.flags = before
+        if number:
+            self.closed.add(number)
+            return Capture(node, number, start)
+        if whole:
+            return atomic(node, start)
         return node if look is None else Look(node, behind=look[0], negated=look[1], position=start)
 
-    def group_name(self, start: int) -> None:
+    def backreference(self, start: int) -> Node | None:
+        """`\\1`, or `\\k<name>`, whose backslash has been read; None if it is another escape."""
+        digits = self.at
+        most = 2 if self.dialect is PYTHON else 9
+        while self.more() and self.pattern[self.at] in "0123456789" and self.at - digits < most:
+            self.at += 1
+        text = self.pattern[digits : self.at]
+        if text and text[0] != "0" and not (self.dialect is PYTHON and self.octal_behind(digits)):
+            return self.referring(start, int(text), f"there is no group {text} before it")
+        self.at = digits
+        if self.dialect is not PYTHON and self.take("k<"):
+            end = self.pattern.find(">", self.at)
+            name = self.pattern[self.at : max(end, self.at)]
+            self.at = max(end, self.at) + 1
+            return self.referring(start, self.names.get(name, 0), f"no group before it is called {name!r}")
+        return None
+
+    def octal_behind(self, at: int) -> bool:
+        """Whether three octal digits stand there: in Python they are a character."""
+        digits = self.pattern[at : at + 3]
+        return len(digits) == 3 and all(digit in "01234567" for digit in digits)
+
+    def referring(self, start: int, number: int, missing: str) -> Node:
+        if number not in self.closed:
+            raise RegexError(start, missing)
+        if self.flags.ignore_case:
+            raise RegexError(start, "a backreference where case is ignored is not available")
+        self.referred.add(number)
+        return Back(number, start)
+
+    def group_name(self, start: int) -> str:
         end = self.pattern.find(">", self.at)
         name = self.pattern[self.at : end] if end > 0 else ""
         if not name.replace("$", "_").isidentifier():
             raise RegexError(start, "a group's name is missing")
         self.at = end + 1
+        return name
 
     def group_flags(self, start: int) -> Flags:
         """The flags of a group `(?i-s:` or `(?:` whose `(?` has been read."""

@@ -40,6 +40,8 @@ class Loop:
     minimum: int
     maximum: int | None
     position: int
+    lazy: bool = False
+    """Only told apart while a pattern is read: it matters to atomic groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,24 @@ class Look:
     position: int
 
 
-Node = Chars | Join | Either | Loop | Edge | Look
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A group that may be referred to; gone when a pattern has been read."""
+
+    item: Node
+    number: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The text that a group has matched; gone when a pattern has been read."""
+
+    number: int
+    position: int
+
+
+Node = Chars | Join | Either | Loop | Edge | Look | Capture | Back
 
 EMPTY = Join(())
 
@@ -83,7 +102,7 @@ def parts(node: Node) -> tuple[Node, ...]:
         return node.items
     if isinstance(node, Either):
         return node.arms
-    if isinstance(node, Loop | Look):
+    if isinstance(node, Loop | Look | Capture):
         return (node.item,)
     return ()
 
