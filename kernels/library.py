@@ -9,7 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from sglc.kernels.typed import Kernel
+
 POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
+
+_NUMBERS: dict[str, type] = {"int": COUNT, "float": DOUBLE, "bool": ctypes.c_bool}
 
 Signature = tuple[type | None, ...]
 """The result and then the arguments of a compiled function."""
@@ -21,6 +25,25 @@ def use_reference(only: bool) -> None:
     """Run the reference from now on (True) or the compiled kernels again (False). For tests and debugging."""
     global _forced_reference
     _forced_reference = only
+
+
+def typed_library(*kernels: Kernel, brief: Collection[str] = ()) -> Library:
+    """The library of some kernels of `sglc.kernels.typed`; addresses stand for arrays."""
+
+    def build() -> str:
+        from sglc.kernels.llvm.translate import translate
+
+        return translate(kernels, "kernels")
+
+    signatures: dict[str, Signature] = {}
+    for kernel in kernels:
+        kinds = kernel.annotations
+        result = _NUMBERS.get(kinds.pop("return", "None"))
+        signatures[f"sglc_{kernel.name}"] = (
+            result,
+            *[_NUMBERS.get(kind, POINTER) for kind in kinds.values()],
+        )
+    return Library(build, signatures, brief)
 
 
 class Library:

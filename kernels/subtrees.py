@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sglc.kernels import reference_walk
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
-from sglc.kernels.library import COUNT, POINTER, Library, address
+from sglc.kernels.library import address, typed_library
+from sglc.kernels.typed import run
+from sglc.kernels.walks import walk_leaf, walk_literal, walk_rows
 
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a leaf: no limit."""
 
 
-def _ir() -> str:
-    from sglc.kernels.llvm import subtree_walk
-
-    return subtree_walk.build()
-
-
-_P, _N, _I = POINTER, COUNT, ctypes.c_int32
-_TRIE = (_P,) * 5
-_WALKS = Library(
-    _ir,
-    {
-        "sglc_walk_rows": (_N, *_TRIE, _P, _N, _I, _P, _P, _P, _P, _P),
-        "sglc_walk_leaf": (
-            *(_N, *_TRIE, _P, _N, _I, _I, _I, _I, *[_P] * 5, _N),
-            *(*[_P] * 4, _N, _N, _I, *[_P] * 6),
-        ),
-        "sglc_walk_literal": (_N, *_TRIE, _P, _N, _P, _N, _P, _P),
-    },
-    brief=("sglc_walk_literal",),
-)
+_WALKS = typed_library(walk_rows, walk_leaf, walk_literal, brief=("sglc_walk_literal",))
 
 
 @dataclass(slots=True, eq=False)
 class LeafArrays:
-    """The rows of a leaf, see `reference_walk.walk_leaf`; new ones are made when they grow."""
+    """The rows of a leaf, see `walks.walk_leaf`; new ones are made when they grow."""
 
     rows: np.ndarray
     flags: np.ndarray
@@ -65,7 +46,7 @@ class Quiet:
     """Bytes after which a leaf stays alive, and the groups of bytes that need not be walked.
 
     below uint64[n, 2] by trie node, bytes bool[256], groups uint64[2], `home` a state or -1; see
-    `reference_walk.walk_leaf`.
+    `walks.walk_leaf`.
     """
 
     below: np.ndarray
@@ -93,7 +74,8 @@ class SubtreeWalk:
 
     def __init__(self, trie: TrieArrays) -> None:
         self.trie = trie
-        self._arrays = tuple(map(address, (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)))
+        self._parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
+        self._arrays = tuple(map(address, self._parts))
         self._stack = np.zeros(trie.deepest + 2, np.int32)
         self._counts = np.zeros(trie.deepest + 2, np.int32)
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
@@ -108,7 +90,7 @@ class SubtreeWalk:
         self, entries: np.ndarray, base: int, mask: np.ndarray,
         rows: Callable[[], tuple[np.ndarray, np.ndarray]], fill: Callable[[int, int, int], bool],
     ) -> None:  # fmt: skip
-        """See `reference_walk.walk_rows`. `rows()` are (rows, row_of).
+        """See `walks.walk_rows`. `rows()` are (rows, row_of).
 
         `fill(configuration, entry, node)` makes the missing row, or returns False to leave out the subtree of
         `node`, which lies below `entry`.
@@ -119,9 +101,10 @@ class SubtreeWalk:
         while True:
             table, row_of = rows()
             if kernels is None:
-                missing = reference_walk.walk_rows(
-                    self.trie, entries, base, table, row_of, self._stack, cursor, mask
-                )
+                missing = run(
+                    walk_rows, *self._parts, entries, len(entries), base, table, row_of, self._stack, cursor,
+                    mask,
+                )  # fmt: skip
             else:
                 missing = kernels.walk_rows(
                     *self._arrays, address(entries), len(entries), base, address(table), address(row_of),
@@ -138,24 +121,23 @@ class SubtreeWalk:
         arrays: Callable[[], LeafArrays], fill: Callable[[int], None], quiet: Quiet | None = None,
         open: np.ndarray = _NO_LABELS,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
-        """See `reference_walk.walk_leaf`: (exits, the states before them, most characters of a path), from
+        """See `walks.walk_leaf`: (exits, the states before them, most characters of a path), from
         `place`, (state, least, most, eager)."""
         kernels = _WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         still = quiet or _NOTHING_QUIET
-        groups = (int(still.groups[0]), int(still.groups[1]))
+        groups = (_signed(int(still.groups[0])), _signed(int(still.groups[1])))
         calm = (
-            address(first), address(still.below), address(still.bytes), *(_signed(word) for word in groups),
-            still.home,
+            address(first), address(still.below), address(still.bytes), *groups, still.home,
         )  # fmt: skip
         while True:
             leaf = arrays()
             if kernels is None:
-                missing = reference_walk.walk_leaf(
-                    self.trie, entries, *place, leaf.rows, leaf.flags, leaf.lo, leaf.hi, leaf.labels,
-                    open, first, still.below, still.bytes, groups, still.home, self._stack, self._counts,
-                    cursor, mask, self._exits, self._ends,
+                missing = run(
+                    walk_leaf, *self._parts, entries, len(entries), *place, leaf.rows, leaf.flags, leaf.lo,
+                    leaf.hi, leaf.labels, len(open), open, first, still.below, still.bytes, *groups,
+                    still.home, self._stack, self._counts, cursor, mask, self._exits, self._ends,
                 )  # fmt: skip
             else:
                 stack, counts, at, exits, ends = self._scratch
@@ -173,15 +155,17 @@ class SubtreeWalk:
         return self.literal(self._begins[data[0]], data, mask)
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
-        """See `reference_walk.walk_literal`: returns the exits."""
+        """See `walks.walk_literal`: returns the exits."""
         kernels = _WALKS.functions()
         if kernels is None:
-            count = reference_walk.walk_literal(
-                self.trie, entries, np.frombuffer(data, np.uint8), mask, self._exits
+            byte, _, *others = self._parts
+            count = run(
+                walk_literal, byte, *others, entries, len(entries), data, len(data), mask, self._exits
             )
         else:
+            byte_at, _, *others_at = self._arrays
             count = kernels.walk_literal(
-                *self._arrays, address(entries), len(entries), data, len(data), address(mask),
+                byte_at, *others_at, address(entries), len(entries), data, len(data), address(mask),
                 self._scratch[3],
             )  # fmt: skip
         return self._exits[:count].copy()

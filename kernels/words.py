@@ -8,21 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.kernels.contract import TrieArrays
-from sglc.kernels.library import COUNT, POINTER, Library, address
-from sglc.kernels.reference_words import walk_words
+from sglc.kernels.library import address, typed_library
+from sglc.kernels.typed import run
+from sglc.kernels.walks import walk_words
 
-
-def _ir() -> str:
-    from sglc.kernels.llvm import word_walk
-
-    return word_walk.build()
-
-
-_P, _N = POINTER, COUNT
-_WALK = Library(
-    _ir,
-    {"sglc_walk_words": (_N, *(_P,) * 6, _N, _P, _P, *(_N,) * 3, _P, _N, *(_P,) * 8)},
-)
+_WALK = typed_library(walk_words)
 
 
 class Found(NamedTuple):
@@ -45,24 +35,31 @@ class WordList:
         self, trie: TrieArrays, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray,
         mask: np.ndarray, escapes: bool,
     ) -> Found:  # fmt: skip
-        """See `reference_words.walk_words`; `place` is (low, high, depth), low < high."""
+        """See `walks.walk_words`; `place` is (low, high, depth), low < high."""
         size = len(trie.byte) + 1
         exits, asides = np.empty(size, np.int32), np.empty(size if escapes else 1, np.int32)
         origins = np.empty((len(asides), 3), np.int64)
         lows, highs, nexts = (np.empty(trie.deepest + 2, np.int64) for _ in range(3))
+        found = np.zeros(2, np.int64)
+        parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, entries)
+        results = (lows, highs, nexts, mask, exits, asides, origins, found)
         kernels = _WALK.functions()
         if kernels is None:
-            out, aside = walk_words(
-                trie, entries, self.bytes, self.starts, place, first, int(escapes), lows, highs, nexts, mask,
-                exits, asides, origins,
-            )  # fmt: skip
+            run(
+                walk_words,
+                *parts,
+                len(entries),
+                self.bytes,
+                self.starts,
+                *place,
+                first,
+                int(escapes),
+                *results,
+            )
         else:
-            found = np.zeros(2, np.int64)
-            arrays = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, entries)
             kernels.walk_words(
-                *map(address, arrays), len(entries), address(self.bytes), address(self.starts), *place,
-                address(first), int(escapes),
-                *map(address, (lows, highs, nexts, mask, exits, asides, origins, found)),
+                *map(address, parts), len(entries), address(self.bytes), address(self.starts), *place,
+                address(first), int(escapes), *map(address, results),
             )  # fmt: skip
-            out, aside = found.tolist()
+        out, aside = found.tolist()
         return Found(exits[:out].copy(), asides[:aside].copy(), origins[:aside].copy())

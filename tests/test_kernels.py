@@ -158,17 +158,19 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another processor, other features or another LLVM: the code is made again, under another name."""
-    from sglc.kernels.llvm import jit, subtree_walk
+    from sglc.kernels.llvm import jit
+    from sglc.kernels.llvm.translate import translate
+    from sglc.kernels.walks import walk_literal
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
-    ir, stored = subtree_walk.build(), tmp_path / "objects"
-    jit.compile_functions(ir, [subtree_walk.NAMES[0]])
-    jit.compile_functions(ir, [subtree_walk.NAMES[0]])
+    ir, names, stored = translate([walk_literal], "one"), ["sglc_walk_literal"], tmp_path / "objects"
+    jit.compile_functions(ir, names)
+    jit.compile_functions(ir, names)
     assert len(list(stored.iterdir())) == 1
     machine, identity = jit._target()
     for change in ("0.0.1 " + identity, identity + ",+another"):
         monkeypatch.setattr(jit, "_target", lambda change=change: (machine, change))
-        assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
+        assert jit.compile_functions(ir, names)[names[0]]
     assert len(list(stored.iterdir())) == 3
 
 
@@ -207,15 +209,17 @@ def test_long_calls_run_without_the_interpreter_lock() -> None:
 
 
 def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sglc.kernels.llvm import jit, subtree_walk
+    from sglc.kernels.llvm import jit
+    from sglc.kernels.llvm.translate import translate
+    from sglc.kernels.walks import walk_literal
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
-    ir = subtree_walk.build() + "\n; a comment makes it another module\n"
-    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
+    ir, names = translate([walk_literal], "one") + "\n; a comment makes it another\n", ["sglc_walk_literal"]
+    assert jit.compile_functions(ir, names)[names[0]]
     (stored,) = (tmp_path / "objects").glob("*.o")
     whole = stored.read_bytes()
     stored.write_bytes(whole[:-20] + bytes(20))
-    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
+    assert jit.compile_functions(ir, names)[names[0]]
     assert stored.read_bytes() == whole
 
     # A file that others may write is not trusted; one that cannot be written is no error.
@@ -223,7 +227,7 @@ def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: 
     assert jit._load(stored) is None
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "file").write_text("in the way")
-    assert jit.compile_functions(ir, [subtree_walk.NAMES[0]])[subtree_walk.NAMES[0]]
+    assert jit.compile_functions(ir, names)[names[0]]
 
 
 @given(SIZES, st.integers(0, 10_000), st.booleans(), st.sampled_from((0.5, 1.0, 3.0)))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sglc.kernels import library
 from sglc.kernels.contract import TrieArrays
-from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
+from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.trie import build_trie
 
 pytest.importorskip("llvmlite")

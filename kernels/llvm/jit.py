@@ -45,7 +45,8 @@ def _target() -> tuple[llvm.TargetMachine, str]:
 def _sources() -> bytes:
     """A digest of the files that write the kernels; empty where they are not to be had as files."""
     state = hashlib.sha256()
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    folder = Path(__file__).parent
+    files = [*sorted(folder.glob("*.py")), *sorted(folder.parent.glob("*.py"))]
     for path in files:
         data = path.read_bytes()
         state.update(f"{path.name} {len(data)}\0".encode() + data)

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from sglc.automata.charset import ALL
-from sglc.kernels.reference_walk import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, onward
 

@@ -16,8 +16,8 @@ import numpy as np
 from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.reference_walk import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
+from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.text import TextTable
 

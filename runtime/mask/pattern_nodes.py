@@ -10,8 +10,8 @@ from sglc.automata.dfa import TooLarge
 from sglc.automata.emptiness import cheapest
 from sglc.automata.subsets import Subsets, characters
 from sglc.automata.term import CharNfa, Encoding
-from sglc.kernels.reference_walk import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace, Still, still_on
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work

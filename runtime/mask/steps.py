@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sglc.kernels.reference_walk import BOUNDARY, ENDS
 from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.leaf import LeafPlace
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from sglc.automata.word_trie import Place
-from sglc.kernels.reference_walk import ENDS, NO_MOVE
 from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
+from sglc.kernels.walks import ENDS, NO_MOVE
 from sglc.runtime.mask.characters import Characters, Edge, Move
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work

@@ -1,0 +1,247 @@
+"""The walks of token subtrees.
+
+A *walk* takes a list of nodes of the token trie, the entries. The byte of an entry is the first one to be
+read; its whole subtree is walked, a branch of it is left as soon as it is not legal. `mask` gets the bits of
+the tokens reached. A walk that needs something that has not been made yet puts its place into `cursor`
+(entry, node or -1 before the entry's first node, exits written, two more of its own) and is called again with
+it.
+
+The trie is that of `sglc.kernels.contract.TrieArrays`: byte, depth, end, token, duplicates.
+"""
+
+from __future__ import annotations
+
+from sglc.kernels.typed import I32, I64, U8, U32, U64, kernel
+
+BOUNDARY, ENDS, KNOWN = 1, 2, 4
+"""Flags of a leaf's states: a character is complete; a word may end here; the state's row has been made."""
+NO_MOVE = -1
+"""In a leaf's row: no move."""
+BACKSLASH = 0x5C
+
+
+@kernel
+def set_bits(token: I32, duplicates: I32, node: int, mask: U32) -> None:
+    """Set the bits of the tokens that end at a node."""
+    index = token[node]
+    if index >= 0:
+        mask[index >> 5] |= 1 << (index & 31)
+    elif index < -1:
+        place = -2 - index
+        while duplicates[place] >= 0:
+            mask[duplicates[place] >> 5] |= 1 << (duplicates[place] & 31)
+            place += 1
+
+
+@kernel
+def walk_rows(
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, base: int,
+    rows: I32, row_of: I32, stack: I32, cursor: I64, mask: U32,
+) -> int:  # fmt: skip
+    """Walk from configuration `base` by rows of configurations.
+
+    rows int32[R, 256], next configuration or 0; row_of int32[C], -1 where there is no row; stack
+    int32[deepest + 1]. Returns the configuration whose row is missing, or -1 when done.
+    """
+    entry, node = cursor[0], cursor[1]
+    while entry < count:
+        top = entries[entry]
+        if node < 0:
+            node = top
+            stack[depth[top] - 1] = base
+        while node < end[top]:
+            level = depth[node]
+            above = stack[level - 1]
+            row = row_of[above]
+            if row < 0:
+                cursor[0], cursor[1] = entry, node
+                return above
+            following = rows[(row << 8) + byte[node]]
+            if following == 0:
+                node = end[node]
+                continue
+            stack[level] = following
+            set_bits(token, duplicates, node, mask)
+            node += 1
+        node = -1
+        entry += 1
+    return -1
+
+
+@kernel
+def walk_leaf(
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, start: int,
+    least: int, most: int, eager: int, rows: I32, flags: U8, lo: I32, hi: I32, labels: U64, width: int,
+    open: U64, first: U8, below: U64, quiet: U8, quiet0: int, quiet1: int, home: int, states: I32,
+    counts: I32, cursor: I64, mask: U32, exits: I32, ends: I32,
+) -> int:  # fmt: skip
+    """Walk inside one leaf from state `start`, with `least` to `most` characters still to come.
+
+    rows int32[S, 256] next state or -1; flags uint8[S]; lo, hi int32[S] fewest and most characters from a
+    state to the end of a word; first uint8[256] bytes with which the text after the leaf may begin; states,
+    counts int32[deepest + 1]. Every node at which that text may begin (its byte being the first) is written
+    to `exits`, the state before it to `ends`; entries themselves only if `eager` is 1, not 0.
+
+    labels uint64[S, width] are sets of what may still be meant from a state, and open uint64[width] what may
+    be meant at all: states without a label that is open are dead.
+
+    `quiet` uint8[256] are bytes of characters that lead from `start` to states that are alive, without end.
+    While a path has had no others (and was in state `home` after every character, if that is not negative),
+    a subtree whose groups (below uint64[n, 2], one bit a group) are all among `quiet0` and `quiet1` is left
+    out: the caller knows its tokens. cursor[3] is the level down to which that holds, cursor[4] the most
+    characters of a path that was walked. Returns the state whose row is missing, or -1 when done.
+    """
+    entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    while entry < count:
+        top = entries[entry]
+        base = depth[top] - 1
+        if node < 0:
+            node = top
+            states[base], counts[base] = start, 0
+            calm = base
+        stop = end[top]
+        while node < stop:
+            level = depth[node]
+            above = level - 1
+            state, taken = states[above], counts[above]
+            here = flags[state]
+            if here & KNOWN == 0:
+                cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
+                return state
+            read = byte[node]
+            if here & ENDS and above + eager > base and taken >= least and first[read]:
+                exits[out], ends[out] = node, state
+                out += 1
+            target = rows[(state << 8) + read]
+            if target < 0:
+                node = end[node]
+                continue
+            whole = flags[target] & BOUNDARY
+            now = taken + whole
+            if lo[target] > most - now or hi[target] < least - now:
+                node = end[node]
+                continue
+            if width > 0:
+                word, shared = 0, labels[target * width] & open[0]
+                while shared == 0 and word + 1 < width:
+                    word += 1
+                    shared = labels[target * width + word] & open[word]
+                if shared == 0:
+                    node = end[node]
+                    continue
+            if calm > above:
+                calm = above
+            if calm == above and quiet[read] and (home < 0 or whole == 0 or target == home):
+                calm = level
+                if (below[2 * node] & ~quiet0) == 0 and (below[2 * node + 1] & ~quiet1) == 0:
+                    # A token of whole characters is known to the caller, one that ends inside of one is not.
+                    if whole == 0:
+                        reach = max(reach, now)
+                        set_bits(token, duplicates, node, mask)
+                    node = end[node]
+                    continue
+            reach = max(reach, now)
+            states[level], counts[level] = target, now
+            set_bits(token, duplicates, node, mask)
+            node += 1
+        node = -1
+        entry += 1
+    cursor[2], cursor[4] = out, reach
+    return -1
+
+
+@kernel
+def walk_literal(
+    byte: U8, end: I32, token: I32, duplicates: I32, entries: I32, count: int, data: U8, size: int,
+    mask: U32, exits: I32,
+) -> int:  # fmt: skip
+    """Follow the bytes `data` uint8[size], size > 0; the nodes after them go to `exits`.
+
+    Returns the number of exits.
+    """
+    out = 0
+    for entry in range(count):
+        # `node` and its later siblings up to `stop` are the candidates for the next byte; the first candidate
+        # of all has no siblings, it was chosen by whoever made the entries.
+        node = entries[entry]
+        stop = node + 1
+        read = 0
+        while read < size:
+            while node < stop and byte[node] != data[read]:
+                node = end[node]
+            if node >= stop:
+                break
+            set_bits(token, duplicates, node, mask)
+            stop = end[node]
+            node += 1
+            read += 1
+        if read == size:
+            while node < stop:
+                exits[out] = node
+                out += 1
+                node = end[node]
+    return out
+
+
+@kernel
+def search_word(words: U8, starts: I64, left: int, right: int, at: int, wanted: int) -> int:
+    """The first of the words `left` to `right` of which byte `at` is not below `wanted`."""
+    while left < right:
+        middle = (left + right) >> 1
+        if words[starts[middle] + at] < wanted:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@kernel
+def walk_words(
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, words: U8,
+    starts: I64, low: int, high: int, read: int, first: U8, escapes: int, lows: I64, highs: I64, nexts: I64,
+    mask: U32, exits: I32, asides: I32, origins: I64, found: I64,
+) -> None:  # fmt: skip
+    """Walk inside the words number `low` to `high` - 1, of which `read` bytes have been read.
+
+    words uint8[...] are the bytes of all words in sorted order without repeats, starts int64[n + 1] where
+    each begins. Both the nodes of the trie and the words are in order, so the search for a node goes on where
+    that for the sibling before it came to. Nodes at which a text after a word may begin (its byte being in
+    `first` uint8[256]) go to `exits`. If `escapes`, nodes with a backslash go to `asides`, together with the
+    place they were met at (origins int64[n, 3]). lows, highs, nexts int64[deepest + 1] are stacks by depth:
+    the words that go on like this path, and from which of them on the next child is searched.
+
+    found int64[2] gets the numbers of exits and asides.
+    """
+    out = aside = 0
+    for entry in range(count):
+        top = entries[entry]
+        base = depth[top] - 1
+        lows[base], highs[base] = low, high
+        nexts[base] = low + (1 if starts[low + 1] - starts[low] == read else 0)
+        node = top
+        while node < end[top]:
+            above = depth[node] - 1
+            at = read + above - base
+            here, stop, left = lows[above], highs[above], nexts[above]
+            wanted = byte[node]
+            if first[wanted] and above > base and starts[here + 1] - starts[here] == at:
+                exits[out] = node
+                out += 1
+            if escapes and wanted == BACKSLASH:
+                asides[aside] = node
+                origins[3 * aside], origins[3 * aside + 1], origins[3 * aside + 2] = here, stop, at
+                aside += 1
+            if left < stop and words[starts[left] + at] < wanted:
+                left = search_word(words, starts, left, stop, at, wanted)
+                nexts[above] = left
+            if left >= stop or words[starts[left] + at] != wanted:
+                node = end[node]
+                continue
+            right = stop
+            if words[starts[stop - 1] + at] != wanted:
+                right = search_word(words, starts, left, stop, at, wanted + 1)
+            lows[above + 1], highs[above + 1] = left, right
+            nexts[above + 1] = left + (1 if starts[left + 1] - starts[left] == at + 1 else 0)
+            set_bits(token, duplicates, node, mask)
+            node += 1
+    found[0], found[1] = out, aside
