@@ -24,7 +24,7 @@ from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.json_schema import json_schema_text
 from sglc.types.language import constant_text, declared_type, json_text, str_dfa
 from sglc.types.printer import print_value
-from sglc.types.show import range_text
+from sglc.types.show import in_words, one_line, range_text
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -108,10 +108,6 @@ def count_phrase(low: int, high: int | None, noun: str) -> str:
     if not low:
         return f"at most {high} {noun}{'' if high == 1 else 's'}"
     return f"{low} to {high} {noun}s"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _absence(field: FieldType, table: TypeTable) -> str:
@@ -240,7 +236,8 @@ class _Sketch:
             case Named(name):
                 declared = declared_type(name, self.table)
                 if isinstance(declared, AliasType):
-                    return self.top(declared.type)
+                    words = in_words(declared)
+                    return f"text: {words}" if words else self.top(declared.type)
                 if isinstance(declared, EnumType):
                     return self.members(declared)
         return self.value(type, "")
@@ -250,7 +247,7 @@ class _Sketch:
             return " | ".join(declared.members)
         docs = declared.docs + ("",) * len(declared.members)
         lines = [
-            f"{member}: {_one_line(doc)}" if doc else member
+            f"{member}: {one_line(doc)}" if doc else member
             for member, doc in zip(declared.members, docs, strict=False)
         ]
         return "\n".join(lines)
@@ -295,7 +292,8 @@ class _Sketch:
         declared = declared_type(type.name, self.table)
         match declared:
             case AliasType():
-                return self.value(declared.type, pad)
+                words = in_words(declared)
+                return f"string ({words})" if words else self.value(declared.type, pad)
             case EnumType():
                 return " | ".join(json_text(member) for member in declared.members)
             case RecordType():
@@ -313,7 +311,7 @@ class _Sketch:
             rows.append((text, self.comment(field)))
         if not rows:
             return "{}"
-        lines = [f"{{  // {_one_line(record.doc)}" if record.doc else "{"]
+        lines = [f"{{  // {one_line(record.doc)}" if record.doc else "{"]
         for index, (text, comment) in enumerate(rows):
             comma = "," if index < len(rows) - 1 else ""
             if comment and "\n" in text:
@@ -324,17 +322,17 @@ class _Sketch:
         return "\n".join(lines)
 
     def comment(self, field: FieldType) -> str:
-        notes = [_one_line(field.doc), _absence(field, self.table)]
+        notes = [one_line(field.doc), _absence(field, self.table)]
         if isinstance(field.type, Named):
             declared = declared_type(field.type.name, self.table)
             if isinstance(declared, EnumType):
                 notes += (
-                    f"{member}: {_one_line(doc)}"
+                    f"{member}: {one_line(doc)}"
                     for member, doc in zip(declared.members, declared.docs, strict=False)
                     if doc
                 )
-            elif isinstance(declared, AliasType):
-                notes.append(_one_line(declared.doc))
+            elif isinstance(declared, AliasType) and not in_words(declared):
+                notes.append(one_line(declared.doc))
         return "; ".join(note for note in notes if note)
 
 
@@ -390,7 +388,8 @@ class _Prose:
     def body(self, declared: DeclaredType, pad: str, *, top: bool) -> str:
         match declared:
             case AliasType():
-                return self.value(declared.type, pad, top=top)
+                words = in_words(declared)
+                return f"text ({words})" if words else self.value(declared.type, pad, top=top)
             case EnumType():
                 members = declared.members if top else [json_text(member) for member in declared.members]
                 return "one of " + ", ".join(members)
@@ -409,7 +408,7 @@ class _Prose:
     def fields(self, record: RecordType, pad: str) -> str:
         lines = []
         for field in record.fields:
-            notes = [_one_line(field.doc), _absence(field, self.table)]
+            notes = [one_line(field.doc), _absence(field, self.table)]
             note = "; ".join(note for note in notes if note)
             value = self.value(field.type, pad + "  ")
             lines.append(f"\n{pad}- {json_text(field.name)}" + (f" ({note})" if note else "") + f": {value}")

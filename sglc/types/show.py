@@ -9,6 +9,7 @@ from sglc.types.grammar_text import grammar_name
 from sglc.types.language import json_text
 from sglc.types.member import constant_notation
 from sglc.types.type import (
+    AliasType,
     Alternatives,
     Bool,
     Constant,
@@ -110,3 +111,20 @@ def _str(type: Str) -> str:
     words += (f"until {json_text(stop)}" for stop in type.until)
     words += (f"not containing {json_text(text)}" for text in type.excludes)
     return " ".join(words)
+
+
+def one_line(text: str) -> str:
+    """A text without its line breaks."""
+    return " ".join(text.split())
+
+
+LONG_PATTERN = 80
+"""Characters of a pattern that says less than the documentation beside it."""
+
+
+def in_words(declared: AliasType) -> str:
+    """The documentation of an alias of texts, where its patterns are too long to be read; else empty."""
+    type = declared.type
+    if isinstance(type, Str) and not type.grammar and any(len(p) > LONG_PATTERN for p in type.patterns):
+        return one_line(declared.doc)
+    return ""

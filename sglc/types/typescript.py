@@ -6,7 +6,8 @@ import re
 
 from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.language import constant_text, declared_type, json_text
-from sglc.types.show import show_type
+from sglc.types.printer import print_value
+from sglc.types.show import in_words, one_line, show_type
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -34,6 +35,13 @@ from sglc.types.type import (
     UnionType,
 )
 
+_TAKEN = frozenset(
+    "any bigint boolean never null number object string symbol undefined unknown void Array Date Exclude "
+    "Extract Function Map NonNullable Object Omit Partial Pick Promise Readonly ReadonlyArray Record "
+    "Required Set".split()
+)
+"""Names that mean something in TypeScript already."""
+
 
 def typescript_text(type: Type, table: TypeTable) -> str:
     """Declarations of all named types it reaches; an anonymous type comes first as `type Answer`."""
@@ -43,8 +51,11 @@ def typescript_text(type: Type, table: TypeTable) -> str:
         out = []
     else:
         out = [f"type Answer = {writer.value(type)};"]
-    for name in writer.found:
+    done = 0
+    while done < len(writer.found):  # a declaration may mention others
+        name = list(writer.found)[done]
         out.append(writer.declaration(name))
+        done += 1
     for text in writer.grammars:
         rules = grammar_shown(text).replace("\n", "\n// ")
         out.append(f"// {grammar_name(text).rsplit('.', 1)[-1]}:\n// {rules}")
@@ -54,13 +65,18 @@ def typescript_text(type: Type, table: TypeTable) -> str:
 class _Writer:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
-        self.found: list[str] = []
+        self.found: dict[str, str] = {}
+        """Declared types that are mentioned, with their names here."""
         self.grammars: list[str] = []
 
     def name(self, name: str) -> str:
         if name not in self.found:
-            self.found.append(name)
-        return re.sub(r"\W", "_", name)
+            plain = re.sub(r"\W", "_", name)
+            plain = plain if re.match(r"[^\W\d]", plain) else f"_{plain}"
+            while plain in _TAKEN or plain in self.found.values():
+                plain += "_"
+            self.found[name] = plain
+        return self.found[name]
 
     def value(self, type: Type) -> str:
         match type:
@@ -85,7 +101,9 @@ class _Writer:
                 inner = self.value(item)
                 return f"({inner})[]" if " | " in inner else f"{inner}[]"
             case MapOf(key, item):
-                return f"Record<{self.value(key)}, {self.value(item)}>"
+                keys = self.value(key)
+                whole = f"Record<{keys}, {self.value(item)}>"
+                return whole if keys == "string" else f"Partial<{whole}>"
             case TupleOf(items):
                 return f"[{', '.join(self.value(item) for item in items)}]"
             case Named(name):
@@ -94,7 +112,7 @@ class _Writer:
     def declaration(self, name: str) -> str:
         declared = declared_type(name, self.table)
         here = self.name(name)
-        doc = f"/** {' '.join(declared.doc.split())} */\n" if declared.doc else ""
+        doc = f"/** {_comment(declared.doc)} */\n" if declared.doc else ""
         match declared:
             case RecordType():
                 return f"{doc}interface {here} {self.fields(declared.fields, '')}"
@@ -107,13 +125,16 @@ class _Writer:
                 ]
                 return f"{doc}type {here} = {' | '.join(arms)};"
             case AliasType():
-                note = self.note(declared.type)
+                note = "" if in_words(declared) else self.note(declared.type)
                 return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
 
     def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
         lines = []
         for field in fields:
-            notes = [" ".join(field.doc.split()), self.note(field.type)]
+            notes = [_comment(field.doc), self.note(field.type)]
+            if field.has_default:
+                default = print_value(field.default, field.type, self.table, surface="json")
+                notes.append(f"{default} if left out")
             note = "; ".join(note for note in notes if note)
             absent = "?" if field.optional or field.has_default else ""
             name = field.name if field.name.isidentifier() else json_text(field.name)
@@ -137,5 +158,20 @@ class _Writer:
                 sized = bool(low) or high is not None
                 size = f"{low}..{'' if high is None else high} items" if sized else ""
                 return ", ".join(part for part in (size, f"each {inner}" if inner else "") if part)
+            case MapOf(key, item, low, high):
+                sized = bool(low) or high is not None
+                size = f"{low}..{'' if high is None else high} keys" if sized else ""
+                keys, inner = self.note(key), self.note(item)
+                parts = (size, f"each key {keys}" if keys else "", f"each value {inner}" if inner else "")
+                return ", ".join(part for part in parts if part)
+            case TupleOf(items):
+                return "; ".join(f"[{i}] {note}" for i, item in enumerate(items) if (note := self.note(item)))
+            case Alternatives(arms):
+                return " or ".join(note for arm in arms if (note := self.note(arm)))
             case _:
                 return ""
+
+
+def _comment(text: str) -> str:
+    """The text of a comment: one that ends none."""
+    return one_line(text).replace("*/", "* /")
