@@ -47,6 +47,8 @@ def check_names(grammar: Grammar, source: Source | None = None) -> None:
             f"the grammar has no rule {grammar.start} to start with", source, 0 if source else -1,
             f"did you mean {close}?" if close else hint,
         )  # fmt: skip
+    if grammar.whole and grammar.whole not in rules:
+        raise GrammarError(f"the grammar has no rule {grammar.whole} for {grammar.start} to stand in")
     for name, rule in rules.items():
         for reference in references(rule.body):
             if reference.name not in rules and reference.name not in terminals:

@@ -58,6 +58,8 @@ class Graph:
         self.below: list[tuple[int, ...]] = []
         self.about: list[object] = []
         self.start = -1
+        self.root = -1
+        """The rule whose texts are meant, where the start is only what it stands in."""
         self.nullable: list[bool] = []
         self.nonempty: list[bool] = []
         """Whether a node has a text of at least one character."""
@@ -189,15 +191,18 @@ class Graph:
 
 
 def build_graph(grammar: Grammar, tokens: Tokens) -> Graph:
-    """The graph of all rules that the start needs; leaves are single terminals."""
+    """The graph of all rules that the whole needs, which is its start; leaves are single terminals."""
     graph = Graph()
     builder = _Builder(graph, grammar, tokens)
-    graph.start = builder.rule(grammar.start)
+    graph.start = builder.rule(grammar.whole or grammar.start)
     while builder.waiting:
         node, name = builder.waiting.pop()
         rule = grammar.rules[name]
         builder.source = rule.source
         graph.below[node] = (builder.node(rule.body, 0),)
+    if grammar.start not in builder.rules:
+        raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
+    graph.root = builder.rules[grammar.start]
     return graph
 
 

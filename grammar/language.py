@@ -21,6 +21,7 @@ from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, buil
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
+from sglc.grammar.parsing import Parser
 from sglc.grammar.regular import alternation
 from sglc.grammar.regular_parts import Regular
 from sglc.grammar.terminals import Token, Tokens
@@ -43,15 +44,9 @@ class GrammarOptions:
 def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) -> Language:
     """The language of a grammar. Raises GrammarError for what cannot be taken over exactly."""
     options = options or GrammarOptions()
-    check_names(grammar)
-    tokens = Tokens(grammar)
-    graph = build_graph(grammar, tokens)
-    longest = options.lexing == "longest"
-    rivals = {}
-    if longest:
-        graph.find_nullable()
-        rivals = rivals_of(graph, grammar, tokens)
-    graph.analyse()
+    graph, tokens, rivals = _read(grammar, options)
+    lexis = _lexis(graph, grammar, tokens, rivals) if grammar.whole else None
+    graph.start = graph.root
     if not graph.productive[graph.start]:
         raise GrammarError(
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
@@ -59,10 +54,9 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
         )  # fmt: skip
     remove_left_recursion(graph)
     graph.analyse()
-    if longest:
-        lexis = longest_lexis(graph, grammar, tokens, rivals)
-    else:
-        lexis = dynamic_lexis(graph, grammar, tokens)
+    if lexis is None:
+        # Without left recursion less can follow: fewer characters matter.
+        lexis = _lexis(graph, grammar, tokens, rivals)
     contexts = Contexts(graph, lexis)
     if contexts.dead(graph.start, ALL):
         raise GrammarError(
@@ -70,6 +64,36 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
             grammar.rules[grammar.start].at, "each terminal takes the beginning of what should follow it",
         )  # fmt: skip
     return _Emitter(graph, lexis, contexts).language(options.ignore_ends)
+
+
+def parser_of(grammar: Grammar, options: GrammarOptions) -> Parser:
+    """What finds parse trees of the texts of a grammar."""
+    graph, tokens, rivals = _read(grammar, options)
+    lexis = _lexis(graph, grammar, tokens, rivals)
+    graph.start = graph.root
+    return Parser(graph, lexis)
+
+
+Rivals = dict[int, list[Token]]
+
+
+def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Rivals | None]:
+    """The graph as it was written, its terminals, and which of these are tried together."""
+    check_names(grammar)
+    tokens = Tokens(grammar)
+    graph = build_graph(grammar, tokens)
+    rivals = None
+    if options.lexing == "longest":
+        graph.find_nullable()
+        rivals = rivals_of(graph, grammar, tokens)
+    graph.analyse()
+    return graph, tokens, rivals
+
+
+def _lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals | None) -> Lexis:
+    if rivals is None:
+        return dynamic_lexis(graph, grammar, tokens)
+    return longest_lexis(graph, grammar, tokens, rivals)
 
 
 class _Emitter:

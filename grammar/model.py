@@ -152,6 +152,7 @@ class Grammar:
     """Rules and terminals by name; `ignore` names terminals that may stand between any two others.
 
     A grammar with `parameters` is *open*: its `Given` parts have no texts yet (see `sglc.grammar.given`).
+    `whole`, if there is one, is a rule that the start stands in: texts are then read as they are there.
     """
 
     rules: Mapping[str, Rule]
@@ -160,3 +161,4 @@ class Grammar:
     start: str = "start"
     dialect: Dialect = "lark"
     parameters: tuple[str, ...] = ()
+    whole: str = ""

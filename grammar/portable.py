@@ -47,8 +47,10 @@ def to_text(name: str, grammar: Grammar) -> str:
         [[rule.name, _data(rule.body)] for rule in grammar.rules.values()],
         [[part.name, _data(part.body), part.priority] for part in grammar.terminals.values()],
     ]
-    if grammar.parameters:
+    if grammar.parameters or grammar.whole:
         data.append(list(grammar.parameters))
+    if grammar.whole:
+        data.append(grammar.whole)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -58,7 +60,9 @@ def from_text(text: str) -> tuple[str, Grammar]:
         data = json.loads(text)
         name, dialect, start, ignore, rules, terminals, *more = data
         parameters = tuple(more[0]) if more else ()
-        _demand(len(more) <= 1 and len(set(parameters)) == len(parameters) >= len(more))
+        whole = more[1] if len(more) > 1 else ""
+        _demand(len(more) <= 2 and len(set(parameters)) == len(parameters))
+        _demand(_text(whole) != "" if len(more) > 1 else bool(parameters) or not more)
         _demand(all(isinstance(part, str) for part in (name, start, *ignore, *parameters)))
         _demand(dialect in _DIALECTS)
         found = Grammar(
@@ -71,6 +75,7 @@ def from_text(text: str) -> tuple[str, Grammar]:
             start,
             dialect,
             parameters,
+            whole,
         )
         _demand({part.parameter for part in given_parts(found)} <= set(parameters))
     except (TypeError, ValueError, KeyError, IndexError, RecursionError) as fault:

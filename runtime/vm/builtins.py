@@ -9,8 +9,9 @@ from typing import Any
 
 from sglc.runtime.vm.operators import BINARY, DIGITS, contains
 from sglc.runtime.vm.values import TEXT_LIMIT, Scored, display, failure, kind
+from sglc.types.grammar_text import parameters_of, part_type, parts_of
 from sglc.types.type import TypeTable
-from sglc.types.values import RecordValue
+from sglc.types.values import Parsed, RecordValue
 
 Function = Callable[[list[Any], TypeTable], Any]
 
@@ -181,6 +182,23 @@ def _title(arguments: list[Any], table: TypeTable) -> str:
     return " ".join(word[:1].upper() + word[1:].lower() for word in arguments[0].split(" "))
 
 
+def _part(arguments: list[Any], table: TypeTable) -> Any:
+    """What a rule of its grammar wrote of a text: see `PartSymbol` of the checker.
+
+    The text of a grammar with parameters knows its grammar with their values.
+    """
+    text, grammar, rule, count = arguments
+    if isinstance(text, Parsed) and parameters_of(grammar):
+        grammar = text.grammar
+    try:
+        found = [Parsed(part, part_type(grammar, rule)[0]) for part in parts_of(text, grammar, rule)]
+    except ValueError as fault:
+        raise failure(f"`{rule}` of {_shown(text)} is not known: {fault}") from None
+    if count == "many":
+        return found
+    return found[0] if found else None
+
+
 STRING: Mapping[str, Function] = {
     "upper": lambda a, t: a[0].upper(),
     "lower": lambda a, t: a[0].lower(),
@@ -196,6 +214,7 @@ STRING: Mapping[str, Function] = {
     "count": lambda a, t: a[0].count(a[1]),
     "lines": lambda a, t: a[0].splitlines(),
     "words": lambda a, t: a[0].split(),
+    "part of": _part,
 }
 
 

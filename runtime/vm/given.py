@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from sglc.automata.ambiguity import junction_conflict
 from sglc.automata.dfa import TooLarge
 from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec
@@ -14,10 +15,11 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.values import failure
 from sglc.types.condition import Condition, show_condition
 from sglc.types.condition import bind as bind_condition
-from sglc.types.given import GivenError, NothingLeft, bind, why_empty
+from sglc.types.given import GivenError, NothingLeft, bind, given_types, why_empty
+from sglc.types.json_text import json_text
 from sglc.types.language import LanguageError, language
 from sglc.types.narrow import narrowed_language
-from sglc.types.type import OneOf, Type, TypeTable
+from sglc.types.type import OneOf, Str, Type, TypeTable
 
 KEPT = 16
 """Bound types that are kept: lists and texts may be large."""
@@ -57,12 +59,13 @@ class BoundTypes:
             return found
         condition = None if hole.condition is None else bind_condition(hole.condition, values)
         try:
-            bound = bind(type, values, hole.stops)
+            bound = bind(type, values)
             if isinstance(bound, OneOf):
                 _clear_ends(bound, hole.stops)
-            if condition is None:
-                legal = language(bound, table, surface="hole")
-            else:
+            legal = language(bound, table, surface="hole")
+            if any(isinstance(part, Str) for part in given_types(type)):
+                _clear_end(type, values, table, hole.stops)
+            if condition is not None:
                 legal = narrowed_language(bound, table, condition)
         except NothingLeft as fault:
             raise SglError("Unsatisfiable", f"no value of hole `{hole.name}` is legal: {fault}") from None
@@ -80,6 +83,16 @@ def _key(value: Any) -> Any:
     if isinstance(value, int | Decimal) or (isinstance(value, str) and len(value) <= 80):
         return type(value), value
     return id(value)
+
+
+def _clear_end(type: Type, values: list[Any], table: TypeTable, stops: tuple[str, ...]) -> None:
+    """Refuse values with which a grammar can contain the text after the hole. Line breaks are in none."""
+    for stop in stops:
+        if stop == "\n":
+            continue
+        witness = junction_conflict(language(bind(type, values, stop), table, surface="hole"), stop)
+        if witness is not None:
+            raise GivenError(f"the text after it can also be part of its value: {json_text(witness[:80])}")
 
 
 def _clear_ends(type: OneOf, stops: tuple[str, ...]) -> None:

@@ -74,12 +74,9 @@ class GivenTypes(Calls):
                 hint=f"write `{node.name}({listing})`",
             )
             return UNKNOWN
-        outer, faults = self.function, len(self.program.diagnostics)
-        if self.given is None and not self.showing:
-            self.function = FunctionState(None, "const")
+        faults = len(self.program.diagnostics)
         for argument, (name, target) in zip(node.arguments, opened.parameters.items(), strict=True):
             self.expect(argument, target, f"`{name}`")
-        self.function = outer
         if len(self.program.diagnostics) > faults:
             return UNKNOWN
         folded = [self.fold(argument) for argument in node.arguments]

@@ -31,14 +31,13 @@ class Parameters:
                 self._report(
                     "E0203", f"parameter `{label}` is {other}", parameter.name.span, label="the name is taken"
                 )
-            elif parameter.default is not None:
+            if parameter.default is not None:
                 self._report(
                     "E0353", f"parameter `{label}` has a default", parameter.default.span,
                     label="values are given where the grammar is used", hint="leave the default out",
                 )  # fmt: skip
-            else:
-                self.types[label] = owner.resolve(parameter.type)
-                self.sound = self.sound and not isinstance(self.types[label], Unknown)
+            self.types[label] = owner.resolve(parameter.type)
+            self.sound = self.sound and not isinstance(self.types[label], Unknown)
 
     def _report(self, code: str, message: str, span: object, *, label: str = "", hint: str = "") -> None:
         self.sound = False

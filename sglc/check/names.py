@@ -43,6 +43,7 @@ from sglc.check.result import (
     LocalSymbol,
     Never,
     ScoredOf,
+    PartSymbol,
     Unknown,
     VariantSymbol,
 )
@@ -51,7 +52,7 @@ from sglc.check.state import Local
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
-from sglc.types.grammar_text import read_grammar
+from sglc.types.grammar_text import Count, part_type, read_grammar
 from sglc.types.type import (
     Alternatives,
     Constant,
@@ -191,11 +192,12 @@ class Names(Fitting):
                 return found
         owner = self.infer(node.value)
         path = path_of(node)
-        if path is not None:
-            narrowed = self.function.scope.narrowing(path)
-            if narrowed is not None:
-                return narrowed
-        return self.attribute_of(node, owner, label)
+        narrowed = None if path is None else self.function.scope.narrowing(path)
+        if narrowed is None:
+            return self.attribute_of(node, owner, label)
+        if isinstance(expand(owner, self.table), Str):
+            self.attribute_of(node, owner, label)
+        return narrowed
 
     def _through_type(self, node: ast.Attribute, value: ast.Reference, label: str) -> ExpressionType | None:
         """`Mood.calm`: a member or variant named through its type."""
@@ -271,10 +273,11 @@ class Names(Fitting):
                 names = list(fields)
             case Str(grammar=grammar):
                 methods = STR_METHODS
-                if grammar and label in read_grammar(grammar)[1].rules and label not in methods:
-                    instead = "take the value as text, or write a hole for the part"
-                    self._unavailable("E0902", "parse trees of grammars", span, instead)
-                    return UNKNOWN
+                if grammar:
+                    part = None if label in methods else part_type(grammar, label)
+                    if part is not None:
+                        return self._grammar_part(node, grammar, label, *part)
+                    names = list(read_grammar(grammar)[1].rules)
             case ListOf() | ListValue():
                 methods = LIST_METHODS
             case MapOf():
@@ -316,6 +319,14 @@ class Names(Fitting):
         mark = len(self.program.diagnostics)
         found = self.attribute_of(node, owner, label)
         del self.program.diagnostics[mark:]
+    def _grammar_part(
+        self, node: ast.Attribute, grammar: str, rule: str, part: str, count: Count
+    ) -> ExpressionType:
+        """`sql.table`: what the rule wrote, a text of a grammar itself."""
+        self.symbols[id(node)] = PartSymbol(grammar, rule, count)
+        type = Str(grammar=part)
+        return ListOf(type) if count == "many" else Optional(type) if count == "optional" else type
+
         return found
 
     def _arm_field(

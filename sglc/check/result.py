@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sglc.syntax import ast
 from sglc.types.condition import Condition
+from sglc.types.grammar_text import Count
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
 
@@ -118,6 +119,15 @@ class BuiltinSymbol:
 @dataclass(frozen=True, slots=True)
 class TypeSymbol:
     """A type used as a pattern (`case Complaint` over `A | B`)."""
+@dataclass(frozen=True, slots=True)
+class PartSymbol:
+    """`sql.table`: the parts of a text of a grammar that one of its rules wrote."""
+
+    grammar: str
+    rule: str
+    count: Count
+
+
 
     type: Type
 
@@ -131,7 +141,7 @@ class ElementSymbol:
 
 Symbol = (
     LocalSymbol | FunctionSymbol | ConstantSymbol | RecordSymbol | VariantSymbol | ErrorSymbol
-    | BuiltinSymbol | TypeSymbol | ElementSymbol
+    | BuiltinSymbol | PartSymbol | TypeSymbol | ElementSymbol
 )  # fmt: skip
 
 

@@ -37,9 +37,9 @@ ENTRIES: tuple[Entry, ...] = (
         "A parameter of a grammar is a text, which stands in a rule by its name, or has a list of texts, "
         "which stands there as `one of xs` or `one of record.field`. Lists and texts that are known when the "
         "program is compiled must leave the grammar a text.",
-        'grammar Sum(names: [str]):\n    start: names ("+" names)*\n'
+        'grammar Sum(names: [str]):\n    start: names ("+" /[0-9]+/)*\n'
         "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
-        'grammar Sum(names: [str]):\n    start: one of names ("+" one of names)*\n'
+        'grammar Sum(names: [str]):\n    start: one of names ("+" /[0-9]+/)*\n'
         "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
     ),
     Entry(

@@ -21,13 +21,6 @@ def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry(
-        "E0902", "parse trees of grammars", "Take the value as text.",
-        'grammar Sum:\n    start: term "+" term\n    term: /[0-9]{1,9}/\npub fn f() -> str:\n'
-        "    | ?{s: Sum}\n    return s.term\n",
-        'grammar Sum:\n    start: term "+" term\n    term: /[0-9]{1,9}/\npub fn f() -> str:\n'
-        "    | ?{s: Sum}\n    return s\n",
-    ),
-    _entry(
         "E0903", "`span of` and `one of` outside of holes",
         "They depend on values of the run, which a hole is given when it is reached: write them in its type.",
         "pub record Quote:\n    text: span of body\n",

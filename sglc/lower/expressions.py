@@ -16,6 +16,7 @@ from sglc.check.result import (
     ElementSymbol,
     FunctionSymbol,
     LocalSymbol,
+    PartSymbol,
     RecordSymbol,
     VariantSymbol,
 )
@@ -135,6 +136,10 @@ class Expressions(Context):
         value = self.value(node.value)
         if isinstance(symbol, BuiltinSymbol):
             return self.build.value(ops.CallMethod, symbol.name.lstrip("."), (value,), span=node.span)
+        if isinstance(symbol, PartSymbol):
+            about = (symbol.grammar, symbol.rule, symbol.count)
+            items = (value, *(self.build.const(item, node.span) for item in about))
+            return self.build.value(ops.CallMethod, "part of", items, span=node.span)
         return self.build.value(ops.GetField, value, node.name.text, span=node.span)
 
     def _index(self, node: ast.Index) -> int:

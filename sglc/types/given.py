@@ -24,6 +24,8 @@ from sglc.types.values import EnumValue, RecordValue
 ENTRIES = 100_000
 """Most entries of the list of a `one of`."""
 
+_TOUCHING = 40
+"""Entries that are held against the text after a hole."""
 _TEXT = all_words(PRINTABLE)
 
 
@@ -105,13 +107,16 @@ def ended_before(type: Type, stop: str) -> Type:
     return type
 
 
-def bind(type: Type, values: Sequence[Any], stops: Sequence[str] = ()) -> Type:
-    """The type with the given values put in; `stops` are texts that follow its hole. Raises GivenError."""
-    raw = not isinstance(type, ListOf | MapOf | TupleOf)
+def bind(type: Type, values: Sequence[Any], near: str = "") -> Type:
+    """The type with the given values put in. Raises GivenError.
+
+    With `near`, lists of grammars are cut down to entries that touch an occurrence of this text in different
+    ways: whether the text can end the hole too early is asked of these.
+    """
 
     def put(part: GivenType) -> Type:
         if isinstance(part, Str):
-            return in_grammar(part, [values[number] for number in part.given], stops if raw else ())
+            return in_grammar(part, [values[number] for number in part.given], near)
         value = values[part.given]
         if isinstance(part, OneOf):
             return replace(part, words=frozenset(_entries(value)))
@@ -120,10 +125,10 @@ def bind(type: Type, values: Sequence[Any], stops: Sequence[str] = ()) -> Type:
     return replaced(type, put)
 
 
-def in_grammar(type: Str, values: Sequence[Any], stops: Sequence[str] = ()) -> Str:
-    """A type in an open grammar with the values of its parameters put in. Raises GivenError.
+def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
+    """A type in an open grammar with the values of its parameters put in; `near` as in `bind`.
 
-    A text that holds one of the `stops` is refused: where the value ends would not be clear.
+    Raises GivenError.
     """
     name = grammar_name(type.grammar).rsplit(".", 1)[-1]
     arguments = dict(zip(parameters_of(type.grammar), values, strict=True))
@@ -134,12 +139,8 @@ def in_grammar(type: Str, values: Sequence[Any], stops: Sequence[str] = ()) -> S
             assert isinstance(value, RecordValue)
             value = value.fields[name]
         entries = _entries(value if part.listed else [value])
-        for stop in stops:
-            for entry in entries:
-                if stop in entry:
-                    raise GivenError(
-                        f"{json_text(entry[:80])} of `{part.shown}` contains the text that follows the hole"
-                    )
+        if near:
+            entries = _touching(entries, near)
         texts[part] = entries if part.listed else entries[0]
     try:
         return Str(grammar=bound(type.grammar, texts))
@@ -158,6 +159,23 @@ def _entries(value: Sequence[Any]) -> list[str]:
         if not word.isprintable() and not accepts(_TEXT, word):
             raise GivenError(f"an entry of a `one of` has a control character: {json_text(word[:40])}")
     return words
+
+
+def _touching(entries: list[str], text: str) -> list[str]:
+    """One entry of each way to overlap a text, and those that contain it with the entries they begin with."""
+    found: dict[object, str] = {}
+    sizes = range(1, len(text))
+    every = set(entries)
+    for entry in entries:
+        if text in entry:
+            if len(found) < _TOUCHING:
+                begun = (entry[:size] for size in range(1, len(entry) + 1))
+                found.update((part, part) for part in begun if part in every)
+            continue
+        begins = tuple(size for size in sizes if entry.startswith(text[-size:])) if entry[:1] in text else ()
+        ends = tuple(size for size in sizes if entry.endswith(text[:size])) if entry[-1:] in text else ()
+        found.setdefault((begins, ends, entry in text), entry)
+    return list(found.values())
 
 
 def why_empty(type: Type) -> str:

@@ -11,8 +11,9 @@ it is judged with a name in place of each value.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from sglc.automata.encoding import encoded
 from sglc.automata.membership import MembershipLimit, is_word
@@ -34,8 +35,10 @@ from sglc.automata.term import (
 from sglc.grammar.checks import check_names
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.given import filled, given_parts, sampled
-from sglc.grammar.language import GrammarOptions, grammar_language
+from sglc.grammar.language import GrammarOptions, grammar_language, parser_of
 from sglc.grammar.model import Given, Grammar
+from sglc.grammar.occurrences import occurrences
+from sglc.grammar.parsing import Parser
 from sglc.grammar.portable import from_text, to_text
 from sglc.grammar.show import show_grammar
 
@@ -56,6 +59,9 @@ MOST_CHARACTERS = 2_000_000
 class NotInJson(ValueError):
     """A grammar whose texts cannot stand inside JSON; carries the reason."""
 
+
+Count = Literal["one", "optional", "many"]
+"""How many parts of a text a rule writes."""
 
 _Known = TypeVar("_Known")
 _read: dict[str, tuple[str, Grammar]] = {}
@@ -144,6 +150,43 @@ def json_fault(text: str) -> str | None:
     except NotInJson as fault:
         return str(fault)
     return None
+
+
+@lru_cache(maxsize=8)
+def _parser(text: str) -> Parser:
+    grammar = read_grammar(text)[1]
+    if grammar.parameters:
+        grammar = sampled(grammar)
+    return parser_of(grammar, _options(grammar))
+
+
+@lru_cache(maxsize=256)
+def part_type(text: str, rule: str) -> tuple[str, Count] | None:
+    """The grammar of the parts that a rule writes of a text, and how many there are; None if there are none.
+
+    Parts inside of other parts of the same rule are parts of these.
+    """
+    name, grammar = read_grammar(text)
+    if rule not in grammar.rules:
+        return None
+    fewest, most = occurrences(_parser(text).graph, rule)
+    if not most:
+        return None
+    whole = grammar.whole or grammar.start
+    part = replace(grammar, start=rule, whole="" if rule == whole else whole)
+    count: Count = "many" if most > 1 else "one" if fewest else "optional"
+    return to_text(f"{name}.{rule}", part), count
+
+
+def parts_of(value: str, text: str, rule: str) -> list[str]:
+    """The parts of a text of the grammar that a rule wrote, the outermost ones in order.
+
+    Raises GrammarError if this is no text of it.
+    """
+    found = _parser(text).parts(value, rule)
+    if found is None:
+        raise GrammarError(f"it is no text of the grammar {_short(text)}")
+    return found
 
 
 def grammar_fault(value: str, text: str) -> str | None:

@@ -50,7 +50,7 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import EnumValue, Parsed, RecordValue, Value
 
 MAX_DEPTH = 100
 """Of brackets; the interpreter of Python has frames for a little more than that."""
@@ -95,7 +95,7 @@ class Decoder:
                 if beside_null and text == "null":
                     raise DecodeError(0, "null stands for no value here")
                 self.fail_if(0, str_fault(text, type))
-                return text
+                return Parsed(text, type.grammar) if type.grammar else text
             case OneOf() | SpanOf():
                 if beside_null and text == "null":
                     raise DecodeError(0, "null stands for no value here")
@@ -154,7 +154,7 @@ class Decoder:
             case Str():
                 text = self.string()
                 self.fail_if(start, str_fault(text, type))
-                return text
+                return Parsed(text, type.grammar) if type.grammar else text
             case Json():
                 value = self.json()
                 if self.arms and type.schema and (fault := json_fault(value, type)) is not None:

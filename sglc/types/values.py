@@ -23,6 +23,21 @@ class EnumValue:
         return self.name
 
 
+class Parsed(str):
+    """A text together with the grammar that it was written by: its portable text, values put in."""
+
+    __slots__ = ("grammar",)
+    grammar: str
+
+    def __new__(cls, text: str, grammar: str) -> Parsed:
+        made = super().__new__(cls, text)
+        made.grammar = grammar
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.grammar
+
+
 @dataclass(frozen=True, slots=True)
 class RecordValue:
     """A record, or a variant of a union (`variant` is then the variant's name, `type` the union's).
