@@ -222,6 +222,41 @@ def test_any_order_of_any_histories(seed: int) -> None:
         histories = [[history[:short] for history in group] for group in following]
 
 
+def test_rows_that_generation_finishes_by_itself_stay_as_they_are() -> None:
+    """A stop string ends one row in the middle of its text; it is filled up while the other one goes on."""
+    words = small_tokenizer()
+
+    class Stops(transformers.StoppingCriteria):
+        """The first row stops after two tokens."""
+
+        def __call__(self, input_ids: Any, scores: Any, **more: Any) -> Any:
+            return torch.tensor([input_ids.shape[1] >= 6, *[False] * (len(input_ids) - 1)])
+
+    for pad in (PAD, END):
+        processor = ConstraintLogitsProcessor(
+            [compile_constraint(regex="[ab]{60}"), compile_constraint(regex="[ab]{20}")],
+            vocabulary(),
+            pad_id=pad,
+        )
+        rows = model().generate(
+            **padded(PROMPTS[:2]), max_new_tokens=40, do_sample=False, pad_token_id=pad,
+            logits_processor=[processor], stopping_criteria=[Stops()],
+        )[:, 4:].tolist()  # fmt: skip
+        size = rows[1].index(END)
+        assert re.fullmatch("[ab]{2,}", words.bytes_of(rows[0][:2]).decode())
+        assert set(rows[0][2:]) == {pad} and size > 2
+        assert re.fullmatch("[ab]{20}", words.bytes_of(rows[1][:size]).decode())
+
+
+def test_illegal_rows_of_one_constraint_are_not_hidden_by_another_one_with_the_same_prompt() -> None:
+    a = vocabulary().token_bytes.index(b"a")
+    constraints = [compile_constraint(regex="ab"), compile_constraint(regex="ba")]
+    processor = ConstraintLogitsProcessor(constraints, vocabulary())
+    processor(torch.tensor([[5], [5]]), torch.zeros((2, WIDTH)))
+    with pytest.raises(IllegalToken, match="row 1"):
+        processor(torch.tensor([[5, a], [5, a]]), torch.zeros((2, WIDTH)))
+
+
 def test_illegal_rows_beside_legal_ones_are_led_to_their_end() -> None:
     """As beam search leaves them: one prompt, two rows, of which one took a token of score minus infinity."""
     processor = ConstraintLogitsProcessor(compile_constraint(regex="ab"), vocabulary())

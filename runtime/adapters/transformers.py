@@ -30,7 +30,10 @@ class IllegalToken(ConstraintError):
 
 @dataclass(frozen=True, slots=True)
 class _Followed:
-    """A history of generated tokens and the guide after it; or, without one, why it is not legal."""
+    """A history of generated tokens and the guide after it, None where the constraint is left or done with.
+
+    `fault` says why a history is not legal; it is empty for a row that generation has finished by itself.
+    """
 
     tokens: np.ndarray
     guide: Guide | None
@@ -48,8 +51,10 @@ class ConstraintLogitsProcessor(LogitsProcessor):
     beginning of the text is in the prompts already. A call with other prompts begins a new generation; where
     new prompts go on from the old ones, call `reset` before.
 
-    Beam search may hold rows of score minus infinity, which are not legal; they are led to their end. If no
-    row of a prompt is legal, another processor has interfered, and that is an IllegalToken.
+    Rows that generation finishes by itself (stop strings) go on with padding or an end token where neither is
+    legal: their text stays as it is, a beginning of a legal one. Beam search may hold rows of score minus
+    infinity, which are not legal; they are led to their end. If no row of a prompt is legal, another
+    processor has interfered, and that is an IllegalToken.
     """
 
     def __init__(
@@ -58,13 +63,16 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         vocabulary: Any,
         *,
         end_ids: int | Iterable[int] | None = None,
+        pad_id: int | None = None,
         prompt_length: int | None = None,
     ) -> None:
         """`vocabulary` is a Vocabulary or a tokenizer of transformers, whose end tokens are the default.
+        `pad_id` fills rows that are finished; by default it is that of the tokenizer, if one is given.
 
         Raises ConstraintError if a constraint has no legal text, and ValueError without end tokens.
         """
         if not isinstance(vocabulary, Vocabulary):
+            pad_id = getattr(vocabulary, "pad_token_id", None) if pad_id is None else pad_id
             vocabulary = Vocabulary.from_pretrained(vocabulary)
         if isinstance(end_ids, int):
             end_ids = (end_ids,)
@@ -74,6 +82,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
             raise ValueError("there must be at least one constraint")
         self.vocabulary = vocabulary
         self._guides = [Guide(constraint, vocabulary, ends) for constraint in given]
+        self._fillers = ends if pad_id is None else ends | {pad_id}
         self._prompt_length = prompt_length
         self.reset()
 
@@ -93,15 +102,17 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         each = max(1, n // len(self._guides))
         after: dict[tuple[int, bytes], _Followed] = {}
         rows = []
+        owners = []
         for row, history in enumerate(tokens[:, self._start :]):
             which = 0 if len(self._guides) == 1 else row // each
+            owners.append((which, prompts[row]))
             key = (which, history.tobytes())
             found = after.get(key)
             if found is None:
                 found = after[key] = self._follow(which, history)
             rows.append(found)
         self._known = after
-        _refuse_illegal(rows, prompts)
+        _refuse_illegal(rows, owners)
         return _masked(scores, self._masks(rows, max(scores.shape[1], self.vocabulary.size)))
 
     def _enter(self, tokens: np.ndarray) -> list[bytes]:
@@ -126,7 +137,7 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         if len(history):
             before = self._known.get((which, history[:-1].tobytes()))
             if before is not None:
-                return _onward(before, history)
+                return self._onward(before, history)
         nearest = _Followed(history[:0], self._guides[which])
         shared = 0
         for (constraint, _), other in self._known.items():
@@ -139,8 +150,21 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         guide.rollback(max(0, guide.steps - shared))
         here = _Followed(history[:shared], guide)
         for end in range(shared + 1, len(history) + 1):
-            here = _onward(here, history[:end])
+            here = self._onward(here, history[:end])
         return here
+
+    def _onward(self, before: _Followed, history: np.ndarray) -> _Followed:
+        """One token more. What follows an end is padding and changes nothing."""
+        if before.guide is None or before.guide.is_ended:
+            return _Followed(history, before.guide, before.fault)
+        guide = before.guide.clone()
+        token = int(history[-1])
+        if guide.accept(token):
+            return _Followed(history, guide)
+        if token in self._fillers:
+            return _Followed(history, None)
+        text = guide.text()[-40:].decode("utf-8", "backslashreplace")
+        return _Followed(history, None, f"token {token} is not legal after {text!r}")
 
     def _masks(self, rows: Sequence[_Followed], width: int) -> np.ndarray:
         masks = allocate(len(rows), width)
@@ -154,25 +178,13 @@ class ConstraintLogitsProcessor(LogitsProcessor):
         return masks
 
 
-def _onward(before: _Followed, history: np.ndarray) -> _Followed:
-    """One token more. What follows an end token is padding and changes nothing."""
-    if before.guide is None or before.guide.is_ended:
-        return _Followed(history, before.guide, before.fault)
-    guide = before.guide.clone()
-    token = int(history[-1])
-    if guide.accept(token):
-        return _Followed(history, guide)
-    text = guide.text()[-40:].decode("utf-8", "backslashreplace")
-    return _Followed(history, None, f"token {token} is not legal after {text!r}")
-
-
-def _refuse_illegal(rows: Sequence[_Followed], prompts: Sequence[bytes]) -> None:
-    """Raise IllegalToken if all rows of a prompt are illegal."""
-    if all(each.guide is not None for each in rows):
+def _refuse_illegal(rows: Sequence[_Followed], owners: Sequence[tuple[int, bytes]]) -> None:
+    """Raise IllegalToken if all rows of a constraint and a prompt are illegal."""
+    if not any(each.fault for each in rows):
         return
-    alive = {prompt for each, prompt in zip(rows, prompts, strict=True) if each.guide is not None}
-    for row, (each, prompt) in enumerate(zip(rows, prompts, strict=True)):
-        if prompt not in alive:
+    alive = {owner for each, owner in zip(rows, owners, strict=True) if not each.fault}
+    for row, (each, owner) in enumerate(zip(rows, owners, strict=True)):
+        if owner not in alive:
             raise IllegalToken(f"row {row}: {each.fault}")
 
 

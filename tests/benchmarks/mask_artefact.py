@@ -5,7 +5,7 @@
 For each constraint: the time to expand it, the size of its file, and from the file, each time opened anew,
 the time until the first mask is there; beside it the time that a new constraint takes (compiled on a fresh
 machine, first mask). Then texts are replayed token by token, longest match first: how many of their tokens
-the tables knew, and the time of a mask and a step. With --schemas the constraints are JSON Schemas, one line of
+the tables knew, and the time of a mask and a step. With --schemas the constraints are JSON Schemas, a line of
 JSON each with `schema` and `tests`.
 """
 
