@@ -30,6 +30,8 @@ class WordList:
         self.bytes = np.frombuffer(b"".join(words), np.uint8)
         self.starts = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])
+        # Loading the kernel takes longer than a walk, so it is done before the first one.
+        _WALK.functions()
 
     def walk(
         self, trie: TrieArrays, entries: np.ndarray, place: tuple[int, int, int], first: np.ndarray,

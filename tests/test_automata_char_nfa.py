@@ -13,7 +13,7 @@ from sglc.automata import dfa, subsets
 from sglc.automata.ambiguity import junction_conflict, overlap
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.emptiness import is_finite, shortest_words
-from sglc.automata.regex import RegexError, compile_regex, node_nfa
+from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex, compile_small
 from sglc.automata.regex_parse import parse_regex
 from sglc.automata.regex_term import regex_term
 from sglc.automata.subsets import Subsets, has_cycle
@@ -30,7 +30,10 @@ SUFFIXES = "(a|b)*a(a|b){14}"
 
 
 def nfa_of(pattern: str, anchored: bool = True) -> CharNfa | None:
-    return node_nfa(parse_regex(pattern), open_left=not anchored, open_right=not anchored)
+    found = compile_small(
+        parse_regex(pattern), open_left=not anchored, open_right=not anchored, small=0, limit=DEFAULT_LIMIT
+    )
+    return found if isinstance(found, CharNfa) else None
 
 
 def whole(nfa: CharNfa) -> tuple[CharDfa, int]:

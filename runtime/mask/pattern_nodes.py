@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sglc.automata.charset import Ranges
 from sglc.automata.dfa import TooLarge
 from sglc.automata.emptiness import cheapest
 from sglc.automata.subsets import Subsets, characters
@@ -100,6 +101,7 @@ class PatternLeaf(NumberedLeaf):
     def __init__(self, table: PatternTable) -> None:
         super().__init__(table)
         self.characters = characters(table.subsets.nfa)
+        self._still: dict[Ranges, Still | None] = {}
 
     def describe(self, state: int) -> tuple[int, int, int]:
         local = self.places[state]
@@ -118,12 +120,13 @@ class PatternLeaf(NumberedLeaf):
         local = self.places[place.state]
         if local < 0:
             return None
-        subsets = self.table.subsets
-        lasting = subsets.lasting(local)
-        found = still_on(lasting, self.encoding, -1)
-        if found is not None and lasting == self.characters:
-            found = replace(found, uniform=lasting)
-        return found
+        lasting = self.table.subsets.lasting(local)
+        if lasting not in self._still:
+            found = still_on(lasting, self.encoding, -1)
+            if found is not None and lasting == self.characters:
+                found = replace(found, uniform=lasting)
+            self._still[lasting] = found
+        return self._still[lasting]
 
 
 class PatternNode(Node):

@@ -54,6 +54,8 @@ class _Build:
         """The states from which a place with neighbours can be reached."""
         before: dict[int, list[int]] = {}
         nfa = self.nfa
+        if not nfa.edges:
+            return set()
         for state in range(len(nfa.moves)):
             targets = [*nfa.silents[state], *(target for _, target in nfa.moves[state])]
             for target in targets + [target for _, target in nfa.edges.get(state, ())]:

@@ -10,15 +10,16 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from sglc.automata.char_nfa import char_nfa
+from sglc.automata.dfa import NONE
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_look import determinise_looks
 from sglc.automata.regex_nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex_parse import parse_regex
-from sglc.automata.regex_tree import Node, RegexError, cut, factor, has_look
+from sglc.automata.regex_tree import Node, RegexError, cut, factor
 from sglc.automata.term import CharDfa, CharNfa
 
-__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "node_nfa"]
+__all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "compile_small"]
 
 DEFAULT_LIMIT = 20_000
 """States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
@@ -54,13 +55,23 @@ def compile_node(
     return _determinise(nfa, limit)
 
 
-def node_nfa(
-    node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
-) -> CharNfa | None:
-    """The same not made deterministic; None if nothing matches. Not for lookahead and lookbehind."""
-    if has_look(node):
-        raise RegexError(0, "a pattern with lookahead or lookbehind needs a deterministic automaton")
-    return char_nfa(_nfa(node, open_left, open_right, limit))
+def compile_small(
+    node: Node, *, open_left: bool, open_right: bool, small: int, limit: int
+) -> CharDfa | CharNfa:
+    """The same, but not made deterministic if that takes more than `small` states, or as much work.
+
+    Patterns with lookahead or lookbehind always are.
+    """
+    nfa = _nfa(node, open_left, open_right, limit)
+    if nfa.looks:
+        return determinise_looks(nfa, limit)
+    whole = nfa.budget.work
+    nfa.budget.work = min(whole, small * _WORK_PER_STATE)
+    try:
+        return _determinise(nfa, small)
+    except RegexError:
+        nfa.budget.work = whole
+        return char_nfa(nfa) or NONE
 
 
 def _nfa(node: Node, open_left: bool, open_right: bool, limit: int) -> Nfa:

@@ -32,7 +32,7 @@ from sglc.automata.regex_tree import (
 from sglc.automata.term import CharDfa
 
 MOST_WORDS = 200
-"""Words of a group that is referred to; all groups of a pattern together may make ten times as many copies."""
+"""Words of a group that is referred to; the groups of a pattern together may make ten times the copies."""
 
 
 class References:

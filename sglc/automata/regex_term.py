@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa import EMPTY_WORD, NONE, all_words, difference, intersect
-from sglc.automata.regex import DEFAULT_LIMIT, compile_node, node_nfa
+from sglc.automata.regex import DEFAULT_LIMIT, compile_node, compile_small
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_parse import parse_regex
 from sglc.automata.regex_tree import (
@@ -24,13 +24,12 @@ from sglc.automata.regex_tree import (
     Look,
     Loop,
     Node,
-    RegexError,
     cut,
     has_look,
     has_places,
     parts,
 )
-from sglc.automata.term import Choice, Encoding, Nothing, Pattern, Repeat, Sequence, Term, Text
+from sglc.automata.term import CharNfa, Choice, Encoding, Nothing, Pattern, Repeat, Sequence, Term, Text
 
 MAX_UNROLLED = 40
 """A loop is counted rather than unrolled if it has more copies of characters."""
@@ -106,15 +105,11 @@ class _Terms:
 
     def text(self, node: Node, left: bool = False, right: bool = False) -> Term:
         """One automaton, deterministic unless it would be large."""
-        limit = self.limit if has_look(node) else min(self.limit, EAGER_STATES)
-        try:
-            dfa = compile_node(node, open_left=left, open_right=right, limit=limit)
-            return Text(dfa, self.encoding) if dfa.edges else Nothing()
-        except RegexError:
-            if limit == self.limit:
-                raise
-        nfa = node_nfa(node, open_left=left, open_right=right, limit=self.limit)
-        return Pattern(nfa, self.encoding) if nfa is not None else Nothing()
+        small = min(self.limit, EAGER_STATES)
+        found = compile_small(node, open_left=left, open_right=right, small=small, limit=self.limit)
+        if isinstance(found, CharNfa):
+            return Pattern(found, self.encoding)
+        return Text(found, self.encoding) if found.edges else Nothing()
 
     def choice(self, node: Either, left: bool, right: bool) -> Term:
         small = tuple(arm for arm in node.arms if not _is_large(arm))

@@ -23,7 +23,7 @@ class Subsets:
         self._targets: dict[frozenset[int], int] = {}
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
         self._everything = [_is_everything(nfa, state) for state in range(len(nfa.edges))]
-        self._loops: list[Ranges | None] = [None] * len(nfa.edges)
+        self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
         self._to(frozenset({0}))
 
     def edges(self, state: int) -> tuple[tuple[int, int, int], ...]:
@@ -52,19 +52,13 @@ class Subsets:
 
     def lasting(self, state: int) -> Ranges:
         """Characters of which any number may come from a state, in any order."""
-        best: Ranges = ()
-        for member in self.members[state]:
-            loop = self._loop(member)
-            if _count(loop) > _count(best):
-                best = loop
-        return best
+        return max([self._loops[member] or self._loop(member) for member in self.members[state]])[1]
 
-    def _loop(self, member: int) -> Ranges:
-        found = self._loops[member]
-        if found is None:
-            nfa = self.nfa
-            found = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
-            self._loops[member] = found
+    def _loop(self, member: int) -> tuple[int, Ranges]:
+        """The characters that lead from a state back to it, and before them how many they are."""
+        nfa = self.nfa
+        loop = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
+        found = self._loops[member] = sum(high - low + 1 for low, high in loop), loop
         return found
 
     def _merged(self, state: int) -> list[tuple[int, int, int]]:
@@ -108,7 +102,7 @@ class Subsets:
                 if len(self.members) >= MOST_STATES:
                     raise TooLarge(f"the pattern needs more than {MOST_STATES} states")
                 found = self._numbers[members] = len(self.members)
-                self.members.append(tuple(sorted(members)))
+                self.members.append(tuple(members))
             self._targets[groups] = found
         return found
 
@@ -149,7 +143,3 @@ def _is_everything(nfa: CharNfa, state: int) -> bool:
         return False
     loop = ranges((low, high) for low, high, group in nfa.edges[state] if state in nfa.groups[group])
     return not meet(invert(loop), ALL)
-
-
-def _count(these: Ranges) -> int:
-    return sum([high - low + 1 for low, high in these])

@@ -147,7 +147,7 @@ def regular(one: StringSet) -> StringSet:
     return StringSet(dfa=dfa)
 
 
-_LARGE = 8 * DEFAULT_LIMIT
+_LARGE = 4 * DEFAULT_LIMIT
 
 
 def _meet(a: StringSet, b: StringSet) -> StringSet | None:
