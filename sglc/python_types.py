@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import keyword
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -60,8 +61,9 @@ class PythonTypes:
 
     def _dataclass(self, shape: RecordType, name: str, bases: tuple[type, ...]) -> Any:
         fields: list[Any] = []
+        names = attribute_names(shape)
         for field in shape.fields:
-            safe = safe_name(field.name)
+            safe = names[field.name]
             if field.optional and not field.has_default:
                 fields.append((safe, Any, dataclasses.field(default=None, kw_only=True)))
             elif field.has_default:
@@ -88,9 +90,14 @@ class PythonTypes:
                 return self.of(name)(member)
             case RecordValue(type=name, fields=fields, variant=variant):
                 made = self.of(name)
+                shape = self._table[name]
                 if variant is not None:
                     made = getattr(made, variant)
-                return made(**{safe_name(field): self.out(item) for field, item in fields.items()})
+                    assert isinstance(shape, UnionType)
+                    shape = next(one for one in shape.variants if one.name == variant)
+                assert isinstance(shape, RecordType)
+                names = attribute_names(shape)
+                return made(**{names[field]: self.out(item) for field, item in fields.items()})
             case list():
                 return [self.out(item) for item in value]
             case tuple():
@@ -131,7 +138,19 @@ class PythonTypes:
         return {field.name: self.into(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
     def _fields(self, shape: RecordType, value: Any) -> dict[str, Any]:
-        return {field.name: self.into(getattr(value, safe_name(field.name))) for field in shape.fields}
+        return {name: self.into(getattr(value, safe)) for name, safe in attribute_names(shape).items()}
+
+
+def attribute_names(shape: RecordType) -> dict[str, str]:
+    """The fields of a record, each with a name that an attribute can have: letters, digits, underscores."""
+    names: dict[str, str] = {}
+    for field in shape.fields:
+        safe = re.sub(r"\W", "_", field.name)
+        safe = safe_name(safe if safe[:1].isidentifier() else f"field_{safe}")
+        while safe in names.values():
+            safe += "_"
+        names[field.name] = safe
+    return names
 
 
 def safe_name(name: str) -> str:
