@@ -141,7 +141,7 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
         return False
     if stepped and (classes > 1 or numbers.low is not None or numbers.high is not None):
         written_so = value >= Fraction(10) ** 16 or value < Fraction(1, 10_000)
-        if classes > 32 or not written_so or len(whole) > 1 or whole == "0":
+        if classes > 4 or not written_so or len(whole) > 1 or whole == "0":
             return False
     if len(whole) == 1 and whole != "0":
         least, greatest = Fraction(Decimal("5e-324")), Fraction(Decimal("1.7976931348623157e308"))

@@ -10,7 +10,7 @@ from math import prod
 from sglc.automata.charset import Ranges
 from sglc.automata.remainder import NumberError, divisor
 
-MAX_STATES = 50_000
+MAX_STATES = 20_000
 
 BLOCKS: tuple[Ranges, ...] = (
     *(((0x30 + digit, 0x30 + digit),) for digit in range(10)),

@@ -13,7 +13,7 @@ Which spellings there are, for every set alike, and of these exactly the ones wh
   negative exponent follows a zero;
 * where there are other steps than those of powers of ten, or steps and bounds, only those with an exponent
   that `json.dumps` writes with one too, from 1e16 and below 1e-4, with one digit before the point; none at
-  all if the steps have more than 32 classes of digit strings;
+  all if the steps have more than 4 classes of digit strings (2, 4, 5, 8, 10 and 25 times powers of ten have few);
 * all JSON numbers with exponents of at most three digits, where `any` spelling meets a set of all numbers.
 """
 
@@ -28,7 +28,7 @@ from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.automata.together import united
 
-MANY_CLASSES = 32
+FEW_CLASSES = 4
 _LARGE = Decimal("1e16")
 _SMALL = Decimal("1e-4")
 _EXPONENT_RANGES = (
@@ -67,7 +67,7 @@ def _parts(interval: Interval, steps: Steps, whole: bool, spelling: str) -> list
         found.append(exponent_spellings(interval, steps, normal=True, canonical=canonical))
         if not canonical:
             found.append(exponent_spellings(interval, steps, normal=False, canonical=False))
-    elif classes <= MANY_CLASSES:
+    elif classes <= FEW_CLASSES:
         for these in _EXPONENT_RANGES:
             within = these.within(interval)
             if within is not None and not steps.pass_over(within):

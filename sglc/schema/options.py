@@ -15,7 +15,7 @@ class SchemaLimits:
 
     schemas: int = 20_000
     """Subschemas that are looked at."""
-    alternatives: int = 200
+    alternatives: int = 400
     """Ways in which an object (or an array) may satisfy everything that is asked of it."""
     branches: int = 600
     """The same on the way there, of parts of what is asked."""

@@ -8,8 +8,12 @@ from __future__ import annotations
 import textwrap
 from dataclasses import fields
 
+from sglc.automata.json_number import MAX_SIZE
+from sglc.automata.json_number_digits import MAX_STATES
+from sglc.automata.regex import DEFAULT_LIMIT
+from sglc.automata.remainder import MAX_CLASSES
 from sglc.schema.dialect import draft_dialect
-from sglc.schema.options import SchemaLimits
+from sglc.schema.options import SchemaLimits, SchemaOptions
 from sglc.schema.scalars import STANDARD_FORMATS
 
 _DRAFTS = ("4", "6", "7", "2019-09", "2020-12")
@@ -21,16 +25,75 @@ _REMARKS = {
     "additionalItems": "beside a list of `items`",
     "dependencies": "in 2019-09 and 2020-12 too, where it is the old name of two keywords",
     "format": "asserted, or an annotation, as the options say; see below",
-    "multipleOf": "exact decimals; refused where the steps need too many states",
+    "multipleOf": "exact decimals; refused where all steps together need too many states",
     "pattern": "the regular part of ECMA-262 in Unicode mode, lookaround included; no backreferences",
     "patternProperties": "as `pattern`; keys that match several patterns satisfy all of them",
     "unevaluatedItems": "what each way of satisfying the schema has evaluated; `contains` too in 2020-12",
     "unevaluatedProperties": "what each way of satisfying the schema has evaluated",
-    "uniqueItems": "for strings, and for items of finitely many values; otherwise refused",
+    "uniqueItems": "see below",
     "not": "of anything",
     "oneOf": "branches may overlap; refused where they do in too many ways",
     "type": "integers of draft 4 have no point",
 }
+
+_LIMITS = {
+    "schemas": "subschemas that are looked at",
+    "alternatives": "ways in which an object (or an array) may satisfy all that is asked of it",
+    "branches": "the same on the way there, of parts of what is asked",
+    "work": "pairs of such ways that are combined, in the whole schema",
+    "shapes": "different combinations of subschemas that one value must satisfy at once",
+    "states": "states of one automaton of strings",
+    "key_states": "states of the automata of the keys of one object, where patterns are told apart",
+    "domain": "values that `uniqueItems` tells apart",
+    "arms": "kinds of values that are told apart at one place of an array or under one key of an object",
+}
+
+_OPTIONS = {
+    "draft": "the dialect where there is no `$schema`",
+    "order": "of properties: `declared`, or `any`",
+    "spacing": '`canonical` (`", "` and `": "`, as json.dumps writes), `compact` (none), or `flexible`',
+    "spelling": "of strings and numbers: `canonical`, as json.dumps(ensure_ascii=False) writes, or `any`",
+    "numbers": "the spelling of numbers, where it is not to be that of strings",
+    "formats": "whether `format` is asserted",
+    "distinct": "whether keys that are known by a pattern only may not occur twice either",
+    "blanks": "most blanks or newlines around a token, where spacing is `flexible`",
+    "resources": "schemas that references may lead to, by absolute URI; nothing is fetched",
+    "limits": "see below",
+}
+
+_SPELLINGS = """\
+## Spellings
+
+`spelling="any"` takes every legal spelling of a string: short escapes, `\\uXXXX` in either case, surrogate
+pairs. Of a number it takes every spelling without an exponent (`5`, `5.0`, `5.00`), and these with one:
+
+- of all numbers: exponents of up to three digits;
+- of numbers between bounds: those with one digit before the point, or up to 4 digits before it or zeros
+  behind it;
+- of all integers: the same, and at most 16 digits behind the point;
+- of integers between bounds, and of multiples: from 1e16 and below 1e-4, where json.dumps writes an exponent
+  too, with one digit before the point; no exponent at all for steps like 3, 7 or 12, whose multiples are not
+  told by a few last digits.
+
+No value is lost by this, for each has a spelling without an exponent. `docs/decisions/012` has the reasons.
+
+"""
+
+_UNIQUE = """\
+## Different items
+
+`uniqueItems` is kept exactly
+
+- for arrays of strings, whatever their patterns, of up to some thousand characters;
+- for items that have at most 64 values in all: enumerations, booleans, small ranges, and arrays and objects
+  made of them;
+- for places that have no value in common (`prefixItems` of different kinds);
+- for arrays of at most one item.
+
+For other items it is refused: two texts of one object, of one number in any spelling, or of one array would
+have to be told to be equal whatever the order of keys and the spelling of parts.
+
+"""
 
 _INTRODUCTION = """\
 # JSON Schema
@@ -44,7 +107,7 @@ ignored. Other words than these are annotations, as the standard has it.
 
 def page() -> str:
     """The page in Markdown."""
-    return _INTRODUCTION + _keywords() + _formats() + _limits()
+    return _INTRODUCTION + _keywords() + _formats() + _UNIQUE + _options() + _SPELLINGS + _limits()
 
 
 def _keywords() -> str:
@@ -68,8 +131,31 @@ def _formats() -> str:
     return "## Formats\n\n" + textwrap.fill(text, 110) + "\n\n"
 
 
+def _options() -> str:
+    default = SchemaOptions()
+    rows = ["## Options", "", "| `SchemaOptions` | default | |", "|---|---|---|"]
+    for field in fields(SchemaOptions):
+        value = getattr(default, field.name)
+        shown = "" if field.name in ("resources", "limits") else f"`{value!r}`"
+        rows.append(f"| `{field.name}` | {shown} | {_OPTIONS[field.name]} |".replace("|  |", "| |"))
+    return "\n".join([*rows, "", ""])
+
+
 def _limits() -> str:
     limits = SchemaLimits()
-    rows = [f"| `{field.name}` | {getattr(limits, field.name):,} |" for field in fields(limits)]
-    head = "What passes a limit is refused; limits count work, not time (`SchemaLimits`).\n\n| limit | |\n"
-    return "## Limits\n\n" + head + "|---|--:|\n" + "\n".join(rows) + "\n"
+    rows = [
+        f"| `{field.name}` | {getattr(limits, field.name):,} | {_LIMITS[field.name]} |"
+        for field in fields(limits)
+    ]
+    more = [
+        f"| | {MAX_STATES:,} | states of one automaton of numbers |",
+        f"| | {MAX_CLASSES:,} | kinds of digit strings that a step tells apart |",
+        f"| | {MAX_SIZE:,} | digits or powers of ten of a bound or a step |",
+        f"| | {DEFAULT_LIMIT:,} | states of the automaton of a pattern |",
+    ]
+    head = (
+        "What passes a limit is refused; limits count work, not time, so a schema is taken or refused alike "
+        "on every machine. Those of `SchemaLimits` can be set."
+    )
+    table = ["| limit | | |", "|---|--:|---|", *rows, *more]
+    return "## Limits\n\n" + textwrap.fill(head, 110) + "\n\n" + "\n".join(table) + "\n"
