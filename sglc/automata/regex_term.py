@@ -24,12 +24,24 @@ from sglc.automata.regex_tree import (
     Look,
     Loop,
     Node,
+    RegexError,
     cut,
     has_look,
     has_places,
     parts,
 )
-from sglc.automata.term import CharNfa, Choice, Encoding, Nothing, Pattern, Repeat, Sequence, Term, Text
+from sglc.automata.term import (
+    CharDfa,
+    CharNfa,
+    Choice,
+    Encoding,
+    Nothing,
+    Pattern,
+    Repeat,
+    Sequence,
+    Term,
+    Text,
+)
 
 MAX_UNROLLED = 40
 """A loop is counted rather than unrolled if it has more copies of characters."""
@@ -65,10 +77,11 @@ def regex_texts(
     ignore_case: bool = False,
     limit: int = DEFAULT_LIMIT,
     dialect: DialectName = "sgl",
-) -> tuple[Text, ...]:
+) -> tuple[Text, ...] | None:
     """The same as a union of automata with bounds on the length, for those who intersect them with others.
 
-    Repeats that no bound on the whole length can count are unrolled. No element: nothing matches.
+    Repeats that no bound on the whole length can count are unrolled. No element: nothing matches. None: that
+    would take a large automaton.
     """
     term = regex_term(pattern, anchored=anchored, ignore_case=ignore_case, limit=limit, dialect=dialect)
     arms = term.arms if isinstance(term, Choice) else (term,)
@@ -76,7 +89,13 @@ def regex_texts(
     if len(texts) == len(arms) or term == Nothing():
         return texts
     node = parse_regex(pattern, ignore_case=ignore_case, dialect=dialect)
-    return (Text(compile_node(node, open_left=not anchored, open_right=not anchored, limit=limit)),)
+    try:
+        found = compile_small(
+            node, open_left=not anchored, open_right=not anchored, small=EAGER_STATES, limit=limit
+        )
+    except RegexError:
+        return None
+    return (Text(found),) if isinstance(found, CharDfa) else None
 
 
 class _Terms:

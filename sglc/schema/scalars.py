@@ -14,8 +14,8 @@ from sglc.automata.format_terms import format_language
 from sglc.automata.formats import format_text
 from sglc.automata.json_number import NumberError, NumberSet
 from sglc.automata.regex import RegexError, compile_regex
-from sglc.automata.regex_term import regex_term, regex_texts
-from sglc.automata.term import CharDfa, Nothing
+from sglc.automata.regex_term import regex_texts
+from sglc.automata.term import CharDfa
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
 from sglc.schema.errors import SchemaError, SchemaTooLarge, UnsupportedSchema
@@ -206,12 +206,9 @@ def pattern_strings(pattern: str, path: str) -> strings.Strings:
     try:
         texts = regex_texts(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
-        try:
-            if regex_term(pattern, anchored=False, dialect="ecma") != Nothing():
-                return (strings.StringSet(pattern=pattern),)
-        except RegexError:
-            pass
         raise UnsupportedSchema("pattern", path, str(fault)) from None
+    if texts is None:
+        return (strings.StringSet(pattern=pattern),)
     return strings.union(
         strings.StringSet(dfa=text.dfa, low=text.min_chars, high=text.max_chars) for text in texts
     )
