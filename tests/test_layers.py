@@ -28,7 +28,7 @@ BELOW_ENGINE = RUN | {
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
     "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.tracker",
-    "sglc.runtime.generation",
+    "sglc.runtime.generation", "sglc.runtime.barring", "sglc.runtime.validation",
 }  # fmt: skip
 RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
 WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels"}
@@ -66,6 +66,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
     "sglc.runtime.tracker": {"sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
+    "sglc.runtime.barring": {"sglc.runtime.mask", "sglc.runtime.engine", "sglc.runtime.tracker"},
+    "sglc.runtime.validation": BELOW_VM,
     "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime": set(),

@@ -6,15 +6,16 @@ from collections.abc import Hashable
 from typing import Any
 
 from sglc.automata.term import Language, Words
-from sglc.bytecode.code import HoleSpec
+from sglc.bytecode.code import Code, HoleSpec
 from sglc.runtime.engine.engine import ContextOverflow
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.fuzz import random_good_word, random_word
 from sglc.runtime.vm.given import Bound
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
@@ -89,6 +90,14 @@ class _Report:
             },
         )
 
+    def pruned(self, token: int, data: bytes, part: bytes) -> None:
+        shown = {"hole": self._hole, "token": token, "text": data.decode("utf-8", "backslashreplace")}
+        self._machine.emit("pruned", {**shown, "dead": part.decode("utf-8", "backslashreplace")})
+
+    def stepped_back(self, data: bytes) -> None:
+        shown = data.decode("utf-8", "backslashreplace")
+        self._machine.emit("stepped_back", {"hole": self._hole, "text": shown})
+
 
 class _Options:
     """The values of a hole's options, by name."""
@@ -97,8 +106,12 @@ class _Options:
         self._values = dict(zip(spec.options, values, strict=True))
 
     def given(self) -> list[Any]:
-        """The values that the hole's type depends on, by number."""
+        """The values that the hole's type and condition depend on, by number."""
         return [value for name, value in self._values.items() if name.startswith("given")]
+
+    def asked(self) -> list[Any]:
+        """Arguments of the hole's validators."""
+        return [value for name, value in self._values.items() if name.startswith("asked")]
 
     def candidates(self, table: TypeTable) -> list[Any] | None:
         found = self._values.get("options")
@@ -236,23 +249,29 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
-    request, values, type = _request(machine, frame, index, _Options(spec, given))
+    options = _Options(spec, given)
+    request, values, type = _request(machine, frame, index, options)
+    verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
     mocked = run.mocked(spec.name)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
-        _accept_mock(machine, request, text)
+        await _accept_mock(machine, request, text, verdicts)
         result = _simulated(machine, frame, spec, text)
     elif run.fuzzing:
         matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
         if matcher.is_dead():
             raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
-        result = _simulated(machine, frame, spec, random_word(matcher, run.random).decode())
+        if verdicts is None:
+            word = random_word(matcher, run.random)
+        else:
+            word = await random_good_word(matcher, run.random, verdicts, request.name)
+        result = _simulated(machine, frame, spec, word.decode())
     elif not run.has_model:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     else:
-        result = await _generated(machine, frame, index, request)
+        result = await _generated(machine, frame, index, request, verdicts)
     value = _decoded(machine, spec, values, type, result.text)
     _keep(machine, frame, index, value, result)
     if run.listeners:
@@ -267,6 +286,27 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
                 "logprob": round(result.logprob, 4),
             },
         )
+
+
+def _verdicts(machine: Strand, spec: HoleSpec, asked: list[Any]) -> Verdicts:
+    """What the validators of a hole say together: `dead` if one does, `final` if all do."""
+    calls: list[tuple[Code, list[Any]]] = []
+    for index in spec.validators:
+        code = machine.program.codes[index]
+        more = len(code.parameters) - 1
+        calls.append((code, asked[:more]))
+        asked = asked[more:]
+
+    async def ask(text: str) -> str:
+        said = FINAL
+        for code, arguments in calls:
+            found = await machine.compute(code, [text, *arguments])
+            if found == DEAD:
+                return DEAD
+            said = said if found == FINAL else ALIVE
+        return said
+
+    return Verdicts(ask)
 
 
 def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleResult) -> None:
@@ -289,12 +329,14 @@ def _mocked_text(machine: Strand, type: Type | None, value: Any) -> str:
     return print_value(value, type, machine.program.table)
 
 
-def _accept_mock(machine: Strand, request: HoleRequest, text: str) -> None:
+async def _accept_mock(machine: Strand, request: HoleRequest, text: str, verdicts: Verdicts | None) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
     plain = HoleRequest(request.name, request.key, request.language, passing=request.passing)
     matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
     if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
         raise failure(f"the mock of `{request.name}` is not a value of the hole: {text}")
+    if verdicts is not None and await verdicts.of(text.encode()) != FINAL:
+        raise failure(f"the mock of `{request.name}` is not accepted by its validator: {text}")
 
 
 def _simulated(machine: Strand, frame: Frame, spec: HoleSpec, text: str) -> HoleResult:
@@ -305,7 +347,9 @@ def _simulated(machine: Strand, frame: Frame, spec: HoleSpec, text: str) -> Hole
     return HoleResult(text, ended="mock")
 
 
-async def _generated(machine: Strand, frame: Frame, index: int, request: HoleRequest) -> HoleResult:
+async def _generated(
+    machine: Strand, frame: Frame, index: int, request: HoleRequest, verdicts: Verdicts | None
+) -> HoleResult:
     """Let the model fill a hole; a repair is shown to it and taken out again."""
     run = machine.run
     conversation = frame.conversation
@@ -317,7 +361,7 @@ async def _generated(machine: Strand, frame: Frame, index: int, request: HoleReq
     for rejected, reason in repairs:
         conversation.restore(conversation.repaired(mark, rejected, reason))
     report = _Report(machine, request.name)
-    filling = Filling(
+    parts = (
         conversation,
         run.vocabulary,
         run.prepared.constraints,
@@ -327,6 +371,7 @@ async def _generated(machine: Strand, frame: Frame, index: int, request: HoleReq
         run.context_length,
         run.check,
     )
+    filling = Filling(*parts) if verdicts is None else ValidatedFilling(verdicts, *parts)
     try:
         result = await filling.run()
     except BaseException:

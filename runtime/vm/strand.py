@@ -50,6 +50,16 @@ class Strand:
         self.frames.append(frame)
         return frame
 
+    async def execute(self) -> Any:
+        """Run until the first frame returns. See `Machine`."""
+        raise AssertionError("a strand is run by a machine")
+
+    async def compute(self, code: Code, arguments: list[Any]) -> Any:
+        """The result of a pure function, computed beside this line of execution."""
+        other = type(self)(self.run, self.path, self.seed)
+        other.push(code, arguments, None, ())
+        return await other.execute()
+
     def place(self, frame: Frame) -> Place | None:
         index = frame.pc - 1
         places = frame.code.places

@@ -17,6 +17,7 @@ from sglc.check.contradiction import (
     report_empty,
 )
 from sglc.check.hole_options import HoleOptions
+from sglc.check.predicates import Late
 from sglc.check.relations import NULL, UNKNOWN, expand, is_enum, item_of, said
 from sglc.check.result import (
     BranchOf,
@@ -109,9 +110,11 @@ class Holes(HoleOptions):
                 if facts.type is not None and self.facts.sound(facts.type):
                     condition = self.kept_condition(facts.type, node)
                 self.module.holes[id(node)] = replace(facts, given=given, condition=condition)
-                if self.where_left or self.where_kept:
+                if self.where_left or self.where_kept or self.where_asked:
                     kept = [part for part, _ in self.where_kept]
-                    self.where_late[id(node)] = self.where_left, kept, self.where_base
+                    self.where_late[id(node)] = Late(
+                        self.where_left, kept, self.where_asked, self.where_base, self.where_names
+                    )
                 return found
 
             return self.hole_where(node, label, gen)

@@ -33,6 +33,7 @@ from sglc.check.relations import (
     without_null,
 )
 from sglc.check.result import (
+    PROGRESS,
     BranchOf,
     BuiltinSymbol,
     ConstantSymbol,
@@ -42,8 +43,8 @@ from sglc.check.result import (
     ListValue,
     LocalSymbol,
     Never,
-    ScoredOf,
     PartSymbol,
+    ScoredOf,
     Unknown,
     VariantSymbol,
 )
@@ -163,6 +164,9 @@ class Names(Fitting):
         return UNKNOWN
 
     def _unbound(self, node: ast.Reference, name: str) -> ExpressionType:
+        if name in PROGRESS:
+            self.symbols[id(node)] = ConstantSymbol(name)
+            return Constant(name)
         closed = self.function.closed.get(name)
         secondary: tuple[Label, ...] = ()
         if closed is not None:
@@ -315,10 +319,6 @@ class Names(Fitting):
         )
         return UNKNOWN
 
-    def _quiet_attribute(self, node: ast.Attribute, owner: ExpressionType, label: str) -> ExpressionType:
-        mark = len(self.program.diagnostics)
-        found = self.attribute_of(node, owner, label)
-        del self.program.diagnostics[mark:]
     def _grammar_part(
         self, node: ast.Attribute, grammar: str, rule: str, part: str, count: Count
     ) -> ExpressionType:
@@ -327,6 +327,10 @@ class Names(Fitting):
         type = Str(grammar=part)
         return ListOf(type) if count == "many" else Optional(type) if count == "optional" else type
 
+    def _quiet_attribute(self, node: ast.Attribute, owner: ExpressionType, label: str) -> ExpressionType:
+        mark = len(self.program.diagnostics)
+        found = self.attribute_of(node, owner, label)
+        del self.program.diagnostics[mark:]
         return found
 
     def _arm_field(

@@ -10,7 +10,7 @@ declared type has neither moment, so there all of it must be taken in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil, floor, lcm
 from typing import Any
@@ -19,9 +19,10 @@ from sglc.automata.dfa import TooLarge
 from sglc.automata.emptiness import is_empty
 from sglc.check.given_types import GivenTypes
 from sglc.check.mask_conditions import FLIPPED, ConditionWriter, mentions
-from sglc.check.relations import UNKNOWN, expand, said
+from sglc.check.relations import STR, UNKNOWN, expand, said
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import HoleNode, Local, ModuleState, ProgramState
+from sglc.check.validators import checked_validator, is_validator
 from sglc.syntax import ast
 from sglc.types import type as t
 from sglc.types.condition import All, Condition, given_numbers
@@ -48,8 +49,16 @@ Taken = tuple[t.Type | None, bool]
 NOT_TAKEN: Taken = (None, False)
 
 
-Late = tuple[list[ast.Expression], list[ast.Expression], ExpressionType]
-"""Of the conditions of a hole: what is left, what its mask keeps, and the type that they speak of."""
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Of the conditions of a hole: what is left, what its mask keeps, its validators, and the type and the
+    names of the value that they speak of."""
+
+    left: list[ast.Expression]
+    kept: list[ast.Expression]
+    asked: list[ast.Call]
+    base: ExpressionType
+    names: tuple[str, ...]
 
 
 class Predicates(GivenTypes):
@@ -61,10 +70,12 @@ class Predicates(GivenTypes):
     where_left: list[ast.Expression]
     where_kept: list[tuple[ast.Expression, Condition]]
     """Parts of its condition that its mask keeps."""
+    where_asked: list[ast.Call]
+    """Its validators."""
 
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         super().__init__(program, module)
-        self.where_left, self.where_kept = [], []
+        self.where_left, self.where_kept, self.where_asked = [], [], []
         self.where_base: ExpressionType = UNKNOWN
         self.where_late: dict[int, Late] = {}
         """By the identity of the hole, until its value has a variable."""
@@ -73,9 +84,12 @@ class Predicates(GivenTypes):
         """The type with a condition taken in. What is left is kept for the hole, or reported."""
         if isinstance(type, Unknown):
             return type
-        if node is self.where_top and not self.where_left and not self.where_kept:
-            self.where_base = type
         left = list(_conjuncts(condition))
+        if node is self.where_top:
+            if not self.where_left and not self.where_kept:
+                self.where_base = type
+            self.where_asked += [part for part in left if is_validator(self, part)]  # type: ignore[misc]
+            left = [part for part in left if part not in self.where_asked]
         changed = True
         while changed:
             # What is taken in may leave few values, about which more can be said.
@@ -134,31 +148,42 @@ class Predicates(GivenTypes):
 
     def hole_where(self, node: ast.Gen, name: str | None, action: Callable[[], Any]) -> Any:
         """Do something while the conditions of this hole's type may be left for later."""
-        outer = self.where_names, self.where_top, self.where_left, self.where_kept
+        outer = self.where_names, self.where_top, self.where_left, self.where_kept, self.where_asked
         self.where_names = ("it",) if name is None else ("it", name)
-        self.where_top, self.where_left, self.where_kept = node.type, [], []
+        self.where_top, self.where_left, self.where_kept, self.where_asked = node.type, [], [], []
         try:
             return action()
         finally:
-            self.where_names, self.where_top, self.where_left, self.where_kept = outer
+            (
+                self.where_names,
+                self.where_top,
+                self.where_left,
+                self.where_kept,
+                self.where_asked,
+            ) = outer
 
     def late_conditions(self, node: HoleNode, local: Local) -> None:
         """Check the conditions of a hole as such, and keep what is left as conditions that draw it again."""
         if id(node) not in self.where_late:
             return
-        left, kept, base = self.where_late.pop(id(node))
+        late = self.where_late.pop(id(node))
         scope = self.function.scope
         found = []
         # The conditions speak of values that they have not narrowed.
-        narrow, local.type = local.type, base
-        for part in (*kept, *left):
+        narrow, local.type = local.type, late.base
+        for part in (*late.kept, *late.left):
             self.open()
             self.function.scope.names.setdefault("it", local)
             self.condition(part)
             self.close()
             scope.narrowed.update(self.narrowings(part, True))
+        local.type = STR
+        self.open()
+        self.function.scope.names.setdefault("it", local)
+        asked = [checked_validator(self, part, late.names) for part in late.asked]
+        self.close()
         local.type = narrow
-        for part in left:
+        for part in late.left:
             count = ast.Number(ATTEMPTS, part.span)
             ensure = ast.Ensure(
                 True, None, part, None, ast.Retry(count, "resample", part.span), None, part.span
@@ -173,8 +198,12 @@ class Predicates(GivenTypes):
                 severity="note",
             )  # fmt: skip
         facts = self.module.holes.get(id(node))
-        if facts is not None and found:
-            self.module.holes[id(node)] = replace(facts, slot=local.slot, where=tuple(found))
+        if facts is None:
+            return
+        if found:
+            facts = replace(facts, slot=local.slot, where=tuple(found))
+        validators = tuple(validator for validator in asked if validator is not None)
+        self.module.holes[id(node)] = replace(facts, validators=validators)
 
 
 def _conjuncts(node: ast.Expression) -> Iterator[ast.Expression]:

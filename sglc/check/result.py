@@ -64,6 +64,9 @@ class Unknown:
 
 ExpressionType = Type | RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf | Never | Unknown
 
+PROGRESS = ("alive", "dead", "final")
+"""What a validator says. As types and values these names mean themselves where they have no other meaning."""
+
 # -- what a name means -----------------------------------------------------------------------------
 
 
@@ -117,9 +120,6 @@ class BuiltinSymbol:
 
 
 @dataclass(frozen=True, slots=True)
-class TypeSymbol:
-    """A type used as a pattern (`case Complaint` over `A | B`)."""
-@dataclass(frozen=True, slots=True)
 class PartSymbol:
     """`sql.table`: the parts of a text of a grammar that one of its rules wrote."""
 
@@ -128,6 +128,9 @@ class PartSymbol:
     count: Count
 
 
+@dataclass(frozen=True, slots=True)
+class TypeSymbol:
+    """A type used as a pattern (`case Complaint` over `A | B`)."""
 
     type: Type
 
@@ -143,6 +146,21 @@ Symbol = (
     LocalSymbol | FunctionSymbol | ConstantSymbol | RecordSymbol | VariantSymbol | ErrorSymbol
     | BuiltinSymbol | PartSymbol | TypeSymbol | ElementSymbol
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultArgument:
+    """Stands in a bound argument list where the parameter's or field's default is taken."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """A pure function that judges the text of a hole while it is written; its arguments after that text."""
+
+    function: str
+    arguments: tuple[ast.Expression | DefaultArgument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +181,9 @@ class HoleFacts:
     """What gives the values that the type and the condition depend on, by their numbers."""
     condition: Condition | None = None
     """What its mask keeps beside the type."""
+    validators: tuple[Validator, ...] = ()
     where: tuple[ast.Ensure, ...] = ()
     """Conditions on the value that its mask does not keep; each draws the hole again."""
-
-
-@dataclass(frozen=True, slots=True)
-class DefaultArgument:
-    """Stands in a bound argument list where the parameter's or field's default is taken."""
-
-    value: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from sglc.automata.regex import RegexError, compile_regex
 from sglc.check.given_spans import refined_span
 from sglc.check.json_types import json_schema_type
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
-from sglc.check.result import ExpressionType, Unknown
-from sglc.check.state import Entity, ModuleState, ProgramState
+from sglc.check.result import PROGRESS, ExpressionType, Unknown
+from sglc.check.state import Entity, ModuleState, OpenGrammar, ProgramState
 from sglc.check.type_sources import source_type
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
@@ -84,6 +84,8 @@ class TypeResolver:
         if node.arguments:
             self._unavailable("E0906", "type parameters", node.span, "declare a type without parameters")
             return UNKNOWN
+        if entity is None and node.name in PROGRESS:
+            return Constant(node.name)
         if entity is None:
             known = [*BUILTIN_TYPES, *(n for n, e in self.module.names.items() if e.kind == "type")]
             close = nearest(node.name, known)
@@ -204,12 +206,12 @@ class TypeResolver:
         )
         return UNKNOWN
 
-    def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
-        return json_schema_type(self.program, self.module, node)
     def given_grammar(self, node: ast.TypeName, opened: OpenGrammar) -> ExpressionType:
         """The type of a grammar with values for its parameters. See `GivenTypes`."""
         raise KeyError(node)
 
+    def _type_json_schema(self, node: ast.TypeJsonSchema) -> ExpressionType:
+        return json_schema_type(self.program, self.module, node)
 
     def _type_source(self, node: ast.TypeSource) -> ExpressionType:
         return source_type(self.program, self.module, node)

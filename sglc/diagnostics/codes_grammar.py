@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, W0214, W0215)."""
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214, W0215)."""
 
 from __future__ import annotations
 
@@ -49,6 +49,19 @@ ENTRIES: tuple[Entry, ...] = (
         'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n'
         "    word: /[a-z]{1,9}/\n",
         'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+    Entry(
+        "E0355",
+        "a validator that cannot judge a hole",
+        "A validator in `where` is a pure function of the text so far that returns `alive | dead | final`. It "
+        "is asked after every token, so its first argument is the value of the hole itself and of type `str`; "
+        "the others are computed once, before the hole.",
+        "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
+        "    return dead if len(prefix) > most else final\n"
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(\"a\", len(w))}\n    return w\n",
+        "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
+        "    return dead if len(prefix) > most else final\n"
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(w, 4)}\n    return w\n",
     ),
     Entry(
         "W0215",

@@ -29,6 +29,7 @@ def emit(module: Module) -> Program:
             end_of_message=hole.end_of_message,
             by=hole.by,
             condition=hole.condition,
+            validators=tuple(indices[name] for name in hole.validators),
         )
         for hole in module.holes
     )

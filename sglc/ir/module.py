@@ -61,6 +61,8 @@ class HoleInfo:
     end_of_message: bool = True
     by: Literal["sum", "mean", "greedy", "contrast"] = "greedy"
     condition: Condition | None = None
+    validators: tuple[str, ...] = ()
+    """Names of the functions. Their arguments after the text are among the options: `asked0`, `asked1`, …"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,6 +219,11 @@ class _Checker:
                     yield "the hole is of another mode"
                 elif len(self.module.holes[hole].options) != len(options):
                     yield "the hole has another number of options"
+                elif any(
+                    name not in self.functions or self.functions[name].kind != "pure"
+                    for name in self.module.holes[hole].validators
+                ):
+                    yield "a validator of the hole is no pure function"
             case Snapshot(retry=retry) | TryAgain(retry=retry) if retry >= len(self.function.retries):
                 yield "no such retry"
             case RaiseError(name=name, arguments=arguments):

@@ -32,6 +32,9 @@ class Holes(Patterns):
         for number, value in enumerate(facts.given):
             names.append(f"given{number}")
             values.append(value)
+        for argument in (argument for each in facts.validators for argument in each.arguments):
+            names.append(f"asked{sum(name.startswith('asked') for name in names)}")
+            values.append(argument)
         for option in node.options:
             if option.kind in OPTIONS:
                 names.append(option.kind)
@@ -48,6 +51,7 @@ class Holes(Patterns):
                 facts.end_of_message,
                 by,
                 facts.condition,
+                tuple(validator.function for validator in facts.validators),
             )
         )
         slot = facts.slot if facts.slot is not None else self.build.fresh_slot("hole")

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from sglc.ir import ops, terminators
 from sglc.ir.flow import predecessor_counts, reachable
-from sglc.ir.module import Block, Function, Module
+from sglc.ir.module import Block, Function, HoleInfo, Module
 from sglc.ir.shape import operands, result
 from sglc.passes.rewrite import relabelled, with_blocks
 
@@ -34,7 +34,7 @@ def run(module: Module) -> Module:
     while changed:
         for function in changed:
             functions[function.name] = _flow(function)
-        functions = _called(functions)
+        functions = _called(functions, module.holes)
         read = _read_slots(tuple(functions.values()))
         changed = []
         for name, function in functions.items():
@@ -167,10 +167,11 @@ def _without_unused(block: Block, read: set[str]) -> Block:
     return block if len(kept) == len(block.ops) else replace(block, ops=tuple(reversed(kept)))
 
 
-def _called(functions: dict[str, Function]) -> dict[str, Function]:
-    """Functions of the main module, its tests, and all that they lead to."""
+def _called(functions: dict[str, Function], holes: Sequence[HoleInfo]) -> dict[str, Function]:
+    """Functions of the main module, its tests, and all that they and the holes lead to."""
     live: set[str] = set()
     work = [f.name for f in functions.values() if not f.module and f.kind != "fork"]
+    work += [name for hole in holes for name in hole.validators]
     while work:
         name = work.pop()
         if name in live or name not in functions:
