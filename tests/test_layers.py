@@ -28,9 +28,10 @@ BELOW_ENGINE = RUN | {
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
     "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.tracker",
-    "sglc.runtime.generation", "sglc.runtime.barring", "sglc.runtime.validation",
+    "sglc.runtime.generation",
 }  # fmt: skip
-RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
+VALIDATION = {"sglc.runtime.barring", "sglc.runtime.validation"}
+RUNTIME = BELOW_VM | VALIDATION | {"sglc.runtime.vm", "sglc.runtime.session"}
 WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels"}
 
 LAW: dict[str, set[str]] = {
@@ -67,8 +68,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.tracker": {"sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
     "sglc.runtime.barring": {"sglc.runtime.mask", "sglc.runtime.engine", "sglc.runtime.tracker"},
-    "sglc.runtime.validation": BELOW_VM,
-    "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.validation": BELOW_VM | {"sglc.runtime.barring"},
+    "sglc.runtime.vm": BELOW_VM | VALIDATION,
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime": set(),
     "sglc.testing": WHOLE,

@@ -53,12 +53,12 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0355",
         "a validator that cannot judge a hole",
-        "A validator in `where` is a pure function of the text so far that returns `alive | dead | final`. It "
-        "is asked after every token, so its first argument is the value of the hole itself and of type `str`; "
-        "the others are computed once, before the hole.",
+        "A validator in `where` is a pure function of the text so far that returns `alive | dead | final`. "
+        "It is asked after every token, so its first argument is the value of the hole itself and of type "
+        "`str`; the others are computed once, before the hole.",
         "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
         "    return dead if len(prefix) > most else final\n"
-        "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(\"a\", len(w))}\n    return w\n",
+        'pub fn f() -> str:\n    | ?{w: str max 9 chars where ok("a", len(w))}\n    return w\n',
         "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
         "    return dead if len(prefix) > most else final\n"
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(w, 4)}\n    return w\n",
@@ -69,7 +69,7 @@ ENTRIES: tuple[Entry, ...] = (
         "Comparisons of the value, its length or a field with other values, patterns, known words, "
         "beginnings, parts and remainders, and `and`, `or`, `not` of these, become part of the mask when "
         "their values are known: the model can write nothing else. Other conditions of `where` are checked "
-        "on the finished value, which is drawn again without it where it fails, and is `Rejected` in the end.",
+        "on the finished value, which is drawn again without it where it fails, and is then `Rejected`.",
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where w.lower() == w}\n    return w\n",
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where w matches /[^A-Z]*/}\n    return w\n",
     ),
