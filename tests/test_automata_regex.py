@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import term_oracle
-from sglc.automata import dfa
+from sglc.automata import dfa, regex_support
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.regex_term import regex_term, regex_texts
 from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
@@ -286,6 +288,8 @@ WHERE_REGULAR = "a backreference is regular only where its group comes before it
         ("python", r"(?P=n)", 0, "no group is called 'n'"),
         ("ecma", r"\k<n>(?<n>a)", 0, "no group before it is called 'n'"),
         ("ecma", r"(?>a)", 0, "an atomic group is not available"),
+        ("ecma", r"(?P<n>a)(?P=n)", 8, "this kind of group is not known"),
+        ("python", r"(?P<n>a)\k<n>", 8, r"the escape \k is not known"),
         ("python", r"(a)(?(1)b|c)", 3, "a conditional group is not regular"),
         ("python", r"\p{L}", 0, r"the escape \p is not known"),
         ("python", r"\N{NO SUCH NAME}", 0, r"a character is named \N{DIGIT ONE}"),
@@ -327,6 +331,38 @@ def test_places_between_large_repeats_are_matched_where_they_are():
         for text in texts:
             assert term_oracle.accepts(Language(term), text.encode()) == dfa.accepts(whole, text), text
     assert isinstance(regex_term(r"[a-z.]{1,60}\.[a-z]{1,6}\b(-[a-z]*)*"), Sequence)
+
+
+def test_the_page_of_patterns_is_that_of_the_code():
+    written = Path(__file__).resolve().parent.parent / "docs" / "patterns.md"
+    assert written.read_text("utf-8") == regex_support.page()
+
+
+PROBES = ("", "a", "A", "b", "ab", "aa", "aac", "abc", "a\n", "]", "a]", "'a'", "é", "1", "q")
+
+
+def test_the_page_says_where_python_differs():
+    more, fewer = set(), set()
+    for features in regex_support.FEATURES.values():
+        for _, example in features:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", FutureWarning)
+                    expected = re.compile(example)
+            except re.error:
+                expected = None
+            refused = regex_support.refusal(example, "python")
+            if expected is None and refused is None:
+                more.add(example)
+            elif expected is not None and refused is not None:
+                fewer.add(example)
+            elif expected is not None:
+                found = compile_regex(example, dialect="python")
+                for text in PROBES:
+                    assert dfa.accepts(found, text) == bool(expected.fullmatch(text)), (example, text)
+    assert more == {"(?<n>a)", "(?<=a+)b"}
+    # Two halves of a pair are two characters in Python, and in no text.
+    assert fewer == {"(a*)b\\1", "(a)?(?(1)b|c)", "(?i)(a|b)\\1", r"\ud83d\ude00"}
 
 
 def test_properties_go_by_all_their_names():

@@ -209,7 +209,7 @@ class _Parser(SetReader):
         before = self.flags
         look: tuple[bool, bool] | None = None
         whole = number = 0
-        if self.take("?P=") and self.dialect is PYTHON:
+        if self.dialect is PYTHON and self.take("?P="):
             end = self.pattern.find(")", self.at)
             name = self.pattern[self.at : max(end, self.at)]
             self.at = max(end, self.at) + 1

@@ -109,8 +109,6 @@ class SetReader:
             if letter.isascii() and letter.isalpha():
                 self.at += 1
                 return self.point(start, ord(letter) & 0x1F)
-        if char in "123456789k" and not inside:
-            raise RegexError(start, "a backreference is not regular")
         if char in "bBAZzG":
             raise RegexError(start, f"the assertion \\{char} is not available")
         if char.isascii() and char.isalnum():

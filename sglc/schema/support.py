@@ -26,7 +26,7 @@ _REMARKS = {
     "dependencies": "in 2019-09 and 2020-12 too, where it is the old name of two keywords",
     "format": "asserted, or an annotation, as the options say; see below",
     "multipleOf": "exact decimals; refused where all steps together need too many states",
-    "pattern": "the regular part of ECMA-262 in Unicode mode, lookaround included; no backreferences",
+    "pattern": "the regular part of ECMA-262 in Unicode mode, see [patterns.md](patterns.md)",
     "patternProperties": "as `pattern`; keys that match several patterns satisfy all of them",
     "unevaluatedItems": "what each way of satisfying the schema has evaluated; `contains` too in 2020-12",
     "unevaluatedProperties": "what each way of satisfying the schema has evaluated",
