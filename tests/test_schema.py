@@ -43,6 +43,16 @@ CASES: dict[str, tuple[Any, list[Any], list[Any]]] = {
         ["ab", "ba", "abca"],
     ),
     "format": ({"format": "date"}, ["2024-02-29", 3], ["2023-02-29", "x"]),
+    "format regex beside an enumeration": (
+        {"format": "regex", "enum": ["a", "(", "[a]+", 1]},
+        ["a", 1],
+        ["("],
+    ),
+    "format regex beside plain characters": (
+        {"type": "string", "minLength": 2, "format": "regex", "pattern": "^[0-9:.]*$"},
+        ["1.", "::"],
+        ["1", "1a"],
+    ),
     "unknown format": ({"format": "colour"}, ["x"], []),
     "items": ({"items": {"type": "integer"}, "maxItems": 2}, [[], [1], [1, 2]], [["a"], [1, 2, 3]]),
     "prefixItems": (

@@ -91,7 +91,8 @@ class Scalars:
         else:
             self._known[key] = None
             try:
-                for part in node.parts:
+                # What a format that is no regular set meets may lie in it once all else has been met.
+                for part in sorted(node.parts, key=lambda part: isinstance(part, g.Format)):
                     value = self.part(kind, part)
                     if value is not None:
                         found = kind.meet(found, value)

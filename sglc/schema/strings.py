@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from sglc.automata import dfa as automata
 from sglc.automata import together
+from sglc.automata.format_terms import format_language
+from sglc.automata.membership import MembershipLimit, is_word
 from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex
 from sglc.automata.term import CharDfa
 from sglc.automata.together import united
@@ -23,9 +25,9 @@ NO_WORDS: frozenset[str] = frozenset()
 class StringSet:
     """The strings that are among `words` (None: any), not among `minus`, words of `dfa` (None: any), and of
     `low` to `high` characters. With `words` nothing else is set: they are tested when they are met. Nor with
-    `format`, the name of a format that is a grammar: such a set can only be joined with others. Nor with
-    `pattern`, the texts in which an ECMAScript pattern matches, where its automaton would be large: it is
-    made (`regular`) only if something else is asked of these strings too.
+    `format`, the name of a format that is a grammar: such a set is joined with others, and meets words and
+    sets that plainly lie in it. Nor with `pattern`, the texts in which an ECMAScript pattern matches, where
+    its automaton would be large: it is made (`regular`) only if something else is asked of these strings too.
     """
 
     words: frozenset[str] | None = None
@@ -38,7 +40,7 @@ class StringSet:
 
     def contains(self, text: str) -> bool:
         if self.format is not None:
-            raise NotRegular(self.format)
+            return _is_of_format(text, self.format)
         if self.pattern is not None:
             return regular(self).contains(text)
         if self.words is not None:
@@ -150,6 +152,20 @@ def regular(one: StringSet) -> StringSet:
 _LARGE = 4 * DEFAULT_LIMIT
 
 
+_PLAIN_PATTERNS = compile_regex(r"[^\\()\[\]{}*+?|]*")
+"""Strings that are patterns whatever their order of characters."""
+
+
+@lru_cache(maxsize=4096)
+def _is_of_format(text: str, name: str) -> bool:
+    language = format_language(name)
+    assert language is not None
+    try:
+        return is_word(language, text)
+    except MembershipLimit:
+        raise NotRegular(name) from None
+
+
 def _meet(a: StringSet, b: StringSet) -> StringSet | None:
     if a == b:
         return a
@@ -158,7 +174,14 @@ def _meet(a: StringSet, b: StringSet) -> StringSet | None:
     if ALL in (a, b):
         return b if a == ALL else a
     if a.format is not None or b.format is not None:
-        raise NotRegular(a.format or b.format)
+        one, other = (a, b) if a.format is not None else (b, a)
+        assert one.format is not None
+        if other.format is not None:
+            raise NotRegular(one.format)
+        if other.words is None:
+            if other.dfa is None or one.format != "regex" or without(other.dfa, _PLAIN_PATTERNS).edges:
+                raise NotRegular(one.format)
+            return other
     if a.words is not None or b.words is not None:
         words, other = (a.words, b) if a.words is not None else (b.words, a)
         assert words is not None

@@ -125,8 +125,9 @@ def _keywords() -> str:
 def _formats() -> str:
     names = ", ".join(f"`{name}`" for name in sorted(STANDARD_FORMATS - {"regex", "idn-hostname"}))
     text = (
-        f"Asserted in every draft: {names}. `regex` is asserted where no other keyword is about the same "
-        "string; `idn-hostname` is refused. Any other name is an annotation."
+        f"Asserted in every draft: {names}. `regex`, which is a grammar, is asserted where no other keyword "
+        "is about the same string, beside `enum` and `const`, and beside a `pattern` of plain characters; it "
+        "is refused otherwise, and `idn-hostname` always. Any other name is an annotation."
     )
     return "## Formats\n\n" + textwrap.fill(text, 110) + "\n\n"
 
