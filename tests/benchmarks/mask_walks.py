@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import resource
 import sys
 import time
@@ -37,6 +38,8 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 END_CHANCE = 0.3
 ONWARD_CHANCE = 0.3
 """Share of the steps that go towards the end of the text, or else most walks would end inside a string."""
+_CLASSES = re.compile(r"\\\\[wWdDsSbB]")
+"""In a schema's text: classes of characters that are those of ASCII in ECMA-262, and of Unicode in Python."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,8 @@ def judge(text: bytes, schema: Any) -> str | None:
     except jsonschema.ValidationError as fault:
         if fault.validator == "format" and str(fault.instance).startswith("0000"):
             return "?a date that Python does not have"
+        if not text.isascii() and _CLASSES.search(json.dumps(schema)):
+            return "?classes of characters that Python's patterns have larger than those of ECMA-262"
         return f"not valid: {fault.message[:150]} at {fault.json_path}"
     except Exception as fault:  # the validator itself, e.g. for patterns that Python cannot read
         return f"?{type(fault).__name__}: {str(fault)[:100]}"
