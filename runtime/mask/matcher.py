@@ -198,6 +198,8 @@ def _fill_each(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | N
     """The same row by row."""
     if len(rows if at is None else at) != len(matchers):
         raise ValueError(f"{len(matchers)} matchers do not fill {len(rows)} rows")
+    if at is not None and len(at) and not 0 <= int(at.min()) <= int(at.max()) < len(rows):
+        raise ValueError(f"a row is outside of the {len(rows)} rows")
     found = []
     for matcher, row in zip(matchers, rows if at is None else map(rows.__getitem__, at), strict=True):
         store, config = matcher._store, matcher._config
