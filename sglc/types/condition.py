@@ -164,14 +164,21 @@ def bind(condition: Condition, values: Sequence[Any]) -> Condition:
     """The condition with the values of the run put in."""
 
     def put(atom: Condition) -> Condition:
-        found = {}
+        found: dict[str, Any] = {}
         for name in OPERANDS:
             operand = getattr(atom, name, None)
             if isinstance(operand, Given):
                 found[name] = Known(frozen_value(values[operand.number]))
-        return replace(atom, **found) if found else atom
+        return _with(atom, **found) if found else atom
 
     return changed(condition, put)
+
+
+def _with(atom: Condition, **parts: Any) -> Condition:
+    """An atom with other parts; which it has depends on its class."""
+    whole: Any = atom
+    changed_atom: Condition = replace(whole, **parts)
+    return changed_atom
 
 
 class Listed(tuple[Any, ...]):
@@ -202,7 +209,7 @@ def below(condition: Condition, name: str) -> Condition:
         if found is None:
             return atom
         assert found.path[0] == name
-        return replace(atom, subject=replace(found, path=found.path[1:]))  # type: ignore[call-arg]
+        return _with(atom, subject=replace(found, path=found.path[1:]))
 
     return changed(condition, put)
 
@@ -307,11 +314,11 @@ def show_condition(condition: Condition, within: str = "") -> str:
         case Not(part=part):
             return f"not {show_condition(part, 'not')}"
         case All(parts=parts):
-            text = " and ".join(show_condition(part, "and") for part in parts)
-            return f"({text})" if within == "not" else text
+            shown = " and ".join(show_condition(part, "and") for part in parts)
+            return f"({shown})" if within == "not" else shown
         case Either(parts=parts):
-            text = " or ".join(show_condition(part, "or") for part in parts)
-            return f"({text})" if within in ("not", "and") else text
+            shown = " or ".join(show_condition(part, "or") for part in parts)
+            return f"({shown})" if within in ("not", "and") else shown
         case Flag(value=flag):
             return _shown(flag)
     about = subject(condition)
