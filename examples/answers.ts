@@ -5,8 +5,11 @@ interface Reply {
   kind: "reply";
   mood: Mood;
   /** a greeting and one sentence */
-  lines: [string, string];
+  lines: [Line, Line];
 }
+
+/** @maxLength 80 */
+type Line = string;
 
 interface Handover {
   kind: "handover";

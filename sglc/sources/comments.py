@@ -26,14 +26,14 @@ class Comments:
     def of(self, start: int, end: int) -> str:
         """What is said of the part of the text from `start` to `end`.
 
-        That are the comments right before it on lines of their own, and the one behind it on its last line.
+        That are the comments right before it, and the one behind it that ends its last line.
         """
         said = self._before(start)
         behind = self._behind(end)
         return " ".join(part for part in (*said, behind) if part)
 
     def _before(self, start: int) -> list[str]:
-        """From the nearest one up, as long as nothing but line ends and indentation is between them."""
+        """From the nearest one up: on the same line, then those that have lines of their own."""
         found: list[str] = []
         at = bisect_left(self.starts, start) - 1
         while at >= 0:
@@ -41,7 +41,7 @@ class Comments:
             between = self.text[comment.end : start]
             line = self.text.rfind("\n", 0, comment.start) + 1
             alone = not self.text[line : comment.start].strip()
-            if between.strip() or between.count("\n") > 1 or not alone:
+            if between.strip() or between.count("\n") > 1 or not (alone or "\n" not in between):
                 break
             found.append(comment.text)
             start = comment.start
@@ -55,4 +55,8 @@ class Comments:
             return ""
         comment = self.comments[at]
         between = self.text[end : comment.start]
-        return comment.text if "\n" not in between and not between.strip(" \t,;") else ""
+        line_end = self.text.find("\n", comment.end)
+        rest = self.text[comment.end :] if line_end < 0 else self.text[comment.end : line_end]
+        if "\n" in between or between.strip(" \t,;") or rest.strip(" \t\r,;)}"):
+            return ""
+        return comment.text

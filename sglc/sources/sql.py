@@ -285,7 +285,8 @@ def _node(part: Part) -> Node:
 
 
 def _written(node: Node) -> Written:
-    words, behind = [], []
+    words: list[str] = []
+    behind: list[str] = []
     arguments: list[str | int] = []
     seen = False
     for part in node.parts:

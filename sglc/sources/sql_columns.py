@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from math import inf, lcm, nextafter
+from math import lcm
 
 from sglc.automata.emptiness import is_empty
-from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES
 from sglc.automata.regex import RegexError
 from sglc.lalr.parse import Node
+from sglc.sources.bounds import beyond
 from sglc.sources.constants import is_same, one_of_constants
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_checks import Bound, Limits, Value
@@ -125,17 +125,7 @@ def _fractions(type: Dec | Float, limits: Limits) -> Dec | Float:
 
 def _inside(type: Dec | Float, bound: Bound, way: int) -> Decimal:
     """The nearest number that a bound allows."""
-    number = bound.number
-    if not bound.strict:
-        return number
-    rounding = ROUND_CEILING if way > 0 else ROUND_FLOOR
-    if isinstance(type, Dec):
-        step = type.multiple_of or Decimal(1).scaleb(-DECIMAL_PLACES)
-        multiple = (number / step).to_integral_value(rounding) * step
-        return multiple + way * step if multiple == number else multiple
-    # Texts are read as binary numbers: the next of these, in the digits that are written.
-    beyond = Decimal(nextafter(float(number), way * inf))
-    return beyond.quantize(Decimal(1).scaleb(-FLOAT_PLACES), rounding)
+    return beyond(type, bound.number, way) if bound.strict else bound.number
 
 
 def _without(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:

@@ -19,6 +19,10 @@ _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 DATE = AliasType("date", Str(patterns=(_DAY,)), "a day such as 2024-02-29")
+TIME = AliasType("time", Str(patterns=(_TIME,)), "a time such as 07:30:00")
+TIMESTAMPTZ = AliasType(
+    "timestamptz", Str(patterns=(f"({_DAY})T{_TIME}{_ZONE}",)), "a moment such as 2024-02-29T07:30:00Z"
+)
 UUID = AliasType("uuid", Str(patterns=(_UUID,)), "a UUID in small letters")
 
 MAX_PRECISION = 60

@@ -9,8 +9,19 @@ from sglc.lalr.parse import Node, Part, Token
 from sglc.sources.comments import Comments
 from sglc.sources.fault import SourceFault
 from sglc.sources.typescript_nodes import is_node, only, reference_of
+from sglc.sources.typescript_tags import bounded, without_tags
 from sglc.sources.typescript_tokens import string_of
-from sglc.types.type import AliasType, Constant, DeclaredType, FieldType, MapOf, RecordType, Str, Type
+from sglc.types.type import (
+    AliasType,
+    Constant,
+    DeclaredType,
+    FieldType,
+    MapOf,
+    Optional,
+    RecordType,
+    Str,
+    Type,
+)
 
 SHAPED = {"Partial": 1, "Required": 1, "Readonly": 1, "Pick": 2, "Omit": 2}
 """Types that are made of the properties of another, with their numbers of arguments."""
@@ -201,14 +212,20 @@ class Objects:
     def field(self, name: str, body: Node, path: str, question: bool, part: Node) -> FieldType:
         end = part.parts[-1]
         assert isinstance(end, Node)
-        doc = self.comments.of(part.start, max(body.end, end.end))
+        doc = self.comments.of(part.start, end.end if end.start < end.end else body.end)
         declared = self.by_name(body)
-        if declared is not None:
+        said = without_tags(doc)
+        if declared is not None and said == doc:
             return FieldType(name, declared, optional=question, doc=doc)
         arms, undefined = self.arms(body, path)
         if not arms:
             raise SourceFault(body.start, body.end, "nothing can be written here")
-        return FieldType(name, self.union(arms, body), optional=question or undefined, doc=doc)
+        type = self.union(arms, body)
+        if said != doc:
+            inner = type.item if isinstance(type, Optional) else type
+            plain = bounded(self.plain(inner), doc, body)
+            type = Optional(plain) if isinstance(type, Optional) else plain
+        return FieldType(name, type, optional=question or undefined, doc=said)
 
     def map_of(self, node: Node, path: str) -> Type | None:
         """The map that an object with an index alone, or a `Record` of texts, is; None for others."""

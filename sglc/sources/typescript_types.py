@@ -11,6 +11,7 @@ from sglc.sources.constants import is_same, one_of_constants
 from sglc.sources.fault import SourceFault
 from sglc.sources.typescript_nodes import is_node, only, reference_of, value_of
 from sglc.sources.typescript_objects import SHAPED, Objects
+from sglc.sources.typescript_tags import bounded, without_tags
 from sglc.sources.typescript_tokens import string_of
 from sglc.types.type import (
     AliasType,
@@ -90,14 +91,16 @@ class Declarations(Objects):
         extends = any(is_node(part, "references") for part in node.parts)
         self.open.append(name)
         mapped = None if extends else self.map_of(body, name)
+        doc = self.docs[name]
+        said = without_tags(doc)
         if mapped is not None:
-            self.types[name] = AliasType(name, mapped, self.docs[name])
+            self.types[name] = AliasType(name, bounded(mapped, doc, node), said)
         elif node.kind == "interface" or self.is_shape(body):
             # The place in the table comes first: the fields may lead back here.
-            self.types[name] = RecordType(name, (), self.docs[name])
-            self.types[name] = RecordType(name, self.shape_named(name, node), self.docs[name])
+            self.types[name] = RecordType(name, (), doc)
+            self.types[name] = RecordType(name, self.shape_named(name, node), doc)
         else:
-            self.types[name] = AliasType(name, self.type(body, f"{name}.item"), self.docs[name])
+            self.types[name] = AliasType(name, bounded(self.type(body, f"{name}.item"), doc, node), said)
         self.open.remove(name)
 
     def named(self, token: Token) -> Type:
