@@ -12,7 +12,7 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, REPEAT, SEQUENCE, Graph, bounds
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis
 
 ALL = -1
@@ -37,6 +37,7 @@ class Contexts:
             raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
         self.barred = list(self.classes)
         self.relations: list[tuple[int, ...]] = [(0,) * len(self.classes)] * len(graph.kind)
+        self._identity = tuple(1 << before for before in range(len(self.barred)))
         self._firsts: dict[int, Ranges] = {}
         self._skip_ends: dict[int, int] = {}
         self._available: dict[tuple[int, Ranges], bool] = {}
@@ -93,30 +94,39 @@ class Contexts:
     # Relations
 
     def _fixpoint(self, nodes: list[int]) -> None:
+        """Least relations, from below; an arm that changes is added to its choice, which is not made anew."""
         graph = self.graph
         above: dict[int, list[int]] = {}
         for node in nodes:
             for inner in graph.below[node]:
                 above.setdefault(inner, []).append(node)
-        waiting = nodes[::-1]
-        queued = set(waiting)
-        while waiting:
-            node = waiting.pop()
-            queued.discard(node)
-            found = self._relation(node)
-            if found != self.relations[node]:
-                self.relations[node] = found
-                for outer in above.get(node, ()):
-                    if outer not in queued:
-                        queued.add(outer)
-                        waiting.append(outer)
+        rank = {node: number for number, node in enumerate(_bottom_up(graph))}
+        stale = set(nodes)
+        while stale:
+            for node in sorted(stale, key=rank.__getitem__):
+                if node not in stale:
+                    continue
+                stale.discard(node)
+                changed = [(node, self._relation(node))]
+                while changed:
+                    inner, found = changed.pop()
+                    if found == self.relations[inner]:
+                        continue
+                    self.relations[inner] = found
+                    for outer in above.get(inner, ()):
+                        if outer in stale:
+                            continue
+                        if graph.kind[outer] in (CHOICE, RULE):
+                            changed.append((outer, _joined(self.relations[outer], found)))
+                        else:
+                            stale.add(outer)
 
     def _relation(self, node: int) -> tuple[int, ...]:
         graph = self.graph
         kind, below = graph.kind[node], graph.below[node]
         if kind == LEAF:
             return self._leaf(node)
-        identity = tuple(1 << before for before in range(len(self.barred)))
+        identity = self._identity
         if kind == SEQUENCE:
             found = identity
             for item in below:
@@ -125,8 +135,8 @@ class Contexts:
         if kind == REPEAT:
             return self._repeated(self.relations[below[0]], *bounds(graph.about[node]), identity)
         if kind == CHOICE:
-            rows = [self.relations[arm] for arm in below]
-            return tuple(_any(ends) for ends in zip(*rows, strict=True)) if rows else (0,) * len(identity)
+            rows = {self.relations[arm] for arm in below}
+            return tuple(map(_any, zip(*rows, strict=True))) if rows else (0,) * len(identity)
         return self.relations[below[0]] if below else (0,) * len(identity)
 
     def _after(self, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
@@ -199,6 +209,28 @@ class Contexts:
                 hint="a terminal that is matched longest-first takes the beginning of the next",
             )
         return found
+
+
+def _bottom_up(graph: Graph) -> list[int]:
+    """The nodes below the start, each after those below it where there is no circle."""
+    found: list[int] = []
+    seen = {graph.start}
+    stack = [(graph.start, iter(graph.below[graph.start]))]
+    while stack:
+        node, following = stack[-1]
+        for inner in following:
+            if inner not in seen:
+                seen.add(inner)
+                stack.append((inner, iter(graph.below[inner])))
+                break
+        else:
+            stack.pop()
+            found.append(node)
+    return found
+
+
+def _joined(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([a | b for a, b in zip(one, other, strict=True)])
 
 
 def _any(ends: tuple[int, ...]) -> int:

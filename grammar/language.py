@@ -24,6 +24,7 @@ from sglc.grammar.model import Grammar
 from sglc.grammar.parsing import Parser
 from sglc.grammar.regular import alternation
 from sglc.grammar.regular_parts import Regular
+from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
 Lexing = OneOf["dynamic", "longest"]
@@ -72,9 +73,6 @@ def parser_of(grammar: Grammar, options: GrammarOptions) -> Parser:
     lexis = _lexis(graph, grammar, tokens, rivals)
     graph.start = graph.root
     return Parser(graph, lexis)
-
-
-Rivals = dict[int, list[Token]]
 
 
 def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Rivals | None]:

@@ -35,6 +35,7 @@ from sglc.grammar.model import Grammar
 from sglc.grammar.parser_states import TooManyStates, tried_together
 from sglc.grammar.patterns import Automaton, accepts
 from sglc.grammar.regular import alternation, tables
+from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
 MAX_STATES = 20_000
@@ -65,7 +66,7 @@ def dynamic_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
     return replace(_relevant(graph, nodes, parts, _skipped(grammar, tokens, {})), whole=True)
 
 
-def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: dict[int, list[Token]]) -> Lexis:
+def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals) -> Lexis:
     """Terminals as a lexer tells them from each other."""
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
@@ -79,7 +80,7 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: dict[i
             # A lexer drops what is ignored before the parser could ask for it.
             known[token.index] = ()
         elif token.index not in known:
-            known[token.index] = _Contest(token, rivals[token.index], ignored).parts(patterns)
+            known[token.index] = _Contest(token, rivals.of(token), ignored).parts(patterns)
         parts[node] = known[token.index]
     everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
     matched = {token.index: _Contest(token, everything, ignored).parts() for token in ignored}
@@ -240,27 +241,21 @@ class _Skip:
 # --- a terminal among others ----------------------------------------------------------------------------
 
 
-def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> dict[int, list[Token]]:
-    """By terminal: those that may be tried where it is read; of a graph in which nothing is left out yet."""
+def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
+    """By terminal those that may be tried where it is read; of a graph in which nothing is left out yet."""
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     everything = list({token.index: token for token in token_of.values()}.values())
     if len(everything) > _MANY_TOKENS:
-        return {token.index: [*everything, *ignored] for token in everything}
+        return Rivals(everything, ignored, None)
     place = {token.index: number for number, token in enumerate(everything)}
     numbers = {node: place[token.index] for node, token in token_of.items()}
     try:
         together = tried_together(graph, nodes, numbers, len(everything))
     except TooManyStates:
         together = _after_the_same(graph, nodes, numbers, len(everything))
-    return {
-        token.index: [
-            *(other for number, other in enumerate(everything) if together[place[token.index]] >> number & 1),
-            *ignored,
-        ]
-        for token in everything
-    }  # fmt: skip
+    return Rivals(everything, ignored, together)
 
 
 def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from sglc.automata import charset
+from sglc.automata.charset import Ranges
 from sglc.automata.dfa import NONE, literal, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
@@ -83,6 +85,12 @@ class Token:
         """All its texts, whatever may follow them."""
         parts = self.automaton
         return parts[0][0] if len(parts) == 1 else alternation([dfa for dfa, _ in parts])
+
+    @cached_property
+    def first(self) -> Ranges:
+        """The characters that its texts begin with."""
+        edges = self.whole.edges
+        return charset.ranges((low, high) for low, high, _ in edges[0]) if edges else ()
 
     @cached_property
     def found(self) -> tuple[CharDfa, CharDfa]:

@@ -1,0 +1,67 @@
+"""The terminals that a lexer might take for another one.
+
+Of plain texts only those matter that are the beginning of each other: they are looked up, so that a thousand
+keywords are no million pairs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from sglc.automata import charset
+from sglc.grammar.terminals import Token
+
+
+class Rivals:
+    """`of` a terminal: those that may be tried where it is read, and can match there.
+
+    `together` has, by the place of a terminal in `tokens`, the bit set of those that are tried with it; None:
+    all are.
+    """
+
+    def __init__(self, tokens: list[Token], ignored: list[Token], together: list[int] | None) -> None:
+        self.tokens = tokens
+        self.ignored = ignored
+        self.together = together
+        self.place = {token.index: number for number, token in enumerate(tokens)}
+        self.texts: dict[str, list[Token]] = {}
+        self.others: list[Token] = []
+        for token in tokens:
+            if _is_plain(token):
+                self.texts.setdefault(token.value.lower(), []).append(token)
+            else:
+                self.others.append(token)
+        self.sorted = sorted(self.texts)
+        self._by_first: dict[str, list[Token]] = {}
+
+    def of(self, token: Token) -> list[Token]:
+        found = self._near(token) if _is_plain(token) else self.tokens
+        if self.together is not None:
+            mask = self.together[self.place[token.index]]
+            found = [other for other in found if mask >> self.place[other.index] & 1]
+        return [*found, *self.ignored]
+
+    def _near(self, token: Token) -> list[Token]:
+        text = token.value.lower()
+        found = [other for begun in self._related(text) for other in self.texts[begun]]
+        first = text[:1]
+        if first not in self._by_first:
+            points = charset.ignoring_case(((ord(first), ord(first)),))
+            self._by_first[first] = [other for other in self.others if charset.meet(other.first, points)]
+        return found + self._by_first[first]
+
+    def _related(self, text: str) -> Iterator[str]:
+        """The texts that begin with this one, itself included, and those that it begins with."""
+        at = bisect_left(self.sorted, text)
+        while at < len(self.sorted) and self.sorted[at].startswith(text):
+            yield self.sorted[at]
+            at += 1
+        for size in range(1, len(text)):
+            if text[:size] in self.texts:
+                yield text[:size]
+
+
+def _is_plain(token: Token) -> bool:
+    """Whether it is a text whose letters have no more than two forms."""
+    return token.is_text and token.value.isascii() and bool(token.value)
