@@ -84,7 +84,7 @@ class SubtreeWalk:
         scratch = (self._stack, self._counts, self._cursor, self._exits, self._ends)
         self._scratch = tuple([address(array) for array in scratch])
         self.roots = _roots(trie)
-        self._begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
+        self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
 
     def rows(
         self, entries: np.ndarray, base: int, mask: np.ndarray,
@@ -149,10 +149,6 @@ class SubtreeWalk:
                 found = int(cursor[2])
                 return self._exits[:found].copy(), self._ends[:found].copy(), int(cursor[4])
             fill(missing)
-
-    def begin(self, data: bytes, mask: np.ndarray) -> np.ndarray:
-        """`literal` from the beginnings of all tokens."""
-        return self.literal(self._begins[data[0]], data, mask)
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `walks.walk_literal`: returns the exits."""

@@ -52,6 +52,13 @@ class KeyLeaf(LeafTable):
         found = self.table.after(local, byte)
         return NO_MOVE if found is None else self.number(found)
 
+    def run(self, state: int, text: str) -> int | None:
+        local = self.places[state]
+        if local < 0:
+            return None
+        found = self.table.read(local, text)
+        return NO_MOVE if found is None else self.number(found)
+
     def describe(self, state: int) -> tuple[int, int, int]:
         local = self.places[state]
         if local < 0:

@@ -116,6 +116,26 @@ class KeyTable(ByteMoves):
             return None
         return self._state((node, reached))
 
+    def read(self, local: int, text: str) -> int | None:
+        """The state between characters after some characters of a state between characters."""
+        (first, last, depth), places = self._states[local]
+        node = _NO_NODE
+        if first < last:
+            whole = self.names[first][:depth] + text
+            low = bisect.bisect_left(self.names, whole, first, last)
+            high = bisect.bisect_right(self.names, whole, low, last, key=lambda name: name[: len(whole)])
+            if low < high:
+                node = (low, high, len(whole))
+        reached = tuple(
+            [
+                -1 if place < 0 or (target := dfa_walk(dfa, text, place)) is None else target
+                for dfa, place in zip(self.families, places, strict=True)
+            ]
+        )
+        if node == _NO_NODE and all(place < 0 for place in reached):
+            return None
+        return self._state((node, reached))
+
     def _with_next(self, first: int, last: int, depth: int, point: int) -> tuple[int, int]:
         """The part of some names, which are equal up to `depth` and longer, that go on with a character."""
         names = self.names

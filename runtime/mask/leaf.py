@@ -7,14 +7,17 @@ where a token leaves the leaf, the walk reports the node, and what follows takes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.dfa import step as dfa_step
+from sglc.automata.dfa import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
@@ -25,8 +28,12 @@ _FEW = 4
 """Classes of fewer characters are walked."""
 _MANY = 500
 """Automata of more states are not searched for a class that all of them have."""
-_PLAIN = frozenset(range(0x20, 0x80)) - {0x22, 0x5C}
+_QUOTE = 0x22
+_PLAIN = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
 """Bytes that are characters wherever they stand in a JSON string."""
+PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
+"""Bytes that are characters, and not quotes, in any encoding."""
+PLAIN = np.array([byte in _PLAIN and byte < 0x7F for byte in range(256)])
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
@@ -200,6 +207,8 @@ class LeafTable:
 
     def step(self, state: int, byte: int) -> int:
         """The state after a byte, or NO_MOVE."""
+        if byte == _QUOTE and self.encoding != "raw" and self.describe(state)[0] & BOUNDARY:
+            return NO_MOVE
         known = self._lists.get(state)
         if known is None and (byte in _PLAIN if self.encoding != "raw" else byte < 0x80):
             found = self.plain_step(state, byte)
@@ -209,6 +218,10 @@ class LeafTable:
 
     def plain_step(self, state: int, byte: int) -> int | None:
         """The same for a byte that is a character, where that is cheaper than the row; else None."""
+        return None
+
+    def run(self, state: int, text: str) -> int | None:
+        """The state after characters of `PLAIN_RUN`, or NO_MOVE; None where that has to be found by steps."""
         return None
 
     def walk(
@@ -346,6 +359,13 @@ class TextLeaf(LeafTable):
         found = dfa_step(self.table.dfa, local, byte)
         return NO_MOVE if found is None else self.number(found)
 
+    def run(self, state: int, text: str) -> int | None:
+        local = self.places[state]
+        if local >= self.table.boundary:
+            return None
+        found = dfa_walk(self.table.dfa, text, local)
+        return NO_MOVE if found is None else self.number(found)
+
     def _everywhere(self, local: int) -> Still | None:
         """Characters with which every state that can be reached can go on."""
         if local not in self._onward:
@@ -442,6 +462,7 @@ def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
     return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
+@lru_cache(maxsize=512)
 def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
     """A class of characters as bytes; None if there are too few to be of use."""
     if sum(high - low + 1 for low, high in characters) < _FEW:

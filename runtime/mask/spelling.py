@@ -129,7 +129,9 @@ class ByteMoves:
 
 def read(data: bytes, encoding: Encoding) -> str:
     """The text that is spelled by whole characters."""
-    return data.decode() if encoding == "raw" else json.loads(b'"' + data + b'"')
+    if encoding == "raw" or b"\\" not in data:
+        return data.decode()
+    return json.loads(b'"' + data + b'"')
 
 
 def begins(char: str, data: bytes, encoding: Encoding) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.kernels.walks import BOUNDARY, ENDS
-from sglc.runtime.mask.leaf import LeafPlace
+from sglc.runtime.mask.leaf import PLAIN, PLAIN_RUN, LeafPlace
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.machine import Machine, Node
@@ -141,14 +141,28 @@ def _read_leaf(
     taken = 0
     table.meet()
     flags = table.flags
-    for position in range(at, len(data)):
+    size = len(data)
+    runs = table.encoding != "raw"
+    position = at
+    while position < size:
         byte = data[position]
         if (position > at or table.eager) and flags[local] & ENDS and taken >= least:
             if follow is None:
                 follow = group.follow(machine)
             if follow[byte] and not (barred is not None and barred(data[at:position])):
                 left.append((group.leave(machine, table.label(local), data[at:position]), position))
-        local = table.step(local, byte)
+        after = None
+        if runs and (plain := PLAIN_RUN.match(data, position)) is not None:
+            if follow is None:
+                follow = group.follow(machine)
+            runs = not (follow & PLAIN).any()
+            after = table.run(local, plain.group().decode()) if runs else None
+        if after is not None and plain is not None:
+            local, position = after, plain.end()
+            taken += plain.end() - plain.start() - 1
+        else:
+            local = table.step(local, byte)
+            position += 1
         if local < 0:
             return left
         if local >= len(flags):

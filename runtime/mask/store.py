@@ -22,7 +22,7 @@ from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
-_MOST_CLASSES = 64
+_MOST_CLASSES = 256
 _NO_ROW = np.zeros(1, np.int32)
 
 
@@ -81,6 +81,11 @@ class MaskStore:
         self._rows = RowMasks(machine, self._whole)
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
+        self._literals: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
+        """What has been found from nodes inside tokens: words of the row, their bits, exits."""
+        self._blank = np.zeros(vocabulary.words, np.int32)
+        self._class_leaves: dict[tuple[Ranges, Encoding], LeafTable] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
@@ -144,7 +149,7 @@ class MaskStore:
         pending: list[tuple[int, np.ndarray]] = []
         for group in machine.groups(config):
             if group.run:
-                exits = whole.begin(group.run, row)
+                exits = self._literal(whole.begins[group.run[0]], group.run, row)
                 if len(exits):
                     pending.append((group.behind(machine), exits))
             elif group.leaf is None:
@@ -162,7 +167,7 @@ class MaskStore:
         self, pending: list[tuple[int, np.ndarray]], root: int, row: np.ndarray, account: Account
     ) -> bool:
         """Go on with rests of tokens: (configuration before them, their nodes)."""
-        machine, whole = self.machine, self._whole
+        machine = self.machine
         lost = False
         done: set[tuple[int, bytes]] = set()
         while pending:
@@ -175,13 +180,13 @@ class MaskStore:
             account.check()
             for group in machine.groups(config):
                 if group.run:
-                    exits = whole.literal(entries, group.run, row)
+                    exits = self._literal(entries, group.run, row)
                     if len(exits):
                         pending.append((group.behind(machine), exits))
                 elif group.leaf is None:
                     lost |= self._by_rows(group, root, entries, row, account)
                 else:
-                    found = self._walk(entries, group.leaf, group.follow(machine), row, None)
+                    found = self._entered(entries, group.leaf, group.follow(machine), row)
                     pending += self._left(group, found, entries)
         return lost
 
@@ -257,19 +262,72 @@ class MaskStore:
             place = replace(place, least=least, most=most)
         return self._known_walk(place, first, quiet), inside
 
-    def _class(self, characters: Ranges, encoding: Encoding, first: np.ndarray | None) -> LeafMask:
+    def _literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
+        """A walk of fixed bytes from some nodes, into `row`, remembered; the exits."""
+        key = (data, entries.tobytes())
+        found = self._literals.get(key)
+        if found is None:
+            exits = self._whole.literal(entries, data, self._blank)
+            found = (*self._set_words(), exits)
+            if len(self._literals) > self._most_masks:
+                self._literals.clear()
+            self._literals[key] = found
+        words, bits, exits = found
+        if len(words):
+            row[words] |= bits
+        return exits
+
+    def _set_words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The words of the blank row that a walk has set, and their bits; it is blank again."""
+        words = np.flatnonzero(self._blank)
+        bits = self._blank[words]
+        self._blank[words] = 0
+        return words, bits
+
+    def _entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
+        """A walk from some nodes, into `row`, remembered."""
+        table = place.table
+        names = table.names(place)
+        if names is not None:
+            still = table.still(place, self.vocabulary.columns.longest)
+            if still is not None and still.uniform is not None and not (first & still.bytes).any():
+                found = self._named(names, still.uniform, table, first, entries)
+                row |= found.row
+                return found
+        key = (*place.key(), first.tobytes(), entries.tobytes())
+        walked = self._walks.get(key)
+        if walked is None:
+            found = self._walk(entries, place, first, self._blank, None)
+            walked = (*self._set_words(), found)
+            if len(self._walks) > self._most_masks:
+                self._walks.clear()
+            self._walks[key] = walked
+        words, bits, found = walked
+        if len(words):
+            row[words] |= bits
+        return found
+
+    def _class(
+        self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
+        entries: np.ndarray | None = None,
+    ) -> LeafMask:  # fmt: skip
         """A walk over all words of some characters; without `first` only for its row."""
         begins = b"" if first is None else first.tobytes()
-        key = (characters, encoding, begins)
+        key = (characters, encoding, begins, None if entries is None else entries.tobytes())
         found = self.vocabulary.classes.get(key)
         if found is None:
-            words = class_leaf(characters, encoding)
+            words = self._class_leaves.get((characters, encoding))
+            if words is None:
+                if len(self._class_leaves) > _MOST_CLASSES:
+                    self._class_leaves.clear()
+                words = self._class_leaves[characters, encoding] = class_leaf(characters, encoding)
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
-            found = self._walk(self._whole.roots, LeafPlace(words, words.number(0)), follow, row, None)
+            tops = self._whole.roots if entries is None else entries
+            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, None)
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
-                at_once = self._whole.roots[first[self.vocabulary.trie.byte[self._whole.roots]]]
+                at_once = tops[first[self.vocabulary.trie.byte[tops]]]
                 exits = np.concatenate([at_once, found.exits])
                 found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=[])
             if len(self.vocabulary.classes) > _MOST_CLASSES:
@@ -277,11 +335,17 @@ class MaskStore:
             self.vocabulary.classes[key] = found
         return found
 
-    def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
-        """The exits of a leaf over all words of a class, some of which have labels of their own."""
-        found = self._class(characters, table.encoding, first)
+    def _named(
+        self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray,
+        entries: np.ndarray | None = None,
+    ) -> LeafMask:  # fmt: skip
+        """The exits of a leaf over all words of a class, some of which have labels of their own.
+
+        From all beginnings of tokens without the row, which `_class` has.
+        """
+        found = self._class(characters, table.encoding, first, entries)
         if not found.index:
-            for number, path in enumerate(self._paths(found, None)):
+            for number, path in enumerate(self._paths(found, entries)):
                 found.index.setdefault(read(path, table.encoding), []).append(number)
         key = (names.key, id(found))
         known = self._labels.get(key)
@@ -292,7 +356,8 @@ class MaskStore:
             if len(self._labels) > self._most_masks:
                 self._labels.clear()
             self._labels[key] = labels, found, table
-        return LeafMask(table, _NO_ROW, found.exits, found.ends, found.reach, found.paths, labels=labels)
+        row = _NO_ROW if entries is None else found.row
+        return LeafMask(table, row, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""
