@@ -113,19 +113,44 @@ def all_words(these: Ranges = ALL) -> CharDfa:
 
 
 def words(texts: Iterable[str]) -> CharDfa:
-    """A finite set of words, as the minimal form of their trie."""
-    nodes: list[dict[str, int]] = [{}]
-    accepting: set[int] = set()
+    """A finite set of words: their trie with equal nodes made one, from the leaves up."""
+    nodes: list[dict[int, int]] = [{}]
+    ends: set[int] = set()
     for text in texts:
         node = 0
         for char in text:
-            if char not in nodes[node]:
-                nodes[node][char] = len(nodes)
+            point = ord(char)
+            following = nodes[node].get(point)
+            if following is None:
+                following = nodes[node][point] = len(nodes)
                 nodes.append({})
-            node = nodes[node][char]
-        accepting.add(node)
-    rows = [[(((ord(char), ord(char)),), target) for char, target in node.items()] for node in nodes]
-    return build(rows, accepting)
+            node = following
+        ends.add(node)
+    if not ends:
+        return NONE
+    kind: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
+    same = list(range(len(nodes)))
+    edges_of: list[tuple[tuple[int, int], ...]] = [()] * len(nodes)
+    for node in range(len(nodes) - 1, -1, -1):  # children have higher numbers
+        row = tuple([(point, same[child]) for point, child in sorted(nodes[node].items())])
+        edges_of[node] = row
+        same[node] = kind.setdefault((node in ends, row), node)
+    number = {0: 0}
+    queue = [0]
+    edges: list[tuple[tuple[int, int, int], ...]] = []
+    for node in queue:
+        joined: list[tuple[int, int, int]] = []
+        for point, child in edges_of[node]:
+            if child not in number:
+                number[child] = len(queue)
+                queue.append(child)
+            target = number[child]
+            if joined and joined[-1][2] == target and joined[-1][1] + 1 == point:
+                joined[-1] = (joined[-1][0], point, target)
+            else:
+                joined.append((point, point, target))
+        edges.append(tuple(joined))
+    return CharDfa(tuple(edges), frozenset([number[node] for node in queue if node in ends]))
 
 
 def without(texts: Iterable[str], stops: Iterable[str] = (), alphabet: Ranges = ALL) -> CharDfa:

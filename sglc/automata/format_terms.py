@@ -24,7 +24,11 @@ from sglc.automata.unicode_properties import property_names
 @cache
 def format_language(name: str, encoding: Encoding = "raw") -> Language | None:
     """The texts of a format as they are written in an encoding; None for a name that is not here."""
-    return _regex(encoding) if name == "regex" else None
+    return _regex(encoding) if name in GRAMMARS else None
+
+
+GRAMMARS = frozenset({"regex"})
+"""Names of formats that are here."""
 
 
 _HEX = "[0-9A-Fa-f]"

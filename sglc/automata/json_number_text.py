@@ -13,7 +13,7 @@ Which spellings there are, for every set alike, and of these exactly the ones wh
   negative exponent follows a zero;
 * where there are other steps than those of powers of ten, or steps and bounds, only those with an exponent
   that `json.dumps` writes with one too, from 1e16 and below 1e-4, with one digit before the point; none at
-  all if the steps have more than 4 classes of digit strings (2, 4, 5, 8, 10 and 25 times powers of ten have few);
+  all if the steps have more than 4 classes of digit strings (2, 4, 5, 8, 25 and their tenfolds have few);
 * all JSON numbers with exponents of at most three digits, where `any` spelling meets a set of all numbers.
 """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa as automata
-from sglc.automata.format_terms import format_language
+from sglc.automata.format_terms import GRAMMARS
 from sglc.automata.formats import format_text
 from sglc.automata.json_number import NumberError, NumberSet
 from sglc.automata.regex import RegexError, compile_regex
@@ -60,9 +60,16 @@ class Scalars:
             g.STRING, strings.EVERY, strings.meet, strings.join, strings.complement, self._strings
         )
         self._known: dict[tuple[int, int], Any] = {}
+        self._sets: dict[tuple[int, Literals], Any] = {}
 
     def of(self, kind: Kind, these: Literals) -> Any:
         """The values that satisfy all literals."""
+        key = (kind.bit, these)
+        if key not in self._sets:
+            self._sets[key] = self._of(kind, these)
+        return self._sets[key]
+
+    def _of(self, kind: Kind, these: Literals) -> Any:
         found = kind.every
         for literal in sorted(these):
             if literal == 1:
@@ -237,6 +244,6 @@ def format_strings(name: str, path: str) -> strings.Strings | None:
     found = format_text(name)
     if found is not None:
         return (strings.StringSet(dfa=found.dfa, high=found.max_chars),)
-    if format_language(name) is not None:
+    if name in GRAMMARS:
         return (strings.StringSet(format=name),)
     raise UnsupportedSchema("format", path, f"there is no automaton of the format {name!r}")

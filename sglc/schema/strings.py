@@ -267,67 +267,13 @@ def without(dfa: CharDfa, other: CharDfa) -> CharDfa:
 @lru_cache(maxsize=1024)
 def but(words: frozenset[str]) -> CharDfa:
     """The automaton of all strings but these words."""
-    return _of_trie(words, True) if words else automata.all_words()
+    return automata.complement(automaton_of(words))
 
 
 @lru_cache(maxsize=1024)
 def automaton_of(words: frozenset[str]) -> CharDfa:
     """The automaton of these words."""
-    return _of_trie(words, False) if words else automata.NONE
-
-
-def _of_trie(words: frozenset[str], others: bool) -> CharDfa:
-    """The canonical automaton of the words or, with a way out of their trie at every character, of all
-    others; made directly, for enumerations may be long."""
-    nodes: list[dict[int, int]] = [{}]
-    ends: set[int] = set()
-    for word in sorted(words):
-        node = 0
-        for char in word:
-            point = ord(char)
-            following = nodes[node].get(point)
-            if following is None:
-                following = nodes[node][point] = len(nodes)
-                nodes.append({})
-            node = following
-        ends.add(node)
-    # Merge equal nodes from the leaves up (children have higher numbers), then number breadth first.
-    kind: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
-    same = list(range(len(nodes)))
-    for node in range(len(nodes) - 1, -1, -1):
-        nodes[node] = {point: same[child] for point, child in sorted(nodes[node].items())}
-        same[node] = kind.setdefault((node in ends, tuple(nodes[node].items())), node)
-    number = {0: 0}
-    queue = [0]
-    edges: list[tuple[tuple[int, int, int], ...]] = []
-
-    def target(node: int) -> int:
-        if node not in number:
-            number[node] = len(queue)
-            queue.append(node)
-        return number[node]
-
-    for node in queue:
-        row: list[tuple[int, int, int]] = []
-        start = 0
-        for point, child in [*nodes[node].items(), (_BEYOND, _OUT)] if node != _OUT else [(_BEYOND, _OUT)]:
-            if others and start < point:
-                for low, high in ((start, min(point - 1, 0xD7FF)), (max(start, 0xE000), point - 1)):
-                    if low <= high:
-                        row.append((low, high, target(_OUT)))
-            if point < _BEYOND:
-                to = target(child)
-                if row and row[-1][1] == point - 1 and row[-1][2] == to:
-                    row[-1] = (row[-1][0], point, to)
-                else:
-                    row.append((point, point, to))
-            start = point + 1
-        edges.append(tuple(row))
-    return CharDfa(tuple(edges), frozenset(number[node] for node in queue if (node in ends) != others))
-
-
-_OUT = -1
-_BEYOND = 0x110000
+    return automata.words(words)
 
 
 def minus_words(dfa: CharDfa | None, words: frozenset[str]) -> CharDfa:
