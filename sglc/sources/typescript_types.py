@@ -217,7 +217,7 @@ class Declarations(Objects):
             case "readonly":
                 return self.type(node.parts[0], path)
             case "tuple":
-                return self.tuple(node, path)
+                return self.tuple_of(node, path)
             case "keyof":
                 names = [field.name for field in self.shape(node.parts[0], path)]
                 return one_of_constants(names, node.start, node.end)
@@ -247,7 +247,7 @@ class Declarations(Objects):
         self.types[name] = RecordType(name, fields)
         return Named(name)
 
-    def tuple(self, node: Node, path: str) -> Type:
+    def tuple_of(self, node: Node, path: str) -> Type:
         items: list[Type] = []
         rest: Type | None = None
         for part in node.parts:

@@ -99,7 +99,7 @@ class TypeNodes(Expressions):
     def _type_source(
         self, kind: str, name: ast.Name | ast.String | None, source: ast.String, start: int, end: int
     ) -> ast.TypeSource:
-        wanted = self.plain(name, "a name") if isinstance(name, ast.String) else name and name.text
+        wanted = self.plain(name, "a name") if isinstance(name, ast.String) else name.text if name else None
         text = self.plain(source, "the source of a type")
         return ast.TypeSource(kind, wanted, text, source.span, self.span(start, end))
 
