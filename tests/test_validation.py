@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sglc.driver import compile_source
 from sglc.runtime import validation
 from sglc.runtime.barring import LeftTokens, beginnings
 from sglc.runtime.conversation import Conversation, Encoder
@@ -22,8 +23,11 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.session import Session
 from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
 from sglc.runtime.vm.fuzz import random_good_word
+from sglc.runtime.vm.trace import Event
+from sglc.source import Source
 from sglc.types.language import language
 from sglc.types.type import Int, Str, Type
 from small_models import FickleModel, small_tokenizer
@@ -263,6 +267,33 @@ def test_numbers_are_judged_by_their_text() -> None:
     for seed in range(10):
         found = Bench(judge, seed).fill(Int(1, 9999)).text
         assert len(found) == 3 and not set(found) & set("70")
+
+
+def test_runs_of_a_session_and_streams() -> None:
+    program = compile_source(
+        Source(
+            "p.sgl",
+            "pure fn rising(prefix: str) -> alive | dead | final:\n"
+            "    for i in 1..len(prefix):\n"
+            "        if prefix[i] <= prefix[i - 1]: return dead\n"
+            "    return final if len(prefix) > 2 else alive\n"
+            "fn f(begin: str, most: int) -> str:\n    user: | q\n"
+            "    assistant: | ?{w: str max 9 chars matching /[a-e]*/ "
+            "where rising(w) and w.starts_with(begin) and len(w) <= most}\n    return w\n",
+        )
+    ).program
+    assert program is not None
+    engine = Engine(FickleModel(3))
+    session = Session(program, engine)
+    for begin, most in (("a", 4), ("b", 3), ("a", 3), ("ab", 9)):
+        events: list[Event] = []
+        result = asyncio.run(session.run("f", {"begin": begin, "most": most}, on_event=events.append))
+        word = result.value
+        assert word.startswith(begin) and 3 <= len(word) <= most and list(word) == sorted(set(word))
+        # What was streamed is never taken back.
+        assert "".join(e.text for e in events if e.kind in ("forced", "generated")) == word
+        assert {e.kind for e in events} >= {"pruned", "token", "hole_end"}
+    engine.close()
 
 
 # -- what is left of a mask ----------------------------------------------------------------------------

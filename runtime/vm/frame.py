@@ -44,6 +44,17 @@ class Handler:
     mark: Transcript | None
 
 
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Where a condition had failed before its hole was drawn again, with the value that was rejected."""
+
+    resume: int
+    slots: list[Any]
+    stack: list[Any]
+    texts: dict[int, str]
+    mark: Transcript | None
+
+
 @dataclass(slots=True)
 class Snapshot:
     """What a retry goes back to, and what its earlier attempts left behind."""
@@ -57,6 +68,8 @@ class Snapshot:
     excluded: set[bytes] = field(default_factory=set)
     repairs: list[tuple[str, str]] = field(default_factory=list)
     """Rejected texts with the reasons, oldest first."""
+    failed: Failed | None = None
+    """Of the retry that was made last among those of its hole."""
 
 
 @dataclass(slots=True)
@@ -72,6 +85,8 @@ class Frame:
     stack: list[Any] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
+    """Snapshots that are taken anew because another retry of their hole went back further."""
     caught: SglError | None = None
     """The error caught last; an arm keeps it in a slot if it needs it later."""
     holes: dict[str, Any] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.fuzz import random_good_word, random_word
 from sglc.runtime.vm.given import Bound
+from sglc.runtime.vm.retries import earlier_values, give_up
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
 from sglc.types.decode import DecodeError, decode
@@ -161,21 +162,6 @@ def _budget(frame: Frame, most: int | None) -> Budget | None:
     return tightest
 
 
-def _retries(frame: Frame, index: int) -> tuple[frozenset[bytes], list[tuple[str, str]], int]:
-    """Texts that a hole must not repeat, turns of repair to show, and the number of the attempt."""
-    if not frame.snapshots:
-        return frozenset(), [], 0
-    excluded: set[bytes] = set()
-    repairs: list[tuple[str, str]] = []
-    attempt = 0
-    for number, snapshot in frame.snapshots.items():
-        if frame.code.retries[number].hole == index:
-            excluded |= snapshot.excluded
-            repairs += snapshot.repairs
-            attempt += snapshot.used
-    return frozenset(excluded), repairs, attempt
-
-
 def _request(
     machine: Strand, frame: Frame, index: int, options: _Options
 ) -> tuple[HoleRequest, dict[str, Any], Type | None]:
@@ -209,7 +195,7 @@ def _request(
             found = language(type, machine.program.table, surface="hole")
             run.prepared.languages[spec.type] = found
         described = found
-    excluded, _, attempt = _retries(frame, index)
+    excluded, _, attempt = earlier_values(frame, index)
     request = HoleRequest(
         name=spec.name,
         key=key,
@@ -254,24 +240,12 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
     verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
         machine.emit("hole_start", {"hole": spec.name, "mode": spec.mode})
-    mocked = run.mocked(spec.name)
-    if mocked is not None:
-        text = _mocked_text(machine, type, mocked[0])
-        await _accept_mock(machine, request, text, verdicts)
-        result = _simulated(machine, frame, spec, text)
-    elif run.fuzzing:
-        matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
-        if matcher.is_dead():
-            raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
-        if verdicts is None:
-            word = random_word(matcher, run.random)
-        else:
-            word = await random_good_word(matcher, run.random, verdicts, request.name)
-        result = _simulated(machine, frame, spec, word.decode())
-    elif not run.has_model:
-        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
-    else:
-        result = await _generated(machine, frame, index, request, verdicts)
+    try:
+        result = await _filled(machine, frame, index, request, type, verdicts)
+    except SglError as error:
+        if error.name == "Unsatisfiable" and request.excluded and give_up(frame, index):
+            return
+        raise
     value = _decoded(machine, spec, values, type, result.text)
     _keep(machine, frame, index, value, result)
     if run.listeners:
@@ -286,6 +260,36 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
                 "logprob": round(result.logprob, 4),
             },
         )
+
+
+async def _filled(
+    machine: Strand,
+    frame: Frame,
+    index: int,
+    request: HoleRequest,
+    type: Type | None,
+    verdicts: Verdicts | None,
+) -> HoleResult:
+    """The text of a value: of a mock, at random, or of the model."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    mocked = run.mocked(spec.name)
+    if mocked is not None:
+        text = _mocked_text(machine, type, mocked[0])
+        await _accept_mock(machine, request, text, verdicts)
+        return _simulated(machine, frame, spec, text)
+    if run.fuzzing:
+        matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
+        if matcher.is_dead():
+            raise SglError("Unsatisfiable", f"no value of hole `{spec.name}` is left to choose")
+        if verdicts is None:
+            word = random_word(matcher, run.random)
+        else:
+            word = await random_good_word(matcher, run.random, verdicts, request.name)
+        return _simulated(machine, frame, spec, word.decode())
+    if not run.has_model:
+        raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
+    return await _generated(machine, frame, index, request, verdicts)
 
 
 def _verdicts(machine: Strand, spec: HoleSpec, asked: list[Any]) -> Verdicts:
@@ -356,7 +360,7 @@ async def _generated(
     assert conversation is not None
     if run.script is not None:
         request = request.answered(run.script.answer(request.name, request.stops))
-    _, repairs, _ = _retries(frame, index)
+    _, repairs, _ = earlier_values(frame, index)
     mark = conversation.mark()
     for rejected, reason in repairs:
         conversation.restore(conversation.repaired(mark, rejected, reason))
@@ -394,12 +398,14 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
         if spec.type is None:
             raise failure(f"hole `{spec.name}` has neither a type nor options")
         candidates = finite_values(machine.program.types[spec.type], table)
-    excluded, repairs, _ = _retries(frame, index)
+    excluded, repairs, _ = earlier_values(frame, index)
     options: dict[str, Any] = {}
     for value in candidates:
         text = display(value, table)
         if text.encode() not in excluded:
             options.setdefault(text, value)
+    if not options and excluded and give_up(frame, index):
+        return
     if not options:
         raise SglError("Unsatisfiable", f"no option of `{spec.name}` is left to choose")
     if len(options) > SCORED_LIMIT:

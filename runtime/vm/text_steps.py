@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sglc.runtime.vm.frame import Frame, Snapshot, take
+from sglc.runtime.vm.frame import Frame, take
 from sglc.runtime.vm.holes import fill, select
+from sglc.runtime.vm.retries import go_back, take_snapshot
 from sglc.runtime.vm.run import CheckRecord
 from sglc.runtime.vm.seed import mix
 from sglc.runtime.vm.strand import Outcome, Strand
@@ -66,35 +67,21 @@ def do_select(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_snapshot(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    mark = frame.conversation.mark() if frame.conversation is not None else None
-    frame.snapshots[a] = Snapshot(
-        frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code.retries[a].attempts
-    )
+    take_snapshot(frame, a)
     return None
 
 
 def do_retry(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     reason = frame.stack.pop()
-    snapshot = frame.snapshots[a]
     point = frame.code.retries[a]
     text = frame.texts.get(point.hole)
-    if snapshot.left <= 0 or text is None:
+    if frame.snapshots[a].left <= 0 or text is None:
         return None
-    snapshot.left -= 1
-    snapshot.used += 1
     machine.run.statistics.retries += 1
     why = machine.show(reason) if reason is not None else "the answer does not meet a condition"
-    if point.strategy == "repair":
-        snapshot.repairs.append((text, why))
-    else:
-        snapshot.excluded.add(text.encode())
     name = machine.program.holes[point.hole].name
     machine.emit("retry", {"hole": name, "strategy": point.strategy, "rejected": text, "reason": why})
-    frame.slots[:] = snapshot.slots
-    del frame.handlers[snapshot.handlers :]
-    if snapshot.mark is not None and frame.conversation is not None:
-        frame.conversation.restore(snapshot.mark)
-    frame.pc = snapshot.resume
+    go_back(frame, a, text, why)
     return None
 
 

@@ -30,6 +30,7 @@ from sglc.runtime.mask.frozen_tables import FrozenError
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.mask.vocabulary_cache import write_atomically
 from sglc.types.language import language
+from sglc.types.narrow import narrowed_language
 
 _TEXT = BY_NAME["TEXT"].number
 _GEN = BY_NAME["GEN"].number
@@ -89,7 +90,11 @@ def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> It
         passing = any(option.startswith("given") for option in hole.options)
         if hole.type is None or hole.mode == "select" or passing:
             continue
-        value = language(program.types[hole.type], program.table, surface="hole")
+        type_ = program.types[hole.type]
+        if hole.condition is None:
+            value = language(type_, program.table, surface="hole")
+        else:
+            value = narrowed_language(type_, program.table, hole.condition)
         for prefix in (b"", *sorted(_healed(program, index, tokenizer, vocabulary))):
             for stops in _stops(hole):
                 yield hole.name, filled_language(value, stops, prefix)
