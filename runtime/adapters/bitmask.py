@@ -24,6 +24,8 @@ from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _COUNT_OF = attrgetter("count")
+_FEW = 6
+"""Below this many guides, a row is written for each; from there on, all are written together."""
 
 
 class DeadEnd(ConstraintError):
@@ -38,7 +40,7 @@ class Guide:
     are refused, and its row holds end tokens only.
     """
 
-    __slots__ = ("_ended", "_matcher", "_start", "end_ids", "vocabulary")
+    __slots__ = ("_ended", "_ends", "_matcher", "_start", "end_ids", "vocabulary")
 
     def __init__(
         self, constraint: Constraint, vocabulary: Vocabulary, end_ids: Iterable[int] | None = None
@@ -50,6 +52,11 @@ class Guide:
             raise ValueError("there must be at least one end token")
         if not all(0 <= token < vocabulary.size for token in self.end_ids):
             raise ValueError("an end token is outside of the vocabulary")
+        self._ends = tuple(
+            (token >> 5, np.uint32(1 << (token & 31)).view(np.int32), bool(vocabulary.token_bytes[token]))
+            for token in sorted(self.end_ids)
+        )
+        """Of each end token: its word, its bit, and whether it would be text as well."""
         self._start = constraint.matcher(vocabulary)
         if self._start.is_dead():
             raise ConstraintError("no text is legal under this constraint")
@@ -139,6 +146,7 @@ class Guide:
         twin = Guide.__new__(Guide)
         twin.vocabulary = self.vocabulary
         twin.end_ids = self.end_ids
+        twin._ends = self._ends
         twin._start = self._start
         twin._matcher = self._matcher.clone()
         twin._ended = self._ended
@@ -163,43 +171,60 @@ def fill(guides: Sequence[Guide], bitmask: Any, rows: Sequence[int] | None = Non
     table = _as_array(bitmask)
     if not guides:
         return
-    at = None
-    if rows is not None or len(table) != len(guides):
-        at = np.array(range(len(guides)) if rows is None else rows, np.int64)
-        if len(at) != len(guides):
-            raise ValueError(f"{len(guides)} guides do not fill {len(at)} rows")
-        if not 0 <= int(at.min()) <= int(at.max()) < len(table):
-            raise ValueError(f"a row is outside of the bitmask, which has {len(table)}")
-    vocabulary, end_ids = guides[0].vocabulary, guides[0].end_ids
-    alike = [guide for guide in guides if guide.vocabulary is vocabulary and guide.end_ids == end_ids]
-    if len(alike) < len(guides):
-        for index, guide in enumerate(guides):
-            fill([guide], table, [index if at is None else int(at[index])])
+    where = range(len(guides)) if rows is None else rows
+    if len(where) != len(guides):
+        raise ValueError(f"{len(guides)} guides do not fill {len(where)} rows")
+    if not 0 <= min(where) <= max(where) < len(table):
+        raise ValueError(f"a row is outside of the bitmask, which has {len(table)}")
+    words = max([guide.vocabulary.words for guide in guides])
+    if table.shape[1] < words:
+        raise ValueError(f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {words}")
+    first = guides[0]
+    alike = [g for g in guides if g.vocabulary is first.vocabulary and g.end_ids == first.end_ids]
+    if len(guides) < _FEW or len(alike) < len(guides):
+        for guide, place in zip(guides, where, strict=True):
+            _fill_row(guide, table[place])
         return
-    if table.shape[1] < vocabulary.words:
-        raise ValueError(
-            f"the bitmask has {table.shape[1]} words a row, the vocabulary needs {vocabulary.words}"
-        )
-    masks = fill_masks([guide._matcher for guide in guides], table, at)
+    places = np.array(where, np.int64)
+    whole = rows is None and len(table) == len(guides)
+    masks = fill_masks([guide._matcher for guide in guides], table, None if whole else places)
     endings = [guide._matcher.is_accepting() for guide in guides]
-    places = np.arange(len(guides)) if at is None else at
-    if table.shape[1] > vocabulary.words:
-        table[places, vocabulary.words :] = 0
+    if table.shape[1] > words:
+        table[places, words:] = 0
     over = [index for index, guide in enumerate(guides) if guide._ended]
     if over:
         table[places[over]] = 0
     if 0 in map(_COUNT_OF, masks):
         for guide, mask, ending in zip(guides, masks, endings, strict=True):
             if not ending and not mask.count:
-                text = guide.text()[-40:].decode("utf-8", "backslashreplace")
-                raise DeadEnd(f"no token of the vocabulary can go on after {text!r}")
+                raise _dead_end(guide)
     legal = places[endings]
-    for token in end_ids:
-        bit = np.uint32(1 << (token & 31)).view(np.int32)
-        if vocabulary.token_bytes[token]:
-            table[places, token >> 5] &= ~bit
+    for word, bit, is_text in first._ends:
+        if is_text:
+            table[places, word] &= ~bit
         if len(legal):
-            table[legal, token >> 5] |= bit
+            table[legal, word] |= bit
+
+
+def _fill_row(guide: Guide, row: np.ndarray) -> None:
+    matcher, words = guide._matcher, guide.vocabulary.words
+    matcher.fill_mask(row if len(row) == words else row[:words])
+    row[words:] = 0
+    ending = matcher.is_accepting()
+    if guide._ended:
+        row[:] = 0
+    elif not ending and not matcher.mask_size():
+        raise _dead_end(guide)
+    for word, bit, is_text in guide._ends:
+        if ending:
+            row[word] |= bit
+        elif is_text:
+            row[word] &= ~bit
+
+
+def _dead_end(guide: Guide) -> DeadEnd:
+    text = guide.text()[-40:].decode("utf-8", "backslashreplace")
+    return DeadEnd(f"no token of the vocabulary can go on after {text!r}")
 
 
 def _as_array(bitmask: Any) -> np.ndarray:
