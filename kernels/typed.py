@@ -20,12 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-U8 = I32 = U32 = I64 = U64 = MutableSequence[int]
-F32 = F64 = MutableSequence[float]
+U8: TypeAlias = MutableSequence[int]
+I32: TypeAlias = MutableSequence[int]
+U32: TypeAlias = MutableSequence[int]
+I64: TypeAlias = MutableSequence[int]
+U64: TypeAlias = MutableSequence[int]
+F32: TypeAlias = MutableSequence[float]
+F64: TypeAlias = MutableSequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +83,4 @@ def _elements(given: np.ndarray | bytes | float, kind: str) -> Any:
     if not isinstance(given, np.ndarray):
         return given
     # A memory view gives and takes Python's own numbers.
-    return memoryview(given.reshape(-1).view(_KINDS[kind])) if given.size else given
+    return given.reshape(-1).view(_KINDS[kind]).data if given.size else given

@@ -279,14 +279,14 @@ class _Function:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return _Value(self.b.not_(self._test(operand)), "bool")
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                value = self._expression(operand)
-                if value.kind == "float":
-                    return _Value(self.b.fneg(value.value), "float")
-                return _Value(self.b.neg(self._as("int", value)), "int")
+                number = self._expression(operand)
+                if number.kind == "float":
+                    return _Value(self.b.fneg(number.value), "float")
+                return _Value(self.b.neg(self._as("int", number)), "int")
             case ast.UnaryOp(op=ast.Invert(), operand=operand):
-                value = self._expression(operand)
-                kind = "word" if value.kind == "word" else "int"
-                return _Value(self.b.not_(self._as(kind, value)), kind)
+                number = self._expression(operand)
+                kind = "word" if number.kind == "word" else "int"
+                return _Value(self.b.not_(self._as(kind, number)), kind)
             case ast.Compare(left=left, ops=operators, comparators=others):
                 return self._compare(node, left, operators, others)
             case ast.BoolOp(op=operator, values=values):

@@ -402,6 +402,6 @@ def _labels(names: Names, found: LeafMask) -> np.ndarray:
         return labels
     labels = np.zeros(len(found.exits), np.int32)
     for text, numbers in found.index.items():
-        label = names.labels.get(text)
-        labels[numbers] = others(text) if label is None else label
+        known = names.labels.get(text)
+        labels[numbers] = others(text) if known is None else known
     return labels
