@@ -20,6 +20,7 @@ from sglc.check.result import (
 from sglc.source import Source
 from sglc.syntax import ast
 from sglc.syntax.parse import tokens
+from sglc.types.condition import show_condition
 from sglc.types.show import show_type
 from sglc.types.type import AliasType, DeclaredType, EnumType, FieldType, RecordType, UnionType
 
@@ -111,6 +112,10 @@ def _function(module: CheckedModule, prefix: str, node: ast.FunctionDeclaration)
         for option in hole.options:
             if option.kind == "max_tokens":
                 line += f" max {module.constants.get(id(option.value), option.value.span.text)} tok"
+        if facts.condition is not None:
+            line += f" where {show_condition(facts.condition)}"
+        for validator in facts.validators:
+            line += f" judged by {validator.function}"
         ends = [repr(stop) for stop in facts.stops] + (["end of message"] if facts.end_of_message else [])
         yield f"{line}  ends at {', '.join(ends)}"
 

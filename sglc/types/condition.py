@@ -314,10 +314,10 @@ def show_condition(condition: Condition, within: str = "") -> str:
         case Not(part=part):
             return f"not {show_condition(part, 'not')}"
         case All(parts=parts):
-            shown = " and ".join(show_condition(part, "and") for part in parts)
+            shown = " and ".join(show_condition(part, "and") for part in parts) or "true"
             return f"({shown})" if within == "not" else shown
         case Either(parts=parts):
-            shown = " or ".join(show_condition(part, "or") for part in parts)
+            shown = " or ".join(show_condition(part, "or") for part in parts) or "false"
             return f"({shown})" if within in ("not", "and") else shown
         case Flag(value=flag):
             return _shown(flag)
