@@ -8,6 +8,7 @@ after terminals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal as OneOf
 
 from sglc.automata import term as t
@@ -180,11 +181,20 @@ class _Emitter:
                 continue
             if run:
                 joined = self.regular.joined(run)
-                parts += [joined] if joined is not None else [self.term(part, ALL) for part in run]
+                parts += [joined] if joined is not None else self.apart(run)
                 run = []
             if item >= 0:
                 parts.append(self.term(item, need))
         return parts[0] if len(parts) == 1 else t.Sequence(tuple(parts))
+
+    def apart(self, run: list[int]) -> list[Term]:
+        """The items of a run, neighbouring texts as one."""
+        found: list[Term] = []
+        for plain, group in groupby(run, lambda node: self.regular.text[node] is not None):
+            nodes = list(group)
+            joined = self.regular.joined(nodes) if plain else None
+            found += [self.term(node, ALL) for node in nodes] if joined is None else [joined]
+        return found
 
     def choice(self, arms: tuple[int, ...], alive: int) -> Term:
         arms = tuple(arm for arm in arms if not self.contexts.dead(arm, alive))

@@ -38,7 +38,9 @@ class Regular:
         self.cost = [0] * size
         self.mixed = [False] * size
         self.text: list[str | None] = [None] * size
-        self._terms: dict[int, Term | None] = {}
+        self._joined: dict[tuple[int, ...], Term | None] = {}
+        self._forms: dict[int, int] = {}
+        self._numbers: dict[object, int] = {}
         self._measure()
 
     def in_place(self, node: int) -> bool:
@@ -64,14 +66,35 @@ class Regular:
             return t.Bytes("".join([self.text[node] or "" for node in run]).encode())
         if not any(self.mixed[node] for node in run) or sum(self.cost[node] for node in run) > _UNROLLED:
             return None
-        nfa = Nfa(_STATES)
-        try:
-            start = end = nfa.state()
-            for node in run:
-                end = self._unroll(nfa, node, end)
-            return t.Text(nfa.determinise(start, end))
-        except TooLarge:
+        if len(run) > 1 and self._apart(run):
             return None
+        key = tuple([self._form(node) for node in run])
+        if key not in self._joined:
+            nfa = Nfa(_STATES)
+            try:
+                start = end = nfa.state()
+                for node in run:
+                    end = self._unroll(nfa, node, end)
+                self._joined[key] = t.Text(nfa.determinise(start, end))
+            except TooLarge:
+                self._joined[key] = None
+        return self._joined[key]
+
+    def _apart(self, run: list[int]) -> bool:
+        """Whether a run is texts and one terminal: it is read in one place as it is."""
+        patterns = [node for node in run if self.text[node] is None]
+        return len(patterns) == 1 and self.graph.kind[patterns[0]] == LEAF
+
+    def _form(self, node: int) -> int:
+        """A number that nodes of the same form share."""
+        found = self._forms.get(node)
+        if found is None:
+            key: object = node
+            if self.graph.kind[node] not in (LEAF, RULE):
+                about = self.graph.about[node]
+                key = (self.graph.kind[node], about, *map(self._form, self.graph.below[node]))
+            found = self._forms[node] = self._numbers.setdefault(key, len(self._numbers))
+        return found
 
     def either(self, arms: list[int]) -> Term | None:
         """Alternatives as one text, None if that does not pay."""

@@ -343,10 +343,14 @@ class Compiler:
         while waiting:
             node = waiting.popleft()
             productive, nullable = node.analyse()
-            if (productive and not node.productive) or (nullable and not node.nullable):
+            if nullable and not node.nullable:
+                node.nullable = True
                 node.productive = node.productive or productive
-                node.nullable = node.nullable or nullable
                 waiting += above.get(node.index, ())
+            elif productive and not node.productive:
+                # Of a choice between thousands each arm would have it asked again.
+                node.productive = True
+                waiting += [outer for outer in above.get(node.index, ()) if not outer.productive]
 
     def _refuse_left_recursion(self) -> None:
         done: set[int] = set()

@@ -17,9 +17,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.read import Written, read_grammar
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 BARS = {1_000: 0.05, 10_000: 0.5}
@@ -118,7 +120,11 @@ def main() -> int:
         make, lexing, begin = SHAPES[shape]
         for rules in sizes:
             text = make(rules)
-            runs = [measure(text, lexing, begin, vocabulary) for _ in range(3 if rules <= 1_000 else 1)]
+            try:
+                runs = [measure(text, lexing, begin, vocabulary) for _ in range(3 if rules <= 1_000 else 1)]
+            except (GrammarError, ConstraintError) as fault:
+                print(f"{shape:24}{rules:7}  refused: {fault}", flush=True)
+                continue
             read, language, compiled, mask, later = map(statistics.median, zip(*runs, strict=True))
             total = read + language + compiled + mask
             bar = BARS.get(rules)
