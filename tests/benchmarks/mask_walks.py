@@ -21,6 +21,7 @@ import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,17 @@ def single_bytes(vocabulary: Vocabulary) -> dict[int, int]:
     return {data[0]: token for token, data in enumerate(vocabulary.token_bytes) if data and len(data) == 1}
 
 
+def _number(text: str) -> float | int:
+    """A whole number beyond those that a float tells apart stays what it is."""
+    exact = Decimal(text)
+    whole = 15 < exact.adjusted() < 400 and exact == exact.to_integral_value()
+    return int(exact) if whole else float(text)
+
+
 def judge(text: bytes, schema: Any) -> str | None:
     """What is wrong with a finished text."""
     try:
-        value = json.loads(text.decode())
+        value = json.loads(text.decode(), parse_float=_number)
     except (UnicodeDecodeError, json.JSONDecodeError) as fault:
         return f"not JSON: {fault}"
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
