@@ -218,6 +218,77 @@ def test_a_column_takes_what_sqlite_takes(column: str) -> None:
         assert taken == stored, (column, item)
 
 
+NUMBER = st.integers(-3, 6).map(str) | st.sampled_from(["0.5", "2.5", "-1.0"])
+INT_CHECKS = st.one_of(
+    st.tuples(st.just("a"), st.sampled_from(["<", "<=", ">", ">=", "=", "<>", "!="]), NUMBER).map(" ".join),
+    st.tuples(NUMBER, st.sampled_from(["<", "<=", ">", ">=", "="]), st.just("a")).map(" ".join),
+    st.lists(NUMBER, min_size=1, max_size=4).map(lambda some: f"a IN ({', '.join(some)})"),
+    st.lists(NUMBER, min_size=1, max_size=2).map(lambda some: f"a NOT IN ({', '.join(some)})"),
+    st.tuples(NUMBER, NUMBER).map(lambda two: f"a BETWEEN {two[0]} AND {two[1]}"),
+    st.sampled_from(["a % 2 = 0", "a % 3 = 0", "a IS NOT NULL", "a IS NULL"]),
+)
+PATTERN = st.lists(st.sampled_from(["a", "b", "%", "_", "*", "?", "[ab]", "[^a]", ".", "é"]), max_size=4).map(
+    "".join
+)
+TEXT_CHECKS = st.one_of(
+    st.tuples(st.sampled_from(["<", "<=", ">", ">=", "="]), st.integers(0, 3)).map(
+        lambda two: f"length(a) {two[0]} {two[1]}"
+    ),
+    st.lists(st.sampled_from(["'a'", "'ab'", "''", "'é'"]), min_size=1, max_size=3).map(
+        lambda some: f"a IN ({', '.join(some)})"
+    ),
+    PATTERN.map(lambda pattern: f"a LIKE '{pattern}'"),
+    PATTERN.map(lambda pattern: f"a GLOB '{pattern}'"),
+    st.sampled_from(["a <> ''", "a = 'ab'", "a IS NOT NULL", "a <> 'a'"]),
+)
+
+
+def joined(atoms: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Conditions made of others."""
+    return st.recursive(
+        atoms,
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(lambda two: f"{two[0]} AND {two[1]}"),
+            st.tuples(inner, inner).map(lambda two: f"({two[0]} OR {two[1]})"),
+            inner.map(lambda one: f"NOT ({one})"),
+        ),
+        max_leaves=3,
+    )
+
+
+@settings(max_examples=150)
+@given(
+    joined(INT_CHECKS).map(lambda check: ("INT", check, [None, *range(-5, 9)]))
+    | joined(TEXT_CHECKS).map(lambda check: ("TEXT", check, [None, *TEXTS, "aab", "b.a", "abab"]))
+)
+def test_random_checks_are_those_of_sqlite_or_refused(case: tuple[str, str, list[Any]]) -> None:
+    kind, check, values = case
+    create = f"CREATE TABLE t (a {kind} CHECK ({check})) STRICT"
+    declared: Declared | None = None
+    try:
+        declared = read_sql(create, None, "Row")
+    except SourceFault as fault:
+        if "is allowed" not in fault.reason:
+            return
+    with sqlite3.connect(":memory:") as database:
+        database.execute("PRAGMA case_sensitive_like = ON")
+        database.execute(create)
+        for value in values:
+            taken = declared is not None
+            if declared is not None:
+                try:
+                    from_json({} if value is None else {"a": value}, Named("t"), declared.types)
+                except MemberError:
+                    taken = False
+            try:
+                database.execute("INSERT INTO t VALUES (?)", [value])
+                stored = True
+            except sqlite3.IntegrityError:
+                stored = False
+            # A column that only NULL passes is refused as one without values.
+            assert taken == stored or (declared is None and value is None), (check, value)
+
+
 def test_dates_and_uuids_are_those_of_the_standard_library() -> None:
     library = Library()
     importer = Source("p.sgl", "")

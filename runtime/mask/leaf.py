@@ -289,7 +289,7 @@ class TextLeaf(LeafTable):
         self.encoding = table.encoding
         self._measured = False
         self._fewest = -1
-        self._loops: dict[int, Still | None] = {}
+        self._loops: dict[int, tuple[Still | None, int]] = {}
         self._onward: dict[int, Still | None] = {}
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
@@ -338,14 +338,23 @@ class TextLeaf(LeafTable):
             if most is None or most >= longest + self.fewest():
                 return everywhere
         if local not in self._loops:
-            loop = [(low, high) for low, high, target in self.table.dfa.edges[local] if target == local]
             if len(self._loops) > 20_000:
                 self._loops.clear()
-            self._loops[local] = still_on(ranges(loop), self.table.encoding, place.state)
-        found = self._loops[local]
+            self._loops[local] = self._loop(local)
+        found, home = self._loops[local]
         if found is None or place.most is None:
             return found
-        return replace(found, room=place.most - self.table.shortest(local))
+        return replace(found, room=place.most - self.table.shortest(home))
+
+    def _loop(self, local: int) -> tuple[Still | None, int]:
+        """The most characters that all lead to one state (perhaps this one) and there back to it."""
+        edges = self.table.dfa.edges
+        best, home = _to(edges[local], local), local
+        for target in {target for _, _, target in edges[local]} - {local}:
+            common = meet(_to(edges[local], target), _to(edges[target], target))
+            if _size(common) > _size(best):
+                best, home = common, target
+        return still_on(best, self.table.encoding, self.number(home)), home
 
     def fewest(self) -> int:
         if self._fewest < 0:
@@ -456,6 +465,15 @@ def _targets(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Iterable[tuple
     return found
 
 
+def _to(row: Sequence[tuple[int, int, int]], state: int) -> Ranges:
+    """The characters that lead to a state."""
+    return ranges([(low, high) for low, high, target in row if target == state])
+
+
+def _size(characters: Ranges) -> int:
+    return sum([high - low + 1 for low, high in characters])
+
+
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
     """The leaf of all words over some characters."""
     edges = (tuple([(low, high, 0) for low, high in characters]),)
@@ -465,7 +483,7 @@ def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
 @lru_cache(maxsize=512)
 def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
     """A class of characters as bytes; None if there are too few to be of use."""
-    if sum(high - low + 1 for low, high in characters) < _FEW:
+    if _size(characters) < _FEW:
         return None
     inside = np.zeros(128, bool)
     for low, high in characters:

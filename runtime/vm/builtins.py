@@ -191,7 +191,9 @@ def _part(arguments: list[Any], table: TypeTable) -> Any:
     if isinstance(text, Parsed) and parameters_of(grammar):
         grammar = text.grammar
     try:
-        found = [Parsed(part, part_type(grammar, rule)[0]) for part in parts_of(text, grammar, rule)]
+        known = part_type(grammar, rule)
+        assert known is not None, "the checker knows the rules of a grammar"
+        found = [Parsed(part, known[0]) for part in parts_of(text, grammar, rule)]
     except ValueError as fault:
         raise failure(f"`{rule}` of {_shown(text)} is not known: {fault}") from None
     if count == "many":

@@ -202,10 +202,13 @@ def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...
     return _take(found, count)
 
 
+_Rows = list[list[tuple[int, int, tuple[int, ...]]]]
+
+
 @lru_cache(maxsize=4096)
 def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
-    rows = [[(low, high, (target,)) for low, high, target in row] for row in term.dfa.edges]
-    start = (0,) if rows else ()
+    rows: _Rows = [[(low, high, (target,)) for low, high, target in row] for row in term.dfa.edges]
+    start: tuple[int, ...] = (0,) if rows else ()
     return _words_of(term, (rows, start, term.dfa.accepting), term.min_chars, term.max_chars, count)
 
 
@@ -214,9 +217,6 @@ def _pattern_words(term: Pattern, count: int) -> tuple[bytes, ...]:
     nfa = term.nfa
     rows = [[(low, high, nfa.groups[group]) for low, high, group in row] for row in nfa.edges]
     return _words_of(term, (rows, nfa.groups[0], nfa.accepting), 0, None, count)
-
-
-_Rows = list[list[tuple[int, int, tuple[int, ...]]]]
 
 
 def _words_of(

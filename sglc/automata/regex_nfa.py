@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sglc.automata.charset import ALL, Ranges, atoms
-from sglc.automata.regex_tree import Chars, Edge, Either, Join, Loop, Node, RegexError
+from sglc.automata.regex_tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ class Nfa:
         if isinstance(node, Edge):
             self.edges.setdefault(source, []).append((node, target))
         else:
+            assert isinstance(node, Look), "captures are gone when a pattern has been read"
             body = Nfa(node.item, self.budget, open_left=node.behind, open_right=not node.behind)
             guard = LookEdge(body, node.behind, node.negated)
             self.looks.setdefault(source, []).append((guard, target))

@@ -56,7 +56,7 @@ def divided(parts: Sequence[CharDfa], limit: int) -> list[tuple[CharDfa, frozens
     found = []
     size = 0
     for kind in kinds:
-        dfa = whole.where(lambda members, kind=kind: members == kind)
+        dfa = whole.where(kind.__eq__)
         size += len(dfa.edges)
         if size > limit:
             raise TooLarge(f"more than {limit} states")

@@ -101,7 +101,7 @@ class Predicates(GivenTypes):
                 if not whole:
                     left.append(part)
         if node is self.where_top:
-            self._keep(type, left)
+            self._keep(type, left)  # type: ignore[arg-type]
             return type
         for part in left:
             self._unavailable(

@@ -18,6 +18,7 @@ from sglc.automata.term import (
     Array,
     Bytes,
     Choice,
+    Encoding,
     Family,
     Language,
     Listed,
@@ -63,7 +64,7 @@ class Lowering:
         self._rule_names: dict[Literals, str] = {}
         self._terms: dict[Literals, Term] = {}
         self._scalars: dict[object, Term | None] = {}
-        self.encoding = "json" if options.spelling == "canonical" else "json-any"
+        self.encoding: Encoding = "json" if options.spelling == "canonical" else "json-any"
         blank = Text(_BLANK, max_chars=options.blanks)
         self.comma: Term
         self.colon: Term
@@ -301,7 +302,7 @@ class Lowering:
             layout.high,
             order="any",
             distinct=True,
-            encoding=self.encoding,  # type: ignore[arg-type]
+            encoding=self.encoding,
             comma=self.comma,
             colon=Bytes(b""),
         )
@@ -334,7 +335,7 @@ class Lowering:
             layout.counters,
             self.options.order,
             bool(layout.families) and (layout.distinct or self.options.distinct),
-            self.encoding,  # type: ignore[arg-type]
+            self.encoding,
             self.comma,
             self.colon,
         )
@@ -352,7 +353,7 @@ class Lowering:
                 families=(Family(automata.all_words(), arm),),
                 order=self.options.order,
                 distinct=self.options.distinct,
-                encoding=self.encoding,  # type: ignore[arg-type]
+                encoding=self.encoding,
                 comma=self.comma,
                 colon=self.colon,
             )
@@ -411,8 +412,8 @@ class Lowering:
             self.rules.update(found.rules)
             return Sequence((Bytes(b'"'), found.root, Bytes(b'"')))
         if part.pattern is not None:
-            found = regex_term(part.pattern, anchored=False, dialect="ecma", encoding=self.encoding)
-            return Sequence((Bytes(b'"'), found, Bytes(b'"')))
+            inside = regex_term(part.pattern, anchored=False, dialect="ecma", encoding=self.encoding)
+            return Sequence((Bytes(b'"'), inside, Bytes(b'"')))
         if part.words is not None:
             return Sequence((Bytes(b'"'), Listed(part.words, self.encoding), Bytes(b'"')))
         dfa = strings.minus_words(part.dfa, part.minus)
@@ -420,7 +421,7 @@ class Lowering:
             return None
         if not strings.has_length(dfa, part.low, part.high):
             return None
-        text = Text(dfa, self.encoding, part.low, part.high)  # type: ignore[arg-type]
+        text = Text(dfa, self.encoding, part.low, part.high)
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
 
 

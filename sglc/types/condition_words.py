@@ -162,7 +162,9 @@ def number_words(type: Int | Dec, condition: Condition) -> CharDfa:
     if low is not None and high is not None and low > high:
         return words(())
     if (low, high) != (type.minimum, type.maximum):
-        base = intersect(base, number_dfa(replace(type, minimum=low, maximum=high, multiple_of=None)))
+        # Bounds of an Int are whole: see `_limit`.
+        within = replace(type, minimum=low, maximum=high, multiple_of=None)  # type: ignore[arg-type]
+        base = intersect(base, number_dfa(within))
     if not rest or not base.edges:
         return base
     return _combined(All(tuple(rest)), base, lambda part: _number_atom(type, base, part))
