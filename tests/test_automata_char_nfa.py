@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
 from sglc.automata import dfa, subsets
 from sglc.automata.ambiguity import junction_conflict, overlap
@@ -47,7 +48,7 @@ def whole(nfa: CharNfa) -> tuple[CharDfa, int]:
     return dfa.build(rows, [state for state in range(len(rows)) if made.ends(state)]), len(rows)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(patterns(), st.booleans())
 def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) -> None:
     assume(not re.search(r"\(\?<?[=!]", pattern))
@@ -70,7 +71,7 @@ def test_subsets_are_the_automaton_of_the_pattern(pattern: str, anchored: bool) 
             assert made.after(state, low) == made.after(state, high) == target
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(patterns(), st.sampled_from(("raw", "json", "json-any")))
 def test_questions_about_patterns_are_those_about_texts(pattern: str, encoding: str) -> None:
     assume(not re.search(r"\(\?<?[=!]", pattern))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import term_oracle
+from budget import examples
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.emptiness import is_empty, is_finite, junction_conflict, overlap, shortest, shortest_words
 from sglc.automata.regex import compile_regex
@@ -29,7 +30,7 @@ from strategies import languages, terms, types
 
 
 @given(languages())
-@settings(max_examples=70)
+@settings(max_examples=examples(70))
 def test_shortest_words_are_words_and_none_is_missed(lang):
     found = shortest_words(lang, 4)
     others = term_oracle.some_words(lang, 4)
@@ -41,7 +42,7 @@ def test_shortest_words_are_words_and_none_is_missed(lang):
 
 
 @given(terms().map(Language))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_finite_language_can_be_listed(lang):
     many = len(term_oracle.some_words(lang, 200)) if is_finite(lang) else None
     if many is None:
@@ -102,7 +103,7 @@ LISTED = ["".join(chars) for size in range(5) for chars in product('ab-"<', repe
 
 
 @given(small_languages(), small_languages())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_overlap_finds_a_text_of_both_if_there_is_one(a, b):
     found = overlap(a, b)
     if found is not None:
@@ -113,7 +114,7 @@ def test_overlap_finds_a_text_of_both_if_there_is_one(a, b):
 
 
 @given(small_languages(), st.sampled_from(("a", "b", "-", "ab", "<<", "bb", '"')))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_junction_is_clear_exactly_if_no_text_has_two_readings(lang, stop):
     words = [word for word in LISTED if term_oracle.accepts(lang, word.encode())]
     found = junction_conflict(lang, stop)
@@ -131,7 +132,7 @@ def test_a_junction_is_clear_exactly_if_no_text_has_two_readings(lang, stop):
 
 
 @given(types(), st.sampled_from(('"', "}", "]", ",", "0", " ")))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_a_value_in_brackets_ends_where_its_bracket_closes(typed, after):
     lang = language(*typed)
     if is_bracketed(lang):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from sglc.automata import dfa
 from sglc.automata.json_number import NumberError, NumberSet, number_text
 from sglc.automata.remainder import divisor
@@ -152,7 +153,7 @@ def is_spelling(text: str, numbers: NumberSet, spelling: str) -> bool:
     return zeros <= 4 and (not mantissa or Fraction(Decimal("1e-307")) <= value <= Fraction(Decimal("1e308")))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data(), number_sets(), SPELLINGS)
 def test_automata_hold_the_spellings_of_the_members(data, numbers, spelling):
     automaton = numbers.text(spelling)
@@ -162,7 +163,7 @@ def test_automata_hold_the_spellings_of_the_members(data, numbers, spelling):
         assert dfa.accepts(automaton, text) == expected, text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(number_sets(), SPELLINGS)
 def test_empty_sets_are_known(numbers, spelling):
     assert numbers.is_empty() == dfa.is_empty(numbers.text(spelling))
@@ -184,7 +185,7 @@ def test_finite_sets_list_their_members(numbers):
         assert all(numbers.contains(value) and dfa.accepts(automaton, f"{value:f}") for value in values)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
 @example(1.7976931348623157e308, 5e-324)
 @example(-0.0, 1e16)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import term_oracle
+from budget import examples
 from sglc.automata import dfa, regex_support
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.regex_term import regex_term, regex_texts
@@ -59,7 +60,7 @@ NOT_WORD = r"(?:\B|\A\Z)"
 """Before its version 3.14, Python did not find `\\B` in an empty text."""
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(patterns(), TEXTS, st.sampled_from(("", "(?i)", "(?s)", "(?m)", "(?a)", "(?im)", "(?ai)")))
 def test_the_python_dialect_matches_what_python_matches(pattern, text, flags):
     pattern = flags + pattern
@@ -101,7 +102,7 @@ def as_python(pattern: str, multi_line: bool) -> str:
     return "(?a)" + out
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(patterns(), TEXTS, st.booleans())
 def test_the_ecma_dialect_matches_what_its_translation_matches(pattern, text, multi_line):
     compiled = re.compile(as_python(pattern, multi_line))
@@ -135,7 +136,7 @@ def giving_nothing_back(draw: st.DrawFn, depth: int = 0) -> str:
     return draw(inner) + draw(inner)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(giving_nothing_back(), st.lists(st.text("abc", max_size=7), min_size=1, max_size=5))
 def test_what_gives_nothing_back_matches_what_python_matches(pattern, texts):
     try:
@@ -177,7 +178,7 @@ SHORT = st.text(st.sampled_from("aabbc-"), max_size=7)
 FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}}$", "(?=^[ab]{{2,3}}$){}$"))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
     pattern = frame.format(pattern)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import grammar_oracle
+from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, grammar_language
@@ -18,13 +17,13 @@ from sglc.grammar.to_lark import to_lark
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
 
-EXAMPLES = int(os.environ.get("SGLC_GRAMMAR_EXAMPLES", "15"))
-"""Examples of each property; set it high for a long run by hand."""
+EXAMPLES = 15
+"""Of the smallest property."""
 
 
 def some(count: int) -> settings:
     return settings(
-        max_examples=max(count, 1),
+        max_examples=examples(count),
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
     )
 

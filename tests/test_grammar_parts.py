@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import grammar_oracle
+from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
 from sglc.check.program import check
 from sglc.grammar.errors import GrammarError
@@ -72,7 +73,7 @@ def marked(text: str, parts: list[str]) -> set[str]:
     return found
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(char_grammars())
 def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
     """With its parts replaced it is a text of the grammar whose rule is replaced."""
@@ -94,7 +95,7 @@ def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
                 assert any(grammar_oracle.accepts(outside, left) for left in marked(text, parts))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(token_grammars(), st.booleans())
 def test_what_the_mask_allows_has_a_tree(text: str, longest: bool) -> None:
     grammar = read_grammar(text, "lark")
@@ -159,7 +160,7 @@ def test_a_part_is_read_as_it_stands_in_the_whole() -> None:
         grammar_language(replace(grammar, start="start", whole="word"))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(token_grammars(), st.booleans())
 def test_texts_of_a_part_are_those_inside_the_whole(text: str, longest: bool) -> None:
     """What a rule writes of some text is a text of the grammar that is rooted there."""
@@ -202,7 +203,7 @@ WORDS = st.lists(st.text(alphabet="ab<,>; é", min_size=1, max_size=3), min_size
 
 
 @pytest.mark.parametrize("skip", [True, False])
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(xs=WORDS, end=st.sampled_from(["", ";", "é>"]))
 def test_the_mask_of_a_grammar_with_values_writes_its_texts(skip: bool, xs: list[str], end: str) -> None:
     text = OPEN if skip else OPEN.replace("    skip / +/\n", "")

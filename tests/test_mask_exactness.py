@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
@@ -18,8 +18,8 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages, words_of
 from term_oracle import accepts, some_words, viable
 
-EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "50"))
-"""Examples of each property; set it high for a long run by hand."""
+EXAMPLES = 50
+"""Of the larger properties."""
 BYTE_VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)])
 
 
@@ -35,7 +35,7 @@ def some(count: int) -> settings:
     from hypothesis import HealthCheck
 
     return settings(
-        max_examples=max(count, 1),
+        max_examples=examples(count),
         suppress_health_check=[
             HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture,
             HealthCheck.data_too_large, HealthCheck.large_base_example,

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from mask_cases import vocabularies
 from sglc.automata.regex_term import regex_term
 from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
@@ -36,7 +37,7 @@ from sglc.types.language import language as type_language
 from sglc.types.type import FieldType, Int, ListOf, Named, RecordType, Str
 from strategies import languages
 
-EXAMPLES = int(os.environ.get("SGLC_MASK_EXAMPLES", "40"))
+EXAMPLES = examples(40)
 PAIRS = [bytes([byte]) for byte in range(256)] + [
     a.encode() + b.encode() for a in ' "{}[],:aeinst019' for b in ' "{}[],:aeinst019'
 ]

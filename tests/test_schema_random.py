@@ -1,11 +1,7 @@
-"""Random schemas and random instances: the language accepts exactly what the jsonschema package validates.
-
-`SGLC_SCHEMA_EXAMPLES=4000` makes a long run: so many schemas for each draft.
-"""
+"""Random schemas and random instances: the language accepts exactly what the jsonschema package validates."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import jsonschema
@@ -13,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from schema_oracle import accepts
 from sglc.automata.term import Language, Nothing
 from sglc.schema.compile import compile_schema
@@ -26,7 +23,6 @@ VALIDATORS: dict[Draft, Any] = {
     "2019-09": jsonschema.Draft201909Validator,
     "2020-12": jsonschema.Draft202012Validator,
 }
-EXAMPLES = int(os.environ.get("SGLC_SCHEMA_EXAMPLES", "150"))
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 NUMBERS = st.sampled_from([0, 1, 2, 3, 6, -1, 1.5, 0.5, 2.0])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "ba", "abc", "é"])
@@ -130,7 +126,7 @@ def compiled(schema: Any, options: SchemaOptions) -> Language:
 
 
 @pytest.mark.parametrize("draft", VALIDATORS)
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_language_holds_the_valid_instances(draft: Draft, data: st.DataObject) -> None:
     schema = data.draw(schemas(draft))
