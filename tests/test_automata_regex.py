@@ -190,7 +190,8 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
         regex_term.cache_clear()
     wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
     assert term_oracle.accepts(Language(term), text.encode()) == wanted
-    assert term_oracle.accepts(Language(Choice(texts)), text.encode()) == wanted
+    if texts is not None:
+        assert term_oracle.accepts(Language(Choice(texts)), text.encode()) == wanted
 
 
 @pytest.mark.parametrize(
