@@ -35,10 +35,16 @@ from sglc.automata.term import (
 )
 from text_oracle import chars, count_fits, decode, move, pieces, read_char, text_spellings, text_words
 
+_MOST_OPEN = 250
+
 
 def accepts(language: Language, data: bytes) -> bool:
     """Whether `data` is a word of the language."""
     return len(data) in _Matcher(language, data).ends(language.root, 0)
+
+
+class OracleLimit(Exception):
+    """An answer would take too long."""
 
 
 def viable(language: Language, prefix: bytes) -> bool:
@@ -213,7 +219,8 @@ class _Matcher:
     def _finish(self, process: Any, state: Hashable, count: int) -> list[bytes]:
         """Up to `count` ways to go on from a state to an end; fewer only if there are fewer.
 
-        Level by level over the number of steps, with up to `count` words for each state.
+        Level by level over the number of steps, with up to `count` words for each state. Raises OracleLimit
+        where too many states are open at once.
         """
         found: dict[bytes, None] = {}
         level: dict[Hashable, list[bytes]] = {state: [b""]}
@@ -223,6 +230,8 @@ class _Matcher:
                     found.update(dict.fromkeys(words))
             if len(found) >= count:
                 break
+            if len(level) > _MOST_OPEN:
+                raise OracleLimit
             following: dict[Hashable, dict[bytes, None]] = {}
             for here, words in level.items():
                 for step in process.steps(here):

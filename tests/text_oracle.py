@@ -163,8 +163,10 @@ def text_words(term: Text, state: int, read: int, count: int) -> list[bytes]:
         following: dict[int, dict[bytes, None]] = {}
         for here, words in layer.items():
             for low, high, target in term.dfa.edges[here]:
+                grown = following.setdefault(target, {})
                 for point in range(low, min(high, low + count - 1) + 1):
-                    grown = following.setdefault(target, {})
+                    if len(grown) >= count:
+                        break
                     for spelling in islice(spellings(chr(point), term.encoding), count):
                         grown.update(dict.fromkeys(word + spelling for word in words))
         layer = {here: list(words)[:count] for here, words in following.items()}
