@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import term_oracle
@@ -188,7 +188,11 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
         term = regex_term(pattern, anchored=anchored)
         texts = regex_texts.__wrapped__(pattern, anchored=anchored)
         regex_term.cache_clear()
-    wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
+    try:
+        wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
+    except RegexError as fault:
+        assume("too costly" not in fault.reason)
+        raise
     assert term_oracle.accepts(Language(term), text.encode()) == wanted
     if texts is not None:
         assert term_oracle.accepts(Language(Choice(texts)), text.encode()) == wanted
