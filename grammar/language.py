@@ -7,6 +7,8 @@ after terminals.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal as OneOf
@@ -18,7 +20,7 @@ from sglc.automata.term import Language, Term
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, build_graph
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
@@ -28,6 +30,8 @@ from sglc.grammar.regular_parts import Regular
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
+_FREE = ((0, 1), (0, None), (1, None))
+"""Bounds of repetitions that are no counts."""
 Lexing = OneOf["dynamic", "longest"]
 
 
@@ -107,10 +111,9 @@ class _Emitter:
         self.contexts = contexts
         self.regular = Regular(graph, lexis)
         self.terms: dict[tuple[int, int], Term] = {}
-        self.rules: dict[str, Term] = {}
         self.names: dict[tuple[int, int], str] = {}
-        self.taken: set[str] = set()
-        self.waiting: list[tuple[int, int]] = []
+        self.keys: dict[str, tuple[int, int]] = {}
+        """What the rules that have been named so far stand for."""
         self.skips: dict[int, Term] = {}
 
     def language(self, ignore_ends: bool) -> Language:
@@ -120,10 +123,19 @@ class _Emitter:
         if self.lexis.skip is not None and ignore_ends:
             before = self.contexts.before(start, ALL)
             root = t.Sequence((self.skip(before), root))
-        while self.waiting:
-            node, alive = self.waiting.pop()
-            self.rules[self.names[node, alive]] = self.term(self.graph.below[node][0], alive)
-        return Language(root, self.rules)
+        rules = _Rules(self)
+        if not self.contexts.plain and any(
+            kind == REPEAT and bounds(about) not in _FREE
+            for kind, about in zip(self.graph.kind, self.graph.about, strict=True)
+        ):
+            # What comes out of counted items may be refused, which is to be known at once.
+            rules.make_all()
+        return Language(root, rules)
+
+    def body(self, name: str) -> Term:
+        """The term of a rule."""
+        node, alive = self.keys[name]
+        return self.term(self.graph.below[node][0], alive)
 
     def term(self, node: int, alive: int) -> Term:
         key = (node, self.contexts.narrowed(node, alive))
@@ -160,12 +172,11 @@ class _Emitter:
         if name is None:
             wanted = name = str(self.graph.about[node])
             count = 1
-            while name in self.taken:
+            while name in self.keys:
                 count += 1
                 name = f"{wanted}.{count}"
-            self.taken.add(name)
+            self.keys[name] = key
             self.names[key] = name
-            self.waiting.append(key)
         return t.Rule(name)
 
     def sequence(self, items: tuple[int, ...], alive: int) -> Term:
@@ -240,6 +251,44 @@ class _Emitter:
             arms.insert(0, t.Text(alternation(free)))
             found = self.skips[alive] = arms[0] if len(arms) == 1 else t.Choice(tuple(arms))
         return found
+
+
+class _Rules(t.LateRules):
+    """The rules of a grammar by name, whose terms are made when they are asked for; in the order of that."""
+
+    def __init__(self, emitter: _Emitter) -> None:
+        self._emitter = emitter
+        self._made: dict[str, Term] = {}
+        self._lock = threading.RLock()
+
+    def may_be_empty(self, name: str) -> bool:
+        node, _ = self._emitter.keys[name]
+        return self._emitter.graph.nullable[node]
+
+    def make_all(self) -> None:
+        """Make all that are reached."""
+        with self._lock:
+            while len(self._made) < len(self._emitter.keys):
+                for name in list(self._emitter.keys):
+                    self[name]
+
+    def __getitem__(self, name: str) -> Term:
+        found = self._made.get(name)
+        if found is None:
+            with self._lock:
+                found = self._made[name] = self._emitter.body(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._emitter.keys
+
+    def __iter__(self) -> Iterator[str]:
+        self.make_all()
+        return iter(list(self._emitter.keys))
+
+    def __len__(self) -> int:
+        self.make_all()
+        return len(self._emitter.keys)
 
 
 def _followed(term: Term, barred: Ranges) -> Term:

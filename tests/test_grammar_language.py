@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import grammar_oracle
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
+from sglc.automata.term import Language, LateRules, Rule
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, grammar_language
 from sglc.grammar.model import Grammar
@@ -256,3 +257,23 @@ def test_grammars_are_constraints_with_a_place_for_faults() -> None:
     assert fault.value.position == "line 2 column 5"
     assert "b is not defined" in fault.value.message
     assert not compile_constraint(grammar=read_grammar('root ::= "a"', "gbnf")).is_empty
+
+
+@some(2 * EXAMPLES)
+@given(token_grammars() | char_grammars(), st.booleans())
+def test_what_is_known_of_rules_is_so(given_grammar: str | Grammar, longest: bool) -> None:
+    """Rules that are made when they are asked for: the machine finds the same of their terms."""
+    if isinstance(given_grammar, str):
+        language = language_of(
+            read_grammar(given_grammar, "lark"), lexing="longest" if longest else "dynamic"
+        )
+    else:
+        language = language_of(given_grammar)
+    rules = language.rules
+    assert isinstance(rules, LateRules)
+    # A plain mapping is analysed by the machine, which refuses rules that call themselves at once.
+    plain = dict(rules)
+    for name in plain:
+        constraint = compile_constraint(language=Language(Rule(name), plain))
+        assert not constraint.is_empty
+        assert constraint.machine.accepts(constraint.start) == rules.may_be_empty(name)

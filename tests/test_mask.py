@@ -325,7 +325,7 @@ def test_a_limit_is_not_shared_with_others() -> None:
 
 
 def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 60_000)
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 200_000)
     made = compile_constraint(language=NAMED["map"], options=ConstraintOptions(max_terms=999))
     old = made.matcher(BYTES)
     text = b'{"a": 1, "b": 2}'
@@ -338,6 +338,17 @@ def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     assert new.accept_bytes(text)
     assert old.is_complete()
     assert new.is_complete()
+
+
+def test_a_machine_that_one_constraint_fills_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 60_000)
+    rules = {
+        f"r{n}": Choice((Bytes(b"%d" % n), Sequence((Bytes(b"("), Rule(f"r{n + 1}"))))) for n in range(99)
+    }
+    language = Language(Rule("r0"), {**rules, "r99": Bytes(b"x")})
+    made = compile_constraint(language=language, options=ConstraintOptions(max_terms=998))
+    assert made._shop.full()
+    assert made.matcher(BYTES).machine is made.matcher(BYTES).machine
 
 
 def test_large_sets_of_words_are_cheap() -> None:

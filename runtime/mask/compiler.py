@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 
 from sglc.automata import term as t
 from sglc.automata.counts import Counts, Vector
@@ -60,14 +61,17 @@ class Compiler:
 
     def compile(self, language: t.Language) -> Node:
         """The node of a language's root. Raises ConstraintError for what is malformed or too large."""
+        return self._compiled(language.rules, language.root)
+
+    def _compiled(self, rules: Mapping[str, t.Term], term: t.Term) -> Node:
         if len(self._by_identity) > _MOST_REMEMBERED:
             self._by_identity.clear()
-        self._rules = language.rules
+        self._rules = rules
         self._new = []
         self._made = 0
         self._waiting = []
         try:
-            root = self._node(language.root, 0)
+            root = self._node(term, 0)
             # Bodies of rules wait for their turn, so that a long chain of rules is not a deep one.
             while self._waiting:
                 rule, body = self._waiting.pop()
@@ -77,6 +81,15 @@ class Compiler:
             raise
         self._analyse()
         return root
+
+    def _late(self, rules: t.LateRules, name: str) -> Node:
+        """The body of a rule that is opened for the first time, perhaps while something else is compiled."""
+        with self.machine.lock:
+            before = self._rules, self._new, self._made, self._waiting
+            try:
+                return self._compiled(rules, rules[name])
+            finally:
+                self._rules, self._new, self._made, self._waiting = before
 
     def _forget(self) -> None:
         """Drop half-made nodes: they were never analysed."""
@@ -88,7 +101,8 @@ class Compiler:
     # Interning
 
     def _node(self, term: t.Term, depth: int) -> Node:
-        scope = id(self._rules) if self._rules else 0
+        late = isinstance(self._rules, t.LateRules)
+        scope = id(self._rules) if late or self._rules else 0
         identity = (id(term), scope)
         known = self._by_identity.get(identity)
         if known is not None:
@@ -301,16 +315,22 @@ class Compiler:
         return self._intern(key, lambda: ObjectNode(parts))
 
     def _rule(self, name: str) -> Node:
-        body = self._rules.get(name)
-        if body is None:
-            raise ConstraintError(f"no rule is called {name!r}")
         key = ("rule", id(self._rules), name)
         node = self._nodes.get(key)
         if node is None:
-            node = RuleNode(name)
-            self._register(key, node)
-            node.keeps = self._rules  # type: ignore[attr-defined]
-            self._waiting.append((node, body))
+            rules = self._rules
+            if isinstance(rules, t.LateRules):
+                node = RuleNode(name, partial(self._late, rules, name))
+                node.productive, node.nullable = True, rules.may_be_empty(name)
+                self._register(key, node)
+            else:
+                body = rules.get(name)
+                if body is None:
+                    raise ConstraintError(f"no rule is called {name!r}")
+                node = RuleNode(name)
+                self._register(key, node)
+                self._waiting.append((node, body))
+            node.keeps = rules  # type: ignore[attr-defined]
         return node
 
     # Analysis
@@ -340,17 +360,26 @@ class Compiler:
             for child in node.children():
                 above.setdefault(child.index, []).append(node)
         waiting = deque(self._new)
+        # Of a choice between thousands each arm would have it asked again.
+        queued = {node.index for node in waiting}
         while waiting:
             node = waiting.popleft()
+            queued.discard(node.index)
             productive, nullable = node.analyse()
+            if (productive, nullable) == (node.productive, node.nullable):
+                continue
             if nullable and not node.nullable:
-                node.nullable = True
-                node.productive = node.productive or productive
-                waiting += above.get(node.index, ())
+                asked = above.get(node.index, [])
             elif productive and not node.productive:
-                # Of a choice between thousands each arm would have it asked again.
-                node.productive = True
-                waiting += [outer for outer in above.get(node.index, ()) if not outer.productive]
+                asked = [outer for outer in above.get(node.index, ()) if not outer.productive]
+            else:
+                continue
+            node.nullable = node.nullable or nullable
+            node.productive = node.productive or productive
+            for outer in asked:
+                if outer.index not in queued:
+                    queued.add(outer.index)
+                    waiting.append(outer)
 
     def _refuse_left_recursion(self) -> None:
         done: set[int] = set()
@@ -402,5 +431,7 @@ def _reachable(root: Node) -> set[Node]:
         node = stack.pop()
         if node not in found:
             found.add(node)
+            if isinstance(node, RuleNode):
+                node.make()
             stack += node.children()
     return found

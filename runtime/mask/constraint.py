@@ -48,8 +48,13 @@ class _Shop:
                 self._stores.popitem(last=False)
         return found
 
+    @property
+    def size(self) -> int:
+        """Bytes, roughly."""
+        return self.machine.size + leaf.allocated - self._rows_before
+
     def full(self) -> bool:
-        return self.machine.size + leaf.allocated - self._rows_before > _RENEW_AT_BYTES
+        return self.size > _RENEW_AT_BYTES
 
 
 _lock = threading.Lock()
@@ -86,6 +91,8 @@ class Constraint:
             self._account = Account(self.machine, self.options)
             with self._account:
                 self.start = self.machine.begin(shop.compiler.compile(self.language), END)
+        # One constraint may be so large that each machine is full with it.
+        self._most = shop.size + _RENEW_AT_BYTES // 2 if shop.full() else _RENEW_AT_BYTES
 
     @property
     def is_empty(self) -> bool:
@@ -94,7 +101,7 @@ class Constraint:
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
-        if self._shop.full():
+        if self._shop.size > self._most:
             self._enter(_shop(self.options))
         return Matcher(self._shop.store(vocabulary), self.start, self._account)
 

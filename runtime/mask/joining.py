@@ -196,8 +196,9 @@ class _Closure:
             opened = _Opened(-len(self._places) - 1)
             self._places.append(opened)
             self._rules[rule.index] = opened
-            if rule.productive and rule.body is not None:
-                self._work.append((rule.body, opened.place))
+            body = rule.make()
+            if rule.productive and body is not None:
+                self._work.append((body, opened.place))
         if cont not in opened.conts:
             opened.conts[cont] = None
             if opened.ended:

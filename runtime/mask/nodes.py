@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sglc.runtime.mask.machine import Machine, Node, Work
 
@@ -15,6 +15,8 @@ def measure(root: Node) -> None:
     while stack:
         node = stack.pop()
         order.append(node)
+        if isinstance(node, RuleNode):
+            node.make()
         for child in node.children():
             if child.index not in seen and child.size is None and child.productive:
                 seen.add(child.index)
@@ -197,28 +199,47 @@ class Alternatives(Node):
 
 
 class RuleNode(Node):
-    """A named rule; `body` is set when it has been compiled."""
+    """A named rule; `body` is set when it has been compiled.
 
-    def __init__(self, name: str) -> None:
+    A rule that is known to be productive, and empty or not, may be compiled when it is opened: by `late`.
+    """
+
+    def __init__(self, name: str, late: Callable[[], Node] | None = None) -> None:
         self.name = name
         self.body: Node | None = None
+        self._late = late
+
+    def make(self) -> Node | None:
+        """The body, which is compiled if it was not."""
+        if self._late is not None:
+            late, self._late = self._late, None
+            try:
+                self.body = late()
+            except BaseException:
+                self._late = late
+                raise
+        return self.body
 
     def children(self) -> Sequence[Node]:
         return () if self.body is None else (self.body,)
 
     def analyse(self) -> tuple[bool, bool]:
-        return (False, False) if self.body is None else (self.body.productive, self.body.nullable)
+        if self.body is None:
+            return self.productive, self.nullable
+        return self.body.productive, self.body.nullable
 
     def measure(self) -> int | None:
         return None if self.body is None else self.body.size
 
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
-        if self.productive and self.body is not None:
-            work.append((self.body, cont))
+        body = self.make()
+        if self.productive and body is not None:
+            work.append((body, cont))
 
     def shortest(self, machine: Machine) -> bytes:
-        assert self.body is not None
-        return self.body.shortest(machine)
+        body = self.make()
+        assert body is not None
+        return body.shortest(machine)
 
 
 class Repetition(Node):

@@ -10,6 +10,7 @@ no term but `Nothing` is empty unless counts contradict it; `sglc.automata.empti
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -259,6 +260,17 @@ Term = (
     Nothing | Anything | Bytes | Text | Sequence | Choice | Repeat | UniqueKeys | Words | Except | Rule
     | Array | Object | Span | NotBefore | Pattern | Listed
 )  # fmt: skip
+
+
+class LateRules(Mapping[str, Term]):
+    """Rules whose terms are made when they are asked for.
+
+    Whoever makes them has found that each has a word and reads a byte before it calls itself.
+    """
+
+    @abstractmethod
+    def may_be_empty(self, name: str) -> bool:
+        """Whether the empty word is one of a rule's, which need not be made for that."""
 
 
 @dataclass(frozen=True, slots=True)
