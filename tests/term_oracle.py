@@ -35,7 +35,7 @@ from sglc.automata.term import (
 )
 from text_oracle import chars, count_fits, decode, move, pieces, read_char, text_spellings, text_words
 
-_MOST_OPEN = 250
+_MOST_OPEN = 100
 
 
 def accepts(language: Language, data: bytes) -> bool:
