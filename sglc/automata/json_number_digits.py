@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
 
 from sglc.automata.charset import Ranges
+from sglc.automata.minimal import minimal_dfa
 from sglc.automata.remainder import NumberError, divisor
+from sglc.automata.term import CharDfa
 
 MAX_STATES = 20_000
 
@@ -88,23 +91,97 @@ class Steps:
 
 
 class Table:
-    """The rows of an automaton in the making: states are given as tuples and explored once."""
+    """Rows of automata in the making, read side by side: each begins at one of `starts`."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[int, int]] = [{}]
+        self.rows: list[dict[int, int]] = []
         self.accepting: set[int] = set()
+        self.starts: list[int] = []
+
+    def add(self) -> int:
+        """A new row."""
+        if len(self.rows) >= MAX_STATES:
+            raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
+        self.rows.append({})
+        return len(self.rows) - 1
+
+    def begin(self) -> dict[int, int]:
+        """The first row of one more automaton."""
+        self.starts.append(self.add())
+        return self.rows[-1]
+
+    def automaton(self) -> CharDfa:
+        """The words of all, by one subset construction."""
+        single: dict[int, int] = {}
+        number: dict[tuple[int, ...], int] = {}
+        order: list[tuple[int, ...]] = []
+
+        def numbered(states: tuple[int, ...]) -> int:
+            if len(order) >= MAX_STATES:
+                raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
+            order.append(states)
+            return len(order) - 1
+
+        number[tuple(self.starts)] = numbered(tuple(self.starts))
+        rows: list[dict[int, int]] = []
+        accepting: set[int] = set()
+        for states in order:
+            if not self.accepting.isdisjoint(states):
+                accepting.add(len(rows))
+            row: dict[int, int] = {}
+            rows.append(row)
+            if len(states) == 1:
+                alone, several = self.rows[states[0]], {}
+            else:
+                alone, several = _sorted_out([self.rows[state] for state in states])
+            for symbol, target in alone.items():
+                found = single.get(target)
+                if found is None:
+                    found = single[target] = numbered((target,))
+                row[symbol] = found
+            for symbol, targets in several.items():
+                found = number.get(targets)
+                if found is None:
+                    found = number[targets] = numbered(targets)
+                row[symbol] = found
+        return minimal_dfa(rows, accepting, BLOCKS)
+
+
+def _sorted_out(rows: list[dict[int, int]]) -> tuple[dict[int, int], dict[int, tuple[int, ...]]]:
+    """By symbol: the target where only one row has any, the targets where several have."""
+    alone: dict[int, int] = {}
+    several: dict[int, tuple[int, ...]] = {}
+    for row in rows:
+        for symbol, target in row.items():
+            before = several.get(symbol)
+            if before is not None:
+                several[symbol] = (*before, target)
+            elif symbol in alone:
+                several[symbol] = (alone.pop(symbol), target)
+            else:
+                alone[symbol] = target
+    return alone, several
+
+
+class Explorer:
+    """States of one automaton as tuples, each of which is explored once."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
         self.numbers: dict[tuple, int] = {}
-        self.queue: list[tuple] = []
+        self.queue: list[tuple[int, tuple]] = []
 
     def number(self, state: tuple) -> int:
         found = self.numbers.get(state)
         if found is None:
-            if len(self.rows) >= MAX_STATES:
-                raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
-            found = self.numbers[state] = len(self.rows)
-            self.rows.append({})
-            self.queue.append(state)
+            found = self.numbers[state] = self.table.add()
+            self.queue.append((found, state))
         return found
+
+    def explore(self, expand: Callable[[int, tuple], None]) -> None:
+        for number, state in self.queue:
+            expand(number, state)
+        self.queue.clear()
 
 
 class Divisibility:
@@ -115,9 +192,15 @@ class Divisibility:
         self.wants = steps.multiple is not None
         self.divisors = [divisor(number) for number in steps.numbers]
         self.first = (0,) * len(self.divisors)
+        self._after: dict[tuple[int, ...], Sequence[tuple[int, ...]]] = {(): ((),) * 10}
 
-    def after(self, classes: tuple[int, ...], digit: int) -> tuple[int, ...]:
-        return tuple(each.following[at][digit] for each, at in zip(self.divisors, classes, strict=True))
+    def after(self, classes: tuple[int, ...]) -> Sequence[tuple[int, ...]]:
+        """The classes behind each digit."""
+        found = self._after.get(classes)
+        if found is None:
+            rows = [each.following[at] for each, at in zip(self.divisors, classes, strict=True)]
+            found = self._after[classes] = list(zip(*rows, strict=True))
+        return found
 
     def exponents(self, classes: tuple[int, ...]) -> tuple[int | None, int | None] | None:
         """The powers of ten (lowest, highest) that take a digit string into the set; None if none does."""
@@ -140,8 +223,12 @@ class Divisibility:
         return (lowest is None or power >= lowest) and (highest is None or power <= highest)
 
 
-def compared(sofar: int, digit: int, bound: str, at: int) -> int:
+def compared(sofar: int, bound: str, at: int) -> Sequence[int]:
+    """How what has been read compares with a bound behind each digit."""
     if sofar != EQUAL:
-        return sofar
-    other = ord(bound[at]) - 0x30 if at < len(bound) else 0
-    return LESS if digit < other else MORE if digit > other else EQUAL
+        return _DECIDED[sofar]
+    return _AGAINST[ord(bound[at]) - 0x30 if at < len(bound) else 0]
+
+
+_DECIDED = {LESS: (LESS,) * 10, MORE: (MORE,) * 10}
+_AGAINST = [tuple([LESS if a < b else MORE if a > b else EQUAL for a in range(10)]) for b in range(10)]

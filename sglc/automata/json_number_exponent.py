@@ -6,7 +6,6 @@ from decimal import Decimal
 from functools import lru_cache
 
 from sglc.automata.json_number_digits import (
-    BLOCKS,
     CAPITAL_E,
     EQUAL,
     LESS,
@@ -16,13 +15,12 @@ from sglc.automata.json_number_digits import (
     POINT,
     SMALL_E,
     Divisibility,
+    Explorer,
     Interval,
     Steps,
     Table,
     compared,
 )
-from sglc.automata.minimal import minimal_dfa
-from sglc.automata.term import CharDfa
 
 LONG_PLACES = 16
 """Digits behind the point, where there are steps, if one digit is before it: a double has 17."""
@@ -34,21 +32,22 @@ GREATEST = Decimal("1e308")
 LEAST = Decimal("1e-307")
 
 
-@lru_cache(maxsize=1024)
-def exponent_spellings(interval: Interval, steps: Steps, *, normal: bool, canonical: bool) -> CharDfa:
-    """`normal`: one digit other than zero before the point."""
-    table = Table()
+def add_exponents(table: Table, interval: Interval, steps: Steps, *, canonical: bool, short: bool) -> None:
+    """The spellings with an exponent and one digit other than zero before the point; if `short` also those
+    with a few digits there or a few zeros behind it."""
     divisibility = Divisibility(steps)
     exponents = _Exponents(table, canonical=canonical)
-    _Mantissas(interval, divisibility, exponents, normal=normal).add(table.rows[0])
-    negative = dict(table.rows[0])
-    if interval.mirrored() != interval:
-        negative = {}
-        _Mantissas(interval.mirrored(), divisibility, exponents, normal=normal).add(negative)
-    if negative:
-        table.rows[0][MINUS] = len(table.rows)
-        table.rows.append(negative)
-    return minimal_dfa(table.rows, table.accepting, BLOCKS)
+    for normal in (True, False) if short else (True,):
+        row = table.begin()
+        _Mantissas(interval, divisibility, exponents, normal=normal).add(row)
+        mirrored = interval.mirrored()
+        negative = dict(row)
+        if mirrored != interval:
+            negative = {}
+            _Mantissas(mirrored, divisibility, exponents, normal=normal).add(negative)
+        if negative:
+            row[MINUS] = table.add()
+            table.rows[row[MINUS]] = negative
 
 
 class _MagnitudeBound:
@@ -64,53 +63,63 @@ class _MagnitudeBound:
 
 
 class _Exponents:
-    """Automata of exponents in an interval, shared by all mantissas of a table.
-
-    A state is, for each number of digits that may follow, the interval in which their value may lie.
-    """
+    """Automata of exponents in an interval, shared by all mantissas of a table."""
 
     def __init__(self, table: Table, *, canonical: bool) -> None:
         self.table = table
         self.canonical = canonical
+        self.intervals: dict[tuple[int, int], int] = {}
+        self.numbers: dict[_Rest, int] = {}
 
     def after_e(self, lowest: int, highest: int) -> int | None:
         """The state behind the `e` of an exponent from `lowest` to `highest`; None if there is none."""
-        key = ("e", max(lowest, -999), min(highest, 999))
-        if key[1] > key[2]:
+        lowest, highest = max(lowest, -999), min(highest, 999)
+        if lowest > highest:
             return None
-        if key in self.table.numbers:
-            return self.table.numbers[key]
-        number = self.table.number(key)
-        self.table.queue.pop()
-        row = self.table.rows[number]
-        if highest >= 0:
-            row[PLUS] = self.digits(self.sizes(max(lowest, 0), key[2]))
-            if not self.canonical:
-                row.update(self.table.rows[row[PLUS]])
-        if lowest <= 0:
-            row[MINUS] = self.digits(self.sizes(max(-highest, 0), -key[1]))
-        return number
+        found = self.intervals.get((lowest, highest))
+        if found is None:
+            found = self.intervals[lowest, highest] = self.table.add()
+            row = self.table.rows[found]
+            if highest >= 0:
+                row[PLUS] = self.digits(self.sizes(max(lowest, 0), highest))
+                if not self.canonical:
+                    row.update(self.table.rows[row[PLUS]])
+            if lowest <= 0:
+                row[MINUS] = self.digits(self.sizes(max(-highest, 0), -lowest))
+        return found
 
-    def sizes(self, lowest: int, highest: int) -> tuple:
+    def sizes(self, lowest: int, highest: int) -> _Rest:
         if self.canonical:
             return (None, None, _clipped(lowest, highest, 0, 99), _clipped(lowest, highest, 100, 999))
         return (None, *(_clipped(lowest, highest, 0, 10**size - 1) for size in (1, 2, 3)))
 
-    def digits(self, key: tuple) -> int:
-        if key in self.table.numbers:
-            return self.table.numbers[key]
-        number = self.table.number(key)
-        self.table.queue.pop()
-        if key[0] is not None:
-            self.table.accepting.add(number)
-        for digit in range(10):
-            after = []
-            for size, bounds in enumerate(key[1:]):
-                here = digit * 10**size
-                after.append(bounds and _clipped(bounds[0] - here, bounds[1] - here, 0, 10**size - 1))
-            if any(after):
-                self.table.rows[number][digit] = self.digits(tuple(after))
-        return number
+    def digits(self, rest: _Rest) -> int:
+        found = self.numbers.get(rest)
+        if found is None:
+            found = self.numbers[rest] = self.table.add()
+            if rest[0] is not None:
+                self.table.accepting.add(found)
+            row = self.table.rows[found]
+            for digit, after in _after_digits(rest):
+                row[digit] = self.digits(after)
+        return found
+
+
+_Rest = tuple[tuple[int, int] | None, ...]
+"""For each number of digits that may follow, the interval in which their value may lie."""
+
+
+@lru_cache(maxsize=8192)
+def _after_digits(rest: _Rest) -> tuple[tuple[int, _Rest], ...]:
+    found = []
+    for digit in range(10):
+        after = []
+        for size, bounds in enumerate(rest[1:]):
+            here = digit * 10**size
+            after.append(bounds and _clipped(bounds[0] - here, bounds[1] - here, 0, 10**size - 1))
+        if any(after):
+            found.append((digit, tuple(after)))
+    return tuple(found)
 
 
 def _clipped(low: int, high: int, least: int, most: int) -> tuple[int, int] | None:
@@ -121,7 +130,7 @@ def _clipped(low: int, high: int, least: int, most: int) -> tuple[int, int] | No
 _LEADING, _INTEGER, _BEHIND_POINT = range(3)
 
 
-class _Mantissas:
+class _Mantissas(Explorer):
     """Mantissas of the positive members (and of zero), behind a row.
 
     States: where we are; the power of ten of the first digit (of the last one read, before there is a first);
@@ -132,7 +141,7 @@ class _Mantissas:
     def __init__(
         self, interval: Interval, divisibility: Divisibility, exponents: _Exponents, *, normal: bool
     ) -> None:
-        self.table = exponents.table
+        super().__init__(exponents.table)
         self.exponents = exponents
         self.divisibility = divisibility
         self.stepped = bool(divisibility.divisors)
@@ -149,81 +158,73 @@ class _Mantissas:
             self.high = _MagnitudeBound(interval.high, interval.high_open)
 
     def add(self, row: dict[int, int]) -> None:
-        self.table.queue.clear()
         first = self.divisibility.first
-        start = (self, _INTEGER, -1, 0, EQUAL, EQUAL, 0, False, first)
         if self.possible:
-            for digit in range(1, 10):
-                row[digit] = self.table.number(self.significant(start, digit))
+            self.significant((_INTEGER, -1, 0, EQUAL, EQUAL, 0, False, first), row, 1)
         if not self.normal and (self.possible or self.zero):
-            row[0] = self.table.number((self, _LEADING, 0, 0, EQUAL, EQUAL, 0, True, first))
-        for state in self.table.queue:
-            self.expand(state)
-        self.table.queue.clear()
+            row[0] = self.number((_LEADING, 0, 0, EQUAL, EQUAL, 0, True, first))
+        self.explore(self.expand)
 
-    def significant(self, state: tuple, digit: int) -> tuple:
-        _, kind, magnitude, size, with_low, with_high, places, _, classes = state
-        if with_low == EQUAL or with_high == EQUAL:
-            with_low = compared(with_low, digit, self.low.digits, size)
-            with_high = compared(with_high, digit, self.high.digits, size)
-            longest = max(
-                len(self.low.digits) if with_low == EQUAL else 0,
-                len(self.high.digits) if with_high == EQUAL else 0,
-            )
-            size = min(size + 1, longest)
+    def significant(self, state: tuple, row: dict[int, int], first: int = 0) -> None:
+        """The states behind the digits from `first` on."""
+        kind, magnitude, size, with_low, with_high, places, _, classes = state
         if kind == _INTEGER:
             magnitude += 1
         elif self.stepped:
             places += 1
-        last = self.stepped and digit == 0
-        return (
-            self, kind, magnitude, size, with_low, with_high, places, last,
-            self.divisibility.after(classes, digit),
-        )  # fmt: skip
+        lows = compared(with_low, self.low.digits, size)
+        highs = compared(with_high, self.high.digits, size)
+        following = self.divisibility.after(classes)
+        known: dict[tuple[int, int], int] = {}
+        for digit in range(first, 10):
+            low, high = lows[digit], highs[digit]
+            found = known.get((low, high)) if not self.stepped else None
+            if found is None:
+                longest = max(
+                    len(self.low.digits) if low == EQUAL else 0, len(self.high.digits) if high == EQUAL else 0
+                )
+                found = known[low, high] = self.number(
+                    (
+                        kind, magnitude, min(size + 1, longest), low, high, places,
+                        self.stepped and digit == 0, following[digit],
+                    )
+                )  # fmt: skip
+            row[digit] = found
 
-    def expand(self, state: tuple) -> None:
-        row = self.table.rows[self.table.numbers[state]]
-        _, kind, magnitude, size, with_low, with_high, places, last, classes = state
+    def expand(self, number: int, state: tuple) -> None:
+        row = self.table.rows[number]
+        kind, magnitude, size, with_low, with_high, places, last, classes = state
         if kind == _LEADING:
             self.expand_leading(state, row)
             return
         if kind == _INTEGER:
             if not self.normal and magnitude + 1 < SHORT_SIZE:
-                for digit in range(10):
-                    row[digit] = self.table.number(self.significant(state, digit))
+                self.significant(state, row)
             # No e follows the point itself.
-            row[POINT] = self.table.number(
-                (self, None, magnitude, size, with_low, with_high, places, last, classes)
-            )
+            row[POINT] = self.number((None, magnitude, size, with_low, with_high, places, last, classes))
         elif not self.stepped or places < self.places:
-            inside = (self, _BEHIND_POINT, *state[2:])
-            for digit in range(10):
-                row[digit] = self.table.number(self.significant(inside, digit))
+            self.significant((_BEHIND_POINT, *state[1:]), row)
         if kind is not None and not (kind == _BEHIND_POINT and last):
             self.exponent(state, row)
 
     def expand_leading(self, state: tuple, row: dict[int, int]) -> None:
         """`0`, `0.`, `0.0` and so on: the magnitude counts down, from 1 behind the point itself."""
-        _, _, magnitude, *_, places, _, classes = state
+        _, magnitude, *_, places, _, classes = state
         if self.zero and magnitude != 1:
             target = self.exponents.after_e(-999, 999)
             assert target is not None
             row[SMALL_E] = row[CAPITAL_E] = target
         if magnitude == 0:
-            row[POINT] = self.table.number((self, _LEADING, 1, *state[3:]))
+            row[POINT] = self.number((_LEADING, 1, *state[2:]))
             return
         below = min(magnitude, 0) - 1
         if self.possible and not (self.stepped and places >= self.places):
-            first = (self, _BEHIND_POINT, below, 0, EQUAL, EQUAL, places, False, classes)
-            for digit in range(1, 10):
-                row[digit] = self.table.number(self.significant(first, digit))
+            self.significant((_BEHIND_POINT, below, 0, EQUAL, EQUAL, places, False, classes), row, 1)
         if -below <= SHORT_SIZE:
-            row[0] = self.table.number(
-                (self, _LEADING, below, 0, EQUAL, EQUAL, places + self.stepped, True, classes)
-            )
+            row[0] = self.number((_LEADING, below, 0, EQUAL, EQUAL, places + self.stepped, True, classes))
 
     def exponent(self, state: tuple, row: dict[int, int]) -> None:
-        _, _, magnitude, size, with_low, with_high, places, last, classes = state
+        _, magnitude, size, with_low, with_high, places, last, classes = state
         below = with_low == LESS or (with_low == EQUAL and (size < len(self.low.digits) or self.low.open))
         above = with_high == MORE or (with_high == EQUAL and size >= len(self.high.digits) and self.high.open)
         lowest = self.low.magnitude - magnitude + below

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from sglc.automata.json_number_digits import (
-    BLOCKS,
     EQUAL,
     LESS,
     MINUS,
     MORE,
     POINT,
     Divisibility,
+    Explorer,
     Interval,
     Steps,
     Table,
     compared,
 )
-from sglc.automata.minimal import minimal_dfa
-from sglc.automata.term import CharDfa
 
 
-def plain_spellings(interval: Interval, steps: Steps, whole: bool) -> CharDfa:
-    table = Table()
+def add_plain(table: Table, interval: Interval, steps: Steps, whole: bool) -> None:
+    """The spellings without an exponent; `whole`: without a point, and no minus zero."""
+    row = table.begin()
     divisibility = Divisibility(steps)
-    _Plain(table, interval, divisibility, whole=whole, minus=False).add(table.rows[0])
-    negative: dict[int, int] = {}
-    table.numbers.clear()
-    _Plain(table, interval.mirrored(), divisibility, whole=whole, minus=True).add(negative)
+    _Plain(table, interval, divisibility, whole=whole, minus=False).add(row)
+    mirrored = interval.mirrored()
+    negative = dict(row)
+    if whole or mirrored != interval:
+        negative = {}
+        _Plain(table, mirrored, divisibility, whole=whole, minus=True).add(negative)
     if negative:
-        table.rows[0][MINUS] = len(table.rows)
-        table.rows.append(negative)
-    return minimal_dfa(table.rows, table.accepting, BLOCKS)
+        row[MINUS] = table.add()
+        table.rows[row[MINUS]] = negative
 
 
 class _PlainBound:
@@ -51,9 +52,10 @@ class _PlainBound:
 
 
 _ZERO, _WHOLE, _FRACTION = range(3)
+_ALL_MORE = (MORE,) * 10
 
 
-class _Plain:
+class _Plain(Explorer):
     """Spellings of the members from zero up, behind a row.
 
     States: where we are, digits read there, how they compare with low and high, and the divisibility (None
@@ -63,7 +65,7 @@ class _Plain:
     def __init__(
         self, table: Table, interval: Interval, divisibility: Divisibility, *, whole: bool, minus: bool
     ) -> None:
-        self.table = table
+        super().__init__(table)
         self.divisibility = divisibility
         self.whole = whole
         self.possible = interval.high is None or interval.high >= 0
@@ -81,68 +83,60 @@ class _Plain:
     def add(self, row: dict[int, int]) -> None:
         if not self.possible:
             return
-        start = (_WHOLE, 0, EQUAL, EQUAL, self.divisibility.first)
-        for digit in range(10):
-            self.whole_digit(row, start, digit)
-        for state in self.table.queue:
-            self.expand(state)
-        self.table.queue.clear()
+        self.whole_digits(row, (_WHOLE, 0, EQUAL, EQUAL, self.divisibility.first))
+        self.explore(self.expand)
 
-    def whole_digit(self, row: dict[int, int], state: tuple, digit: int) -> None:
+    def whole_digits(self, row: dict[int, int], state: tuple) -> None:
         _, size, with_low, with_high, classes = state
+        lows: Sequence[int] = _ALL_MORE
+        highs: Sequence[int] = _ALL_MORE
         if size < self.longest:
-            with_low = compared(with_low, digit, self.low.whole if self.low else "", size)
-            with_high = compared(with_high, digit, self.high.whole if self.high else "", size)
+            lows = compared(with_low, self.low.whole if self.low else "", size)
+            highs = compared(with_high, self.high.whole if self.high else "", size)
         elif self.high:
             return
-        else:
-            with_low = with_high = MORE
-        kind = _WHOLE if size or digit else _ZERO
-        size = min(size, self.longest) + 1
-        row[digit] = self.table.number(
-            (kind, size, with_low, with_high, self.divisibility.after(classes, digit))
-        )
+        following = self.divisibility.after(classes)
+        after = min(size, self.longest) + 1
+        for digit in range(10):
+            kind = _WHOLE if size or digit else _ZERO
+            row[digit] = self.number((kind, after, lows[digit], highs[digit], following[digit]))
 
-    def expand(self, state: tuple) -> None:
-        number = self.table.numbers[state]
+    def expand(self, number: int, state: tuple) -> None:
         row = self.table.rows[number]
         kind, size, with_low, with_high, classes = state
         if kind == _FRACTION:
             if size and self.fits(state):
                 self.table.accepting.add(number)
-            for digit in range(10):
-                self.fraction_digit(row, state, digit)
+            self.fraction_digits(row, state)
             return
         if kind == _WHOLE:
-            for digit in range(10):
-                self.whole_digit(row, state, digit)
+            self.whole_digits(row, state)
         with_low = self.low.after_whole(size, with_low) if self.low else MORE
         with_high = self.high.after_whole(size, with_high) if self.high else LESS
         pointed = (_FRACTION, 0, with_low, with_high, classes)
         if self.fits(pointed):
             self.table.accepting.add(number)
         if not self.whole and with_low != LESS and with_high != MORE:
-            row[POINT] = self.table.number(pointed)
+            row[POINT] = self.number(pointed)
 
-    def fraction_digit(self, row: dict[int, int], state: tuple, digit: int) -> None:
+    def fraction_digits(self, row: dict[int, int], state: tuple) -> None:
         _, size, with_low, with_high, classes = state
-        with_low = compared(with_low, digit, self.low.fraction if self.low else "", size)
-        with_high = compared(with_high, digit, self.high.fraction if self.high else "", size)
-        if with_low == LESS or with_high == MORE:
-            return
-        if classes is not None:
-            if size < self.divisibility.places:
-                classes = self.divisibility.after(classes, digit)
-            elif digit and self.divisibility.wants:
-                return
-            elif digit:
-                classes = None
-        matters = 1 if classes is None else max(1, self.divisibility.places)
-        if with_low == EQUAL and self.low:
-            matters = max(matters, len(self.low.fraction))
-        if with_high == EQUAL and self.high:
-            matters = max(matters, len(self.high.fraction))
-        row[digit] = self.table.number((_FRACTION, min(size + 1, matters), with_low, with_high, classes))
+        lows = compared(with_low, self.low.fraction if self.low else "", size)
+        highs = compared(with_high, self.high.fraction if self.high else "", size)
+        # Further places must be zeros if multiples are wanted, and else decide by not being zeros.
+        beyond = classes is not None and size >= self.divisibility.places
+        following = None if classes is None or beyond else self.divisibility.after(classes)
+        for digit in range(1 if beyond and self.divisibility.wants else 10):
+            low, high = lows[digit], highs[digit]
+            if low == LESS or high == MORE:
+                continue
+            after = following[digit] if following is not None else None if digit else classes
+            matters = 1 if after is None else max(1, self.divisibility.places)
+            if low == EQUAL and self.low:
+                matters = max(matters, len(self.low.fraction))
+            if high == EQUAL and self.high:
+                matters = max(matters, len(self.high.fraction))
+            row[digit] = self.number((_FRACTION, min(size + 1, matters), low, high, after))
 
     def fits(self, state: tuple) -> bool:
         """Whether the number may end here; missing digits of the fraction are zeros."""

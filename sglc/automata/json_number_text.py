@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sglc.automata.json_number_digits import Interval, Steps
-from sglc.automata.json_number_exponent import exponent_spellings
-from sglc.automata.json_number_plain import plain_spellings
+from sglc.automata.json_number_digits import Interval, Steps, Table
+from sglc.automata.json_number_exponent import add_exponents
+from sglc.automata.json_number_plain import add_plain
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.automata.together import united
@@ -45,31 +45,28 @@ def spell(
     canonical = spelling == "canonical"
     if spelling == "any" and interval.everything and steps.none and not excluded:
         return compile_regex(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-    points = [
-        part
-        for value in excluded
-        for part in _parts(Interval(value, False, value, False), _NO_STEPS, False, spelling)
-    ]
-    return united(_parts(interval, steps, integer and canonical, spelling), points)
+    found = _spellings(interval, steps, integer and canonical, spelling)
+    if not excluded:
+        return found
+    points = [Interval(value, False, value, False) for value in excluded]
+    return united([found], [_spellings(point, _NO_STEPS, False, spelling) for point in points])
 
 
 _NO_STEPS = Steps(0, None, ())
 
 
-def _parts(interval: Interval, steps: Steps, whole: bool, spelling: str) -> list[CharDfa]:
+def _spellings(interval: Interval, steps: Steps, whole: bool, spelling: str) -> CharDfa:
     """The spellings of one set, kind by kind."""
-    found = [plain_spellings(interval, steps, whole)]
-    if whole or spelling == "plain":
-        return found
-    canonical = spelling == "canonical"
-    classes = steps.classes()
-    if steps.none or (interval.everything and classes == 1):
-        found.append(exponent_spellings(interval, steps, normal=True, canonical=canonical))
-        if not canonical:
-            found.append(exponent_spellings(interval, steps, normal=False, canonical=False))
-    elif classes <= FEW_CLASSES:
-        for these in _EXPONENT_RANGES:
-            within = these.within(interval)
-            if within is not None and not steps.pass_over(within):
-                found.append(exponent_spellings(within, steps, normal=True, canonical=canonical))
-    return found
+    table = Table()
+    add_plain(table, interval, steps, whole)
+    if not whole and spelling != "plain":
+        canonical = spelling == "canonical"
+        classes = steps.classes()
+        if steps.none or (interval.everything and classes == 1):
+            add_exponents(table, interval, steps, canonical=canonical, short=not canonical)
+        elif classes <= FEW_CLASSES:
+            for these in _EXPONENT_RANGES:
+                within = these.within(interval)
+                if within is not None and not steps.pass_over(within):
+                    add_exponents(table, within, steps, canonical=canonical, short=False)
+    return table.automaton()
