@@ -2,8 +2,8 @@
 
     python tests/benchmarks/mask_stress.py --tokenizer tokenizer.json --engines sglc,llguidance [--case NAME]
 
-The first 25 are what engines are often slow at, the other ten are worse (stress_cases.py). Times are
-microseconds; `again` is another text of the same constraint in the same process.
+The first 25 are what engines are often slow at, the others are worse (stress_cases.py). Times are
+microseconds; `again` is for texts that were written before in the same process.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import sys
 from typing import Any
 
+import report
 from maskbench import (
     add_engine_arguments,
     quantile,
@@ -23,6 +24,14 @@ from maskbench import (
 )
 from rich.progress import track
 from stress_cases import CASES, WORSE
+
+WORDS = """
+Constraints that are hard for mask engines, each with texts that it takes and texts that it does not take.
+The engines take turns, each in a process of its own. Microseconds: compiling, then the masks for the tokens
+of the texts, median and worst, *cold* as first asked for, and *again* when all the texts have been written
+once more before. *Right*: every text was taken or not as it must be; *refused*: the engine said that it
+cannot; otherwise what went wrong.
+"""
 
 
 def row_of(name: str, engine: str, result: dict[str, Any]) -> list[str]:
@@ -44,12 +53,28 @@ def verdict(result: dict[str, Any]) -> str:
     return f"{result['outcome']}: {result.get('why') or places}"[:70]
 
 
+def totals(results: list[dict[str, Any]]) -> str:
+    """By engine: what is right, and the worst masks of it."""
+    rows = [["engine", "cases", "right", "refused", "wrong or lost", "worst mask cold", "again"]]
+    for engine in dict.fromkeys(entry["engine"] for entry in results):
+        of = [entry["result"] for entry in results if entry["engine"] == engine]
+        right = [result for result in of if result["outcome"] == "right"]
+        refused = sum(result["outcome"] == "refused" for result in of)
+        cold = max((max(result["masks"]) for result in right if result.get("masks")), default=0)
+        again = [(result.get("again") or {}).get("masks") for result in right]
+        warm = max((max(masks) for masks in again if masks), default=0)
+        counts = [len(of), len(right), refused, len(of) - len(right) - refused]
+        rows.append([engine, *map(str, counts), show(cold / 1000), show(warm / 1000)])
+    return table(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_engine_arguments(parser)
     parser.add_argument("--case", action="append", help="cases with this in their name")
+    parser.add_argument("--markdown", help="write a page with the table here")
     arguments = parser.parse_args()
     runners = start_workers(arguments)
     about = surroundings(runners)
@@ -63,9 +88,10 @@ def main() -> None:
             rows.append(row_of(case.name, worker.engine, result))
     for worker in runners:
         worker.close()
-    print(f"{about['processor']}, {about['cores']} cores, Python {about['python']}, load {about['load']:.1f}")
-    print(", ".join(f"{worker.engine} {worker.version}" for worker in runners), end="\n\n")
-    print(table(rows, names=2))
+    body = f"{totals(results)}\n\n{table(rows, names=2)}"
+    print(f"{report.machine_line(about)}\n\n{body}")
+    if arguments.markdown:
+        report.write_page(arguments.markdown, "Hard constraints", WORDS, body, about)
     if arguments.json:
         write_json(arguments.json, {"about": about, "results": results})
 
