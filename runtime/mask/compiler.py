@@ -54,6 +54,7 @@ class Compiler:
         self._tables: dict[tuple[t.CharDfa, str], TextTable] = {}
         self._spans: dict[tuple[str, str], SpanTable] = {}
         self._by_identity: dict[tuple[int, int], tuple[object, object, Node]] = {}
+        self._serieses: dict[tuple[int, ...], Node] = {}
         self._new: list[Node] = []
         self._made = 0
         self._rules: Mapping[str, t.Term] = {}
@@ -61,7 +62,12 @@ class Compiler:
 
     def compile(self, language: t.Language) -> Node:
         """The node of a language's root. Raises ConstraintError for what is malformed or too large."""
-        return self._compiled(language.rules, language.root)
+        try:
+            return self._compiled(language.rules, language.root)
+        finally:
+            # Terms are not kept: they are many, and hardly ever compiled once more.
+            self._by_identity.clear()
+            self._serieses.clear()
 
     def _compiled(self, rules: Mapping[str, t.Term], term: t.Term) -> Node:
         if len(self._by_identity) > _MOST_REMEMBERED:
@@ -96,6 +102,7 @@ class Compiler:
         fresh = {node.index for node in self._new}
         self._nodes = {key: node for key, node in self._nodes.items() if node.index not in fresh}
         self._by_identity = {k: v for k, v in self._by_identity.items() if v[2].index not in fresh}
+        self._serieses.clear()
         self._new = []
 
     # Interning
@@ -206,6 +213,13 @@ class Compiler:
         return table
 
     def _series(self, items: list[Node]) -> Node:
+        key = tuple([item.index for item in items])
+        node = self._serieses.get(key)
+        if node is None:
+            node = self._serieses[key] = self._flat_series(items)
+        return node
+
+    def _flat_series(self, items: list[Node]) -> Node:
         flat: list[Node] = []
         for item in items:
             flat += item.items() if isinstance(item, Series) else (item,)
@@ -270,6 +284,8 @@ class Compiler:
 
     def _options(self, arms: tuple[t.Arm, ...], counts: Counts, depth: int) -> list[tuple[Vector, Node]]:
         """The arms by what they add to the counters."""
+        if len(arms) == 1 and not counts.kept:
+            return [(counts.zero, self._node(arms[0].term, depth))]
         found = counts.by_vector(arms)
         return [(vector, self._choice(tuple(terms), depth)) for vector, terms in found.items()]
 
@@ -277,7 +293,7 @@ class Compiler:
         counts = _counts(term.counters, [*term.places, term.rest])
         comma = self._node(term.comma, depth)
         places = tuple(tuple(self._options(arms, counts, depth)) for arms in (*term.places, term.rest))
-        key = tuple(tuple((vector, node.index) for vector, node in place) for place in places)
+        key = tuple([tuple([(vector, node.index) for vector, node in place]) for place in places])
         parts = ArrayParts(places, term.minimum, term.maximum, term.counters, comma)
         return self._intern(
             ("array", key, term.minimum, term.maximum, term.counters, comma.index), lambda: ArrayNode(parts)
@@ -302,9 +318,13 @@ class Compiler:
                 some.append(Option(vector, self._series([colon, value]), whole))
             options.append(tuple(some))
         families = tuple(family.keys for family in term.families)
+        ways: tuple[object, ...]
+        if term.counters or any([len(some) != 1 for some in options]):
+            ways = tuple([tuple([(option.vector, option.tail.index) for option in some]) for some in options])
+        else:
+            ways = tuple([option.tail.index for (option,) in options])
         key = (
-            "object", names, families,
-            tuple(tuple((option.vector, option.tail.index) for option in some) for some in options),
+            "object", names, families, ways,
             term.minimum, term.maximum, term.clauses, term.counters, term.order, term.distinct, term.encoding,
             comma.index,
         )  # fmt: skip
@@ -359,7 +379,7 @@ class Compiler:
         for node in self._new:
             for child in node.children():
                 above.setdefault(child.index, []).append(node)
-        waiting = deque(self._new)
+        waiting = deque(self._children_first())
         # Of a choice between thousands each arm would have it asked again.
         queued = {node.index for node in waiting}
         while waiting:
@@ -380,6 +400,26 @@ class Compiler:
                 if outer.index not in queued:
                     queued.add(outer.index)
                     waiting.append(outer)
+
+    def _children_first(self) -> list[Node]:
+        """The new nodes, each after those it is made of unless there is a circle."""
+        order: list[Node] = []
+        fresh = {node.index for node in self._new}
+        for start in self._new:
+            if start.index not in fresh:
+                continue
+            fresh.discard(start.index)
+            stack = [(start, iter(start.children()))]
+            while stack:
+                node, children = stack[-1]
+                child = next((child for child in children if child.index in fresh), None)
+                if child is None:
+                    order.append(node)
+                    stack.pop()
+                else:
+                    fresh.discard(child.index)
+                    stack.append((child, iter(child.children())))
+        return order
 
     def _refuse_left_recursion(self) -> None:
         done: set[int] = set()
@@ -414,7 +454,7 @@ def _check_keys(term: t.Object, names: tuple[str, ...]) -> None:
         raise ConstraintError("keys of an object must be JSON text")
     if len(set(names)) < len(names):
         raise ConstraintError("an object has two properties of one name")
-    if any("\ud800" <= char <= "\udfff" for name in names for char in name):
+    if any(not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name) for name in names):
         raise ConstraintError("the name of a property contains a lone surrogate")
     if any(not 0 <= index < len(names) for clause in term.clauses for index, _ in clause):
         raise ConstraintError("a clause speaks of no property")

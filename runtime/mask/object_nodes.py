@@ -55,7 +55,8 @@ class ObjectNode(Node):
         self.parts = parts
         self.properties = len(parts.names)
         self._tails = tuple([option.tail for options in parts.options for option in options])
-        self._capacity = [count_words(dfa) if parts.distinct else None for dfa in parts.families]
+        self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
+        self._required = _required_only(parts)
         self._made: tuple[list[bool], list[list[Option]], ObjectStates] | None = None
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
@@ -72,6 +73,12 @@ class ObjectNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         if self.productive and self.nullable:
             return True, True
+        if self._required is not None and self.parts.comma.productive:
+            options = self.parts.options
+            there = all(
+                [any([option.tail.productive for option in options[label]]) for label in self._required]
+            )
+            return there, not self._required
         _, states = self._make_states()
         return states.feasible(0), states.may_end(0)
 
@@ -479,3 +486,13 @@ class ObjectNode(Node):
             return self.words.entries(machine, here, used, 1)
         key = OpenKey(self._profiles[profile], local, residue, begun, data)
         return self.words.rest_of_entry(machine, here, used, key)
+
+
+def _required_only(parts: ObjectParts) -> tuple[int, ...] | None:
+    """The properties that must be there if nothing else is asked of the entries as a whole, else None."""
+    if parts.counters or parts.minimum > 0 or parts.maximum is not None:
+        return None
+    literals = [literal for clause in parts.clauses for literal in clause]
+    if len(literals) != len(parts.clauses) or not all(there for _, there in literals):
+        return None
+    return tuple([label for label, _ in literals])

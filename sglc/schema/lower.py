@@ -64,6 +64,7 @@ class Lowering:
         self._rule_names: dict[Literals, str] = {}
         self._terms: dict[Literals, Term] = {}
         self._scalars: dict[object, Term | None] = {}
+        self._single: dict[Literals, tuple[Arm, ...]] = {}
         self.encoding: Encoding = "json" if options.spelling == "canonical" else "json-any"
         blank = Text(_BLANK, max_chars=options.blanks)
         self.comma: Term
@@ -290,7 +291,13 @@ class Lowering:
         return Sequence((Bytes(opening), self.blank, inside, self.blank, Bytes(closing)))
 
     def _arms(self, arms: Arms) -> tuple[Arm, ...]:
-        return tuple(Arm(self.term(value), counts) for value, counts in arms)
+        if len(arms) == 1 and not arms[0][1]:
+            value = arms[0][0]
+            found = self._single.get(value)
+            if found is None:
+                found = self._single[value] = (Arm(self.term(value), ()),)
+            return found
+        return tuple([Arm(self.term(value), counts) for value, counts in arms])
 
     def _texts_term(self, layout: TextsLayout) -> Term:
         """Different strings are the keys of an object that has nothing else."""
