@@ -201,13 +201,13 @@ def main() -> None:
     parser.add_argument("--draft", action="append", choices=list(DRAFTS), help="default: all")
     parser.add_argument("--optional", action="store_true", help="also the optional tests")
     parser.add_argument("--keyword", action="append", help="files with this in their name")
+    parser.add_argument("--beside", action="append", help="other engines than the first only in this draft")
     parser.add_argument("--diff", action="store_true", help="list what the first engine does not get right")
     parser.add_argument("--markdown", help="write a page with the tables here")
     add_engine_arguments(parser)
     arguments = parser.parse_args()
     suite = Suite(given(arguments.suite, "SGLC_BENCH_SUITE", "the test suite"))
     runners = start_workers(arguments)
-    engines = [worker.engine for worker in runners]
     content: dict[str, Any] = {"about": surroundings(runners)}
     parts: list[str] = []
     for draft in arguments.draft or list(DRAFTS):
@@ -216,7 +216,9 @@ def main() -> None:
             for keyword, group in suite.groups(draft, arguments.optional)
             if not arguments.keyword or any(part in keyword for part in arguments.keyword)
         ]
-        records = run(draft, groups, suite.remotes(), runners, arguments.timeout)
+        used = runners if not arguments.beside or draft in arguments.beside else runners[:1]
+        engines = [worker.engine for worker in used]
+        records = run(draft, groups, suite.remotes(), used, arguments.timeout)
         content[draft] = records
         parts += [f"## {draft}", keyword_table(records, engines)]
         if engines[0] == "sglc":
