@@ -113,7 +113,8 @@ def test_the_checkers_table_and_the_machines_agree() -> None:
     from sglc.runtime.vm import builtins as there
 
     assert set(declared.FUNCTIONS) == set(there.FUNCTIONS)
-    assert set(declared.STR_METHODS) == set(there.STRING)
+    # Names that no program can write are the machine's own.
+    assert set(declared.STR_METHODS) == {name for name in there.STRING if name.isidentifier()}
     assert set(declared.LIST_METHODS) == set(there.LIST)
     assert set(declared.MAP_METHODS) == set(there.MAP)
     assert set(declared.SCORED_METHODS) == set(there.SCORED)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sglc.automata.dfa import is_finite
+from sglc.automata.regex_compile import compile_node
 from sglc.automata.regex_tree import (
     EMPTY,
     Back,
@@ -81,8 +82,6 @@ class References:
         return Join((*map(self.resolve, before), Either(tuple(map(self.resolve, arms)))))
 
     def words(self, group: Capture) -> list[str]:
-        from sglc.automata.regex import compile_node
-
         item = self.resolve(group.item)
         dfa = None if has_places(item) else compile_node(item, limit=20 * MOST_WORDS)
         if dfa is None or not is_finite(dfa):

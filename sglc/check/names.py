@@ -443,6 +443,9 @@ class Names(Fitting):
         if is_text(plain, self.table):
             self.expect(node.index, INT, "the place in a text")
             return STR
+        return self._no_items(node, owner)
+
+    def _no_items(self, node: ast.Index, owner: ExpressionType) -> ExpressionType:
         self.program.report(
             "E0318", f"{said(owner)} has no items", node.span, label="cannot be indexed",
             hint="it may be null: test it first" if allows_null(owner, self.table) else "",
@@ -455,7 +458,9 @@ class Names(Fitting):
         record = self.table[name]
         assert isinstance(record, RecordType)
         names = {field.name: field for field in record.fields}
-        self.infer(node.index)
+        index = self.infer(node.index)
+        if not isinstance(index, Unknown) and not is_text(index, self.table):
+            return self._no_items(node, Named(name))
         if known and isinstance(key, str) and key in names:
             return field_type(names[key])
         close = nearest(key, list(names)) if known and isinstance(key, str) else None

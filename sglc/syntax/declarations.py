@@ -82,7 +82,12 @@ class Declarations(Statements):
 
     def error(self, start: int, end: int, name: ast.Name, fields: Any) -> ast.ErrorDeclaration:
         doc = self.doc(start, end)
-        return ast.ErrorDeclaration(name, tuple(fields or ()), False, doc, self.span(start, end))
+        fields = tuple(fields or ())
+        starts = self.source.line_starts
+        if fields and bisect_right(starts, fields[0].span.start) == bisect_right(starts, start):
+            # The first field is built before, and has taken what stands above the line of both.
+            doc, fields = fields[0].doc or doc, (replace(fields[0], doc=""), *fields[1:])
+        return ast.ErrorDeclaration(name, fields, False, doc, self.span(start, end))
 
     def record(
         self, start: int, end: int, name: ast.Name, parameters: Any, fields: Any
