@@ -10,13 +10,14 @@ import numpy as np
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.typed import run
-from sglc.kernels.walks import walk_leaf, walk_literal, walk_rows
+from sglc.kernels.walks import BACKSLASH, walk_leaf, walk_literal, walk_rows, walk_words
+from sglc.kernels.words import Found, WordList
 
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a leaf: no limit."""
 
 
-_WALKS = typed_library(walk_rows, walk_leaf, walk_literal, brief=("sglc_walk_literal",))
+_WALKS = typed_library(walk_rows, walk_leaf, walk_literal, walk_words, brief=("sglc_walk_literal",))
 
 
 @dataclass(slots=True, eq=False)
@@ -83,6 +84,13 @@ class SubtreeWalk:
         self._cursor = np.zeros(5, np.int64)
         scratch = (self._stack, self._counts, self._cursor, self._exits, self._ends)
         self._scratch = tuple([address(array) for array in scratch])
+        asides = int(np.count_nonzero(trie.byte == BACKSLASH))
+        self._words = (
+            *(np.zeros(trie.deepest + 2, np.int64) for _ in range(3)),
+            np.zeros(asides, np.int32),
+            np.zeros((asides, 3), np.int64),
+            np.zeros(2, np.int64),
+        )
         self.roots = _roots(trie)
         self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
 
@@ -165,6 +173,28 @@ class SubtreeWalk:
                 self._scratch[3],
             )  # fmt: skip
         return self._exits[:count].copy()
+
+    def words(
+        self, entries: np.ndarray, words: WordList, place: tuple[int, int, int], first: np.ndarray,
+        mask: np.ndarray, escapes: bool,
+    ) -> Found:  # fmt: skip
+        """See `walks.walk_words`; `place` is (low, high, read), low < high."""
+        kernels = _WALKS.functions()
+        lows, highs, nexts, asides, origins, found = self._words
+        if kernels is None:
+            run(
+                walk_words, *self._parts, entries, len(entries), words.bytes, words.starts, *place, first,
+                int(escapes), lows, highs, nexts, mask, self._exits, self._ends, asides, origins, found,
+            )  # fmt: skip
+        else:
+            kernels.walk_words(
+                *self._arrays, address(entries), len(entries), address(words.bytes), address(words.starts),
+                *place, address(first), int(escapes), address(lows), address(highs), address(nexts),
+                address(mask), *self._scratch[3:], address(asides), address(origins), address(found),
+            )  # fmt: skip
+        out, aside = found.tolist()
+        exits, ends = self._exits[:out].copy(), self._ends[:out].copy()
+        return Found(exits, ends, asides[:aside].copy(), origins[:aside].copy())
 
 
 def _roots(trie: TrieArrays) -> np.ndarray:

@@ -199,16 +199,17 @@ def search_word(words: U8, starts: I64, left: int, right: int, at: int, wanted: 
 def walk_words(
     byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, words: U8,
     starts: I64, low: int, high: int, read: int, first: U8, escapes: int, lows: I64, highs: I64, nexts: I64,
-    mask: U32, exits: I32, asides: I32, origins: I64, found: I64,
+    mask: U32, exits: I32, ends: I32, asides: I32, origins: I64, found: I64,
 ) -> None:  # fmt: skip
     """Walk inside the words number `low` to `high` - 1, of which `read` bytes have been read.
 
     words uint8[...] are the bytes of all words in sorted order without repeats, starts int64[n + 1] where
     each begins. Both the nodes of the trie and the words are in order, so the search for a node goes on where
     that for the sibling before it came to. Nodes at which a text after a word may begin (its byte being in
-    `first` uint8[256]) go to `exits`. If `escapes`, nodes with a backslash go to `asides`, together with the
-    place they were met at (origins int64[n, 3]). lows, highs, nexts int64[deepest + 1] are stacks by depth:
-    the words that go on like this path, and from which of them on the next child is searched.
+    `first` uint8[256]) go to `exits`, the words' numbers to `ends`. If `escapes`, nodes with a backslash go
+    to `asides`, together with the place they were met at (origins int64[n, 3]). lows, highs, nexts
+    int64[deepest + 1] are stacks by depth: the words that go on like this path, and from which of them on the
+    next child is searched.
 
     found int64[2] gets the numbers of exits and asides.
     """
@@ -225,7 +226,7 @@ def walk_words(
             here, stop, left = lows[above], highs[above], nexts[above]
             wanted = byte[node]
             if first[wanted] and above > base and starts[here + 1] - starts[here] == at:
-                exits[out] = node
+                exits[out], ends[out] = node, here
                 out += 1
             if escapes and wanted == BACKSLASH:
                 asides[aside] = node

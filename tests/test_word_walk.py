@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.kernels.contract import TrieArrays
+from sglc.kernels.subtrees import SubtreeWalk
 from sglc.kernels.words import WordList
 from test_subtree_walk import both_ways, subtrees, trie_of
 
@@ -34,12 +35,12 @@ def test_words_are_walked(tokens, chosen, data, escapes) -> None:
 
     def run() -> object:
         mask = np.zeros(trie.words, np.int32)
-        found = WordList(words).walk(trie, roots, place, first, mask, escapes)
+        found = SubtreeWalk(trie).words(roots, WordList(words), place, first, mask, escapes)
         return mask.tobytes(), *(part.tolist() for part in found)
 
     compiled, reference = both_ways(run)
     assert compiled == reference
-    mask, exits, asides, origins = compiled
+    mask, exits, ends, asides, origins = compiled
     bits = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
     paths = paths_of(trie)
     rests = [word[len(prefix) :] for word in words[place[0] : place[1]]]
@@ -49,6 +50,7 @@ def test_words_are_walked(tokens, chosen, data, escapes) -> None:
     assert exits == [
         node for node, path in enumerate(paths) if path[:-1] and path[:-1] in rests and path[-1] in follow
     ]
+    assert [words[end][len(prefix) :] for end in ends] == [paths[node][:-1] for node in exits]
     reached = [
         node
         for node, path in enumerate(paths)
@@ -71,8 +73,8 @@ def test_subtrees_are_walked_alike(case: tuple[TrieArrays, np.ndarray], chosen: 
     def run() -> object:
         mask = np.zeros(trie.words, np.int32)
         follow = np.ones(256, bool)
-        found = WordList(words).walk(trie, entries, (0, len(words), 0), follow, mask, False)
-        return mask.tobytes(), found.exits.tolist()
+        found = SubtreeWalk(trie).words(entries, WordList(words), (0, len(words), 0), follow, mask, False)
+        return mask.tobytes(), found.exits.tolist(), found.ends.tolist()
 
     compiled, reference = both_ways(run)
     assert compiled == reference

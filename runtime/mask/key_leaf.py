@@ -9,14 +9,17 @@ from functools import partial
 import numpy as np
 
 from sglc.automata.charset import ALL
-from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.kernels.words import WordList
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, onward
+from sglc.runtime.mask.word_nodes import asides_left
 
 _WORD = (1 << 64) - 1
 _FEW_NAMES = 2000
 """More names than this are found by walking."""
+_MOST_RESTS = 1000
 
 
 class KeyLeaf(LeafTable):
@@ -33,6 +36,7 @@ class KeyLeaf(LeafTable):
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
+        self._rests: dict[tuple[int, bytes], tuple[WordList, np.ndarray] | None] = {}
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
@@ -103,6 +107,46 @@ class KeyLeaf(LeafTable):
             others = partial(self.table.label_of, local) if alone < 0 else alone
             found = self._names[local, alone] = Names((id(self), local, alone), known, others)
         return found if len(found.labels) <= _FEW_NAMES else None
+
+    def walk(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        known = self._rests_of_names(place)
+        if known is None:
+            return None
+        rests, labels = known
+        count, ends_here = len(labels), not rests.starts[1]
+        found = whole.words(entries, rests, (0, count, 0), first, row, self.encoding == "json-any")
+        if len(found.asides) and len(asides_left(whole, found, rests, row)):
+            return None
+        if not ends_here:
+            return found.exits, labels[found.ends]
+        at_once = entries[first[whole.trie.byte[entries]]]
+        ends = np.concatenate([np.zeros(len(at_once), np.int32), found.ends])
+        return np.concatenate([at_once, found.exits]), labels[ends]
+
+    def _rests_of_names(self, place: LeafPlace) -> tuple[WordList, np.ndarray] | None:
+        """The rests of the open names and their labels, where all are plain and nothing else is open."""
+        local = self.places[place.state]
+        if local < 0:
+            return None
+        key = (local, place.open.tobytes())
+        if key not in self._rests:
+            if len(self._rests) > _MOST_RESTS:
+                self._rests.clear()
+            self._rests[key] = self._find_rests(place, local)
+        return self._rests[key]
+
+    def _find_rests(self, place: LeafPlace, local: int) -> tuple[WordList, np.ndarray] | None:
+        if self.encoding == "raw" or any([at >= 0 for at in self._open_families(place, local)]):
+            return None
+        open = self._bits[place.open.tobytes()]
+        rests = [(rest, label) for rest, label in self.table.names_below(local).items() if open >> label & 1]
+        text = "".join([rest for rest, _ in rests])
+        words = WordList([rest.encode() for rest, _ in rests]) if text.isascii() else None
+        if words is None or not words.plain or len(rests) > _FEW_NAMES:
+            return None
+        return words, np.array([label for _, label in rests], np.int32)
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""

@@ -165,6 +165,10 @@ class LeafTable:
         """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
         return None
 
+    def stays(self, place: LeafPlace, still: Still) -> bool:
+        """Whether all characters of its class lead from a place back to it."""
+        return still.home == place.state
+
     def names(self, place: LeafPlace) -> Names | None:
         """For a uniform place: the words that end with labels of their own, where they are few."""
         return None
@@ -226,8 +230,11 @@ class LeafTable:
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
-    ) -> np.ndarray | None:
-        """Set the bits of the legal tokens and return the exits, where that needs no rows; else None."""
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """Set the bits of the legal tokens where that needs no rows: (exits, labels if there are any).
+
+        None where rows are needed; bits of legal tokens may have been set then.
+        """
         return None
 
     def label(self, state: int) -> int:
@@ -345,6 +352,10 @@ class TextLeaf(LeafTable):
         if found is None or place.most is None:
             return found
         return replace(found, room=place.most - self.table.shortest(home))
+
+    def stays(self, place: LeafPlace, still: Still) -> bool:
+        local = self.places[place.state]
+        return still.home == place.state or all([to == local for _, _, to in self.table.dfa.edges[local]])
 
     def _loop(self, local: int) -> tuple[Still | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""

@@ -14,7 +14,7 @@ from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf, still_on
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.spelling import read
@@ -85,6 +85,8 @@ class MaskStore:
         self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
+        self._stays: dict[int, np.ndarray] = {}
+        """By configuration: tokens that lead back to it."""
         self._class_leaves: dict[tuple[Ranges, Encoding], LeafTable] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
@@ -123,6 +125,9 @@ class MaskStore:
         key = config * self.vocabulary.size + token
         found = self.transitions.get(key)
         if found is None:
+            stays = self._stays.get(config)
+            if stays is not None and stays.item(token >> 5) >> (token & 31) & 1:
+                return config
             data = self.vocabulary.token_bytes[token]
             found = self.advance(config, data, account) if data else DEAD
             if len(self.transitions) >= _MOST_TRANSITIONS:
@@ -160,8 +165,26 @@ class MaskStore:
                     row |= found.row
                 if inside is not None:
                     row |= inside
+                    self._note_stay(config, group, inside)
                 pending += self._left(group, found, None)
         return self._follow(pending, config, row, account) or lost
+
+    def _note_stay(self, config: int, group: Group, inside: np.ndarray) -> None:
+        """Keep which tokens lead from a configuration back to it: those of a text's characters, mostly."""
+        machine, place = self.machine, group.leaf
+        if place is None or place.least or place.most is not None or machine.traced[config]:
+            return
+        still = place.table.still(place, self.vocabulary.columns.longest)
+        if still is None or not place.table.stays(place, still) or group.node.barred(machine, group.state):
+            return
+        for other in machine.groups(config):
+            if other is not group and (not other.run or still.bytes[other.run[0]]):
+                return
+        plain = np.flatnonzero(still.bytes[:128])
+        if len(plain) and machine.advance(config, plain[:1].astype(np.uint8).tobytes()) == config:
+            if len(self._stays) > self._most_masks:
+                self._stays.clear()
+            self._stays[config] = inside
 
     def _follow(
         self, pending: list[tuple[int, np.ndarray]], root: int, row: np.ndarray, account: Account
@@ -323,8 +346,14 @@ class MaskStore:
                 words = self._class_leaves[characters, encoding] = class_leaf(characters, encoding)
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
-            tops = self._whole.roots if entries is None else entries
-            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, None)
+            tops, quiet = self._whole.roots if entries is None else entries, None
+            still = None if entries is not None else still_on(characters, encoding, 0)
+            if still is not None and not (follow & still.bytes).any():
+                # Tokens of such characters alone are looked up, and nothing ends between them.
+                columns = self.vocabulary.columns
+                row |= columns.inside(still.groups, None)
+                quiet = Quiet(columns.below, still.bytes, still.groups, words.number(0))
+            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
                 at_once = tops[first[self.vocabulary.trie.byte[tops]]]
@@ -380,7 +409,8 @@ class MaskStore:
         table = place.table
         walked = table.walk(self._whole, entries, place, first, row)
         if walked is not None:
-            return LeafMask(table, row, walked, np.zeros(len(walked), np.int32), 0)
+            exits, labels = walked
+            return LeafMask(table, row, exits, np.zeros(len(exits), np.int32), 0, labels=labels)
         if place.least > 0 or place.most is not None:
             table.measure()
         most = UNBOUNDED if place.most is None else place.most

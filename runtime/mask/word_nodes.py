@@ -10,6 +10,7 @@ import numpy as np
 from sglc.automata.word_trie import Place
 from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
+from sglc.kernels.words import Found, WordList
 from sglc.runtime.mask.characters import Characters, Edge, Move
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
@@ -17,6 +18,8 @@ from sglc.runtime.mask.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.word_set import WordSet
 
 _BACKSLASH = 0x5C
+_DIGITS = b"\\u00"
+"""How the escapes by number begin of all characters of ASCII."""
 _SHORT = {short[1]: character for character, short in SHORT_ESCAPES.items()}
 
 
@@ -163,14 +166,16 @@ class WordLeaf(LeafTable):
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
-    ) -> np.ndarray | None:
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
         table = self.table
         local = self.locals[place.state]
         if local < 0:
             return None
-        found = table.set.list.walk(whole.trie, entries, table.places[local], first, row, table.free)
+        found = whole.words(entries, table.set.list, table.places[local], first, row, table.free)
+        if not len(found.asides) or not len(left := asides_left(whole, found, table.set.list, row)):
+            return found.exits, None
         exits = [found.exits]
-        for node, origin in zip(found.asides.tolist(), found.origins.tolist(), strict=True):
+        for node, origin in zip(found.asides[left].tolist(), found.origins[left].tolist(), strict=True):
             if table.may_escape(tuple(origin)):
                 # The walk has followed the canonical escape only.
                 below = whole.literal(np.array([node], np.int32), b"\\", row)
@@ -178,7 +183,19 @@ class WordLeaf(LeafTable):
                     inside = self.number(table.escape(table.number(tuple(origin))))
                     state = (inside, 0, UNBOUNDED, 0)
                     exits.append(whole.leaf(below, state, first, row, self.current, self.fill)[0])
-        return found.exits if len(exits) == 1 else np.unique(np.concatenate(exits))
+        return np.unique(np.concatenate(exits)), None
+
+
+def asides_left(whole: SubtreeWalk, found: Found, words: WordList, row: np.ndarray) -> np.ndarray:
+    """The numbers of the asides where it matters which character is escaped; others are put into `row`.
+
+    What no token reads beyond are the first digits, which are the same for all plain characters.
+    """
+    if not words.plain:
+        return np.arange(len(found.asides))
+    open = np.flatnonzero(words.goes_on(found.origins))
+    # With one escape or more after it a token is walked; few vocabularies have such tokens.
+    return open if len(whole.literal(found.asides[open], _DIGITS, row)) else open[:0]
 
 
 class WordNode(Node):
