@@ -98,7 +98,8 @@ class Graph:
 
     def analyse(self) -> None:
         """Take out what has no text, and find `nullable` and `nonempty` of the rest."""
-        productive = self._closure(self._productive_need())
+        above = self._above()
+        productive = self._closure(self._productive_need(), above)
         kind, below = self.kind, self.below
         for node in range(len(kind)):
             if kind[node] == CHOICE and productive[node]:
@@ -108,22 +109,30 @@ class Graph:
             elif kind[node] == REPEAT and productive[node] and not productive[below[node][0]]:
                 kind[node], below[node] = SEQUENCE, ()
         self.productive = productive
-        self.find_nullable()
-        self.nonempty = self._nonempty()
+        # Nodes that have lost what is below them are above it still, which tells nothing new of them.
+        self.nullable = self._closure(self._nullable_need(), above)
+        self.nonempty = self._closure(self._nonempty_need(), above)
 
     def find_nullable(self) -> None:
-        self.nullable = self._closure(self._nullable_need())
+        self.nullable = self._closure(self._nullable_need(), self._above())
 
-    def _closure(self, need: list[int]) -> list[bool]:
-        """Nodes that hold once `need` of the nodes below them do (least fixed point; -1: never)."""
-        above: list[list[int]] = [[] for _ in need]
+    def _above(self) -> dict[int, list[int]]:
+        """The nodes that each node stands in, as often as it does."""
+        above: dict[int, list[int]] = {}
         for node, these in enumerate(self.below):
             for inner in these:
-                above[inner].append(node)
+                if inner in above:
+                    above[inner].append(node)
+                else:
+                    above[inner] = [node]
+        return above
+
+    def _closure(self, need: list[int], above: dict[int, list[int]]) -> list[bool]:
+        """Nodes that hold once `need` of the nodes below them do (least fixed point; -1: never)."""
         holds = [count == 0 for count in need]
         waiting = [node for node, count in enumerate(need) if count == 0]
         while waiting:
-            for node in above[waiting.pop()]:
+            for node in above.get(waiting.pop(), ()):
                 if need[node] > 0:
                     need[node] -= 1
                     if not need[node]:
@@ -157,7 +166,7 @@ class Graph:
                 need.append(1 if below else -1)
         return need
 
-    def _nonempty(self) -> list[bool]:
+    def _nonempty_need(self) -> list[int]:
         need = []
         for node, (kind, below) in enumerate(zip(self.kind, self.below, strict=True)):
             if kind == LEAF:
@@ -166,7 +175,7 @@ class Graph:
                 need.append(-1)
             else:
                 need.append(1)
-        return self._closure(need)
+        return need
 
     def reached(self, start: int) -> list[int]:
         """The nodes below one, itself first."""

@@ -25,6 +25,7 @@ from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.parsing import Parser
+from sglc.grammar.pause import without_collection
 from sglc.grammar.regular import alternation
 from sglc.grammar.regular_parts import Regular
 from sglc.grammar.rivals import Rivals
@@ -49,7 +50,11 @@ class GrammarOptions:
 
 def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) -> Language:
     """The language of a grammar. Raises GrammarError for what cannot be taken over exactly."""
-    options = options or GrammarOptions()
+    with without_collection():
+        return _language(grammar, options or GrammarOptions())
+
+
+def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     graph, tokens, rivals = _read(grammar, options)
     lexis = _lexis(graph, grammar, tokens, rivals) if grammar.whole else None
     graph.start = graph.root
@@ -58,8 +63,8 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
             grammar.rules[grammar.start].at, "every way to write it needs itself",
         )  # fmt: skip
-    remove_left_recursion(graph)
-    graph.analyse()
+    if remove_left_recursion(graph):
+        graph.analyse()
     if lexis is None:
         # Without left recursion less can follow: fewer characters matter.
         lexis = _lexis(graph, grammar, tokens, rivals)

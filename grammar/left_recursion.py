@@ -15,39 +15,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, REPEAT, RULE, SEQUENCE, Graph, bounds
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 
 MAX_STATES = 200_000
 """States of all the automata together."""
 
 
-def remove_left_recursion(graph: Graph) -> None:
-    """Rewrite a graph that has been analysed; afterwards no node can begin with itself."""
+def remove_left_recursion(graph: Graph) -> bool:
+    """Rewrite a graph that has been analysed; afterwards no node can begin with itself. Whether one did."""
     circles = _circles(graph)
-    if not circles:
-        return
-    _Remover(graph, circles).run()
+    if circles:
+        _Remover(graph, circles).run()
+    return bool(circles)
 
 
 def _circles(graph: Graph) -> list[list[int]]:
     """Strongly connected components of `left` that are recursive, by Tarjan's algorithm (1972)."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
+    # Leaves are in no circle: they count as done.
+    index = [0 if kind == LEAF else -1 for kind in graph.kind]
+    low = list(index)
     on_path: set[int] = set()
     path: list[int] = []
     found: list[list[int]] = []
+    count = 0
     for root in graph.reached(graph.start):
-        if root in index:
+        if index[root] >= 0:
             continue
-        index[root] = low[root] = len(index)
+        index[root] = low[root] = count = count + 1
         path.append(root)
         on_path.add(root)
         stack = [(root, iter(graph.left(root)))]
         while stack:
             node, following = stack[-1]
             for inner in following:
-                if inner not in index:
-                    index[inner] = low[inner] = len(index)
+                if index[inner] < 0:
+                    index[inner] = low[inner] = count = count + 1
                     path.append(inner)
                     on_path.add(inner)
                     stack.append((inner, iter(graph.left(inner))))

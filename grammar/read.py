@@ -11,6 +11,7 @@ from sglc.grammar.errors import GrammarError
 from sglc.grammar.gbnf_reader import read_gbnf
 from sglc.grammar.lark_reader import read_lark
 from sglc.grammar.model import Grammar
+from sglc.grammar.pause import without_collection
 
 Written = OneOf["lark", "ebnf", "gbnf"]
 ENDINGS: dict[str, Written] = {"lark": "lark", "ebnf": "ebnf", "bnf": "ebnf", "gbnf": "gbnf"}
@@ -30,7 +31,8 @@ def read_grammar(text: str, dialect: Written, start: str | None = None, name: st
     readers = {"lark": read_lark, "ebnf": read_ebnf, "gbnf": read_gbnf}
     if dialect not in readers:
         raise GrammarError(f"{dialect} is no notation of grammars", hint=", ".join(readers))
-    return readers[dialect](text, start, name)
+    with without_collection():
+        return readers[dialect](text, start, name)
 
 
 SHIPPED = ("arithmetic", "csv", "date", "email", "json", "python", "sql", "url", "xml")

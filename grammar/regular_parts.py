@@ -58,6 +58,11 @@ class Regular:
                 return counted
         if not self.cost[node] or not self.mixed[node]:
             return None
+        inner = node
+        while self.graph.kind[inner] == RULE:
+            inner = self.graph.below[inner][0]
+        if self.graph.kind[inner] == SEQUENCE and self._apart(list(self.graph.below[inner])):
+            return None
         return self.joined([node])
 
     def joined(self, run: list[int]) -> Term | None:

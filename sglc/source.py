@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -20,10 +21,7 @@ class Source:
     line_starts: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        starts = [0]
-        for offset, char in enumerate(self.text):
-            if char == "\n":
-                starts.append(offset + 1)
+        starts = accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0)
         object.__setattr__(self, "line_starts", tuple(starts))
 
     def position(self, offset: int) -> tuple[int, int]:

@@ -15,8 +15,10 @@ from sglc.grammar.language import GrammarOptions, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
 from sglc.grammar.to_lark import to_lark
+from sglc.runtime.mask import compiler as compiler_module
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.vocabulary import Vocabulary
 
 EXAMPLES = 15
 """Of the smallest property."""
@@ -277,3 +279,47 @@ def test_what_is_known_of_rules_is_so(given_grammar: str | Grammar, longest: boo
         constraint = compile_constraint(language=Language(Rule(name), plain))
         assert not constraint.is_empty
         assert constraint.machine.accepts(constraint.start) == rules.may_be_empty(name)
+
+
+@some(3 * EXAMPLES)
+@given(token_grammars() | char_grammars(), st.randoms(use_true_random=False))
+def test_choices_by_their_words_allow_the_same(given_grammar: str | Grammar, dice: object) -> None:
+    """Alternatives that begin with words are one place: with it and without it masks are equal."""
+    if isinstance(given_grammar, str):
+        language, alphabet = language_of(read_grammar(given_grammar, "lark")), ALPHABET
+    else:
+        language, alphabet = language_of(given_grammar), "xyz"
+    vocabulary = Vocabulary([text.encode() for text in texts(alphabet, 3)][1:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler_module, "MANY", 1)
+        one = compile_constraint(language=language).matcher(vocabulary)
+        other = compile_constraint(language=Language(language.root, dict(language.rules))).matcher(vocabulary)
+        for _ in range(8):
+            assert one.is_accepting() == other.is_accepting()
+            assert one.forced() == other.forced()
+            legal = other.allowed().tolist()
+            assert one.allowed().tolist() == legal
+            assert len(one.shortest_completion()) == len(other.shortest_completion())
+            if not legal:
+                break
+            token = dice.choice(legal)  # type: ignore[attr-defined]
+            assert one.accept(token) and other.accept(token)
+            twin = one.clone()
+            assert twin.accept_bytes(one.shortest_completion()) and twin.is_accepting()
+
+
+def test_thousands_of_alternatives_are_one_place() -> None:
+    lines = [f's{n}: "{oct(n)[2:]}k" NAME ("=" NAME)? ";"' for n in range(6_000)]
+    text = "\n".join(
+        [
+            "start: (" + " | ".join(f"s{n}" for n in range(6_000)) + ")*",
+            *lines,
+            "NAME: /[a-z]+/",
+            '%ignore " "',
+        ]
+    )
+    matcher = compile_constraint(grammar=text).matcher(BYTES)
+    assert matcher.accept_bytes(b"777k name = x; 0k a;5k")
+    assert len(matcher.machine.configs[matcher.config]) < 5
+    assert not matcher.clone().accept_bytes(b"=") and not matcher.clone().accept_bytes(b"; 8")
+    assert matcher.accept_bytes(b"b;") and matcher.is_accepting()

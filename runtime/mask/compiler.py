@@ -7,8 +7,7 @@ is analysed, stepped and walked once for all of them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping
-from functools import partial
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from sglc.automata import term as t
 from sglc.automata.counts import Counts, Vector
@@ -16,6 +15,7 @@ from sglc.automata.dfa import accepts, is_endless
 from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
+from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_key, cases_of, may_be_empty
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
 from sglc.runtime.mask.greedy_nodes import GreedyNode
@@ -88,12 +88,12 @@ class Compiler:
         self._analyse()
         return root
 
-    def _late(self, rules: t.LateRules, name: str) -> Node:
-        """The body of a rule that is opened for the first time, perhaps while something else is compiled."""
+    def _late(self, rules: t.LateRules, term: t.Term) -> Node:
+        """What is opened for the first time, perhaps while something else is compiled."""
         with self.machine.lock:
             before = self._rules, self._new, self._made, self._waiting
             try:
-                return self._compiled(rules, rules[name])
+                return self._compiled(rules, term)
             finally:
                 self._rules, self._new, self._made, self._waiting = before
 
@@ -242,7 +242,36 @@ class Compiler:
     def _pair(self, first: Node, rest: Node) -> Node:
         return self._intern(("series", first.index, rest.index), lambda: Series(first, rest))
 
+    def _cases(self, rules: t.LateRules, arms: tuple[t.Term, ...]) -> Node | None:
+        """Arms that begin with words as one node, beside the others; None if that does not pay."""
+        key = ("cases", id(rules), cases_key(arms))
+        known = self._nodes.get(key)
+        if known is not None:
+            return known
+        cases, others = cases_of(rules, arms)
+        if sum(map(len, cases.values())) < MANY:
+            return None
+
+        def behind(follows: Sequence[t.Term]) -> Node:
+            return self._late(rules, follows[0] if len(follows) == 1 else t.Choice(tuple(follows)))
+
+        node = CaseNode({word: tuple(follows) for word, follows in cases.items()}, behind)
+        node.keeps = rules  # type: ignore[attr-defined]
+        if not others:
+            self._register(key, node)
+            return node
+        self._register((*key, "words"), node)
+        # They may come back to this choice, and so are compiled when it is opened.
+        rest = RuleNode("", lambda: self._late(rules, t.Choice(tuple(others))))
+        rest.productive, rest.nullable = True, any(may_be_empty(rules, arm) for arm in others)
+        self._register((*key, "others"), rest)
+        return self._intern(key, lambda: Alternatives((node, rest)))
+
     def _choice(self, arms: tuple[t.Term, ...], depth: int) -> Node:
+        if len(arms) >= MANY and isinstance(self._rules, t.LateRules):
+            found = self._cases(self._rules, arms)
+            if found is not None:
+                return found
         words = {arm.data for arm in arms if isinstance(arm, t.Bytes)}
         parts: dict[int, Node] = {}
         if len(words) > 1:
@@ -340,7 +369,7 @@ class Compiler:
         if node is None:
             rules = self._rules
             if isinstance(rules, t.LateRules):
-                node = RuleNode(name, partial(self._late, rules, name))
+                node = RuleNode(name, lambda: self._late(rules, rules[name]))
                 node.productive, node.nullable = True, rules.may_be_empty(name)
                 self._register(key, node)
             else:
@@ -471,7 +500,6 @@ def _reachable(root: Node) -> set[Node]:
         node = stack.pop()
         if node not in found:
             found.add(node)
-            if isinstance(node, RuleNode):
-                node.make()
+            node.make_children()
             stack += node.children()
     return found

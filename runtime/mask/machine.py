@@ -67,6 +67,9 @@ class Node:
         """The nodes that `analyse` and `measure` look at."""
         return ()
 
+    def make_children(self) -> None:
+        """Make those that are made when they are needed."""
+
     def openers(self) -> Sequence[Node]:
         """The children that may be opened before a byte has been read."""
         return self.children()

@@ -15,8 +15,7 @@ def measure(root: Node) -> None:
     while stack:
         node = stack.pop()
         order.append(node)
-        if isinstance(node, RuleNode):
-            node.make()
+        node.make_children()
         for child in node.children():
             if child.index not in seen and child.size is None and child.productive:
                 seen.add(child.index)
@@ -219,6 +218,9 @@ class RuleNode(Node):
                 self._late = late
                 raise
         return self.body
+
+    def make_children(self) -> None:
+        self.make()
 
     def children(self) -> Sequence[Node]:
         return () if self.body is None else (self.body,)
