@@ -10,14 +10,16 @@ import numpy as np
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.typed import run
-from sglc.kernels.walks import BACKSLASH, walk_leaf, walk_literal, walk_rows, walk_words
+from sglc.kernels.walks import BACKSLASH, list_children, walk_leaf, walk_literal, walk_rows, walk_words
 from sglc.kernels.words import Found, WordList
 
 UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a leaf: no limit."""
 
 
-_WALKS = typed_library(walk_rows, walk_leaf, walk_literal, walk_words, brief=("sglc_walk_literal",))
+_WALKS = typed_library(
+    list_children, walk_rows, walk_leaf, walk_literal, walk_words, brief=("sglc_walk_literal",)
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -67,16 +69,45 @@ _NOTHING_QUIET = Quiet(np.zeros((1, 2), np.uint64), np.zeros(256, bool), np.zero
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Children:
+    """The children of every node of a trie side by side, see `walks.list_children`; -1 has no parent."""
+
+    starts: np.ndarray
+    nodes: np.ndarray
+    bytes: np.ndarray
+    parents: np.ndarray
+
+
+def children_of(trie: TrieArrays) -> Children:
+    """Looking for a child among these touches less memory than going from sibling to sibling in the trie."""
+    size = len(trie.byte)
+    starts, nodes, parents = (np.full(length, -1, np.int32) for length in (size + 1, size, size))
+    found = Children(starts, nodes, np.zeros(size, np.uint8), parents)
+    parts = (trie.byte, trie.end)
+    results = (found.starts, found.nodes, found.bytes, found.parents)
+    kernels = _WALKS.functions()
+    if kernels is None:
+        run(list_children, *parts, size, *results)
+    else:
+        kernels.list_children(*map(address, parts), size, *map(address, results))
+    return found
+
+
 class SubtreeWalk:
     """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
 
     The caller vouches for the numbers inside the arrays; kinds are checked where they are made.
     """
 
-    def __init__(self, trie: TrieArrays) -> None:
+    def __init__(self, trie: TrieArrays, children: Children | None = None) -> None:
         self.trie = trie
         self._parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
         self._arrays = tuple(map(address, self._parts))
+        below = children or children_of(trie)
+        self._parents = below.parents
+        self._below = (trie.token, trie.duplicates, below.starts, below.nodes, below.bytes)
+        self._below_at = tuple(map(address, self._below))
         self._stack = np.zeros(trie.deepest + 2, np.int32)
         self._counts = np.zeros(trie.deepest + 2, np.int32)
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
@@ -86,13 +117,26 @@ class SubtreeWalk:
         self._scratch = tuple([address(array) for array in scratch])
         asides = int(np.count_nonzero(trie.byte == BACKSLASH))
         self._words = (
-            *(np.zeros(trie.deepest + 2, np.int64) for _ in range(3)),
+            *(
+                np.zeros(trie.deepest + 2, kind)
+                for kind in (np.int64, np.int64, np.int64, np.int32, np.int32)
+            ),
             np.zeros(asides, np.int32),
             np.zeros((asides, 3), np.int64),
             np.zeros(2, np.int64),
         )
         self.roots = _roots(trie)
         self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
+
+    def path(self, node: int) -> bytes:
+        """The bytes of a node."""
+        byte, parents = self.trie.byte, self._parents
+        out = bytearray()
+        while node >= 0:
+            out.append(byte.item(node))
+            node = parents.item(node)
+        out.reverse()
+        return bytes(out)
 
     def rows(
         self, entries: np.ndarray, base: int, mask: np.ndarray,
@@ -162,15 +206,14 @@ class SubtreeWalk:
         """See `walks.walk_literal`: returns the exits."""
         kernels = _WALKS.functions()
         if kernels is None:
-            byte, _, *others = self._parts
             count = run(
-                walk_literal, byte, *others, entries, len(entries), data, len(data), mask, self._exits
-            )
+                walk_literal, self._parts[0], *self._below, entries, len(entries), data, len(data), mask,
+                self._exits,
+            )  # fmt: skip
         else:
-            byte_at, _, *others_at = self._arrays
             count = kernels.walk_literal(
-                byte_at, *others_at, address(entries), len(entries), data, len(data), address(mask),
-                self._scratch[3],
+                self._arrays[0], *self._below_at, address(entries), len(entries), data, len(data),
+                address(mask), self._scratch[3],
             )  # fmt: skip
         return self._exits[:count].copy()
 
@@ -180,16 +223,16 @@ class SubtreeWalk:
     ) -> Found:  # fmt: skip
         """See `walks.walk_words`; `place` is (low, high, read), low < high."""
         kernels = _WALKS.functions()
-        lows, highs, nexts, asides, origins, found = self._words
+        *stacks, asides, origins, found = self._words
         if kernels is None:
             run(
-                walk_words, *self._parts, entries, len(entries), words.bytes, words.starts, *place, first,
-                int(escapes), lows, highs, nexts, mask, self._exits, self._ends, asides, origins, found,
+                walk_words, *self._parts[:2], *self._below, entries, len(entries), words.bytes, words.starts,
+                *place, first, int(escapes), *stacks, mask, self._exits, self._ends, asides, origins, found,
             )  # fmt: skip
         else:
             kernels.walk_words(
-                *self._arrays, address(entries), len(entries), address(words.bytes), address(words.starts),
-                *place, address(first), int(escapes), address(lows), address(highs), address(nexts),
+                *self._arrays[:2], *self._below_at, address(entries), len(entries), address(words.bytes),
+                address(words.starts), *place, address(first), int(escapes), *map(address, stacks),
                 address(mask), *self._scratch[3:], address(asides), address(origins), address(found),
             )  # fmt: skip
         out, aside = found.tolist()

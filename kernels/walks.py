@@ -151,35 +151,53 @@ def walk_leaf(
 
 
 @kernel
+def list_children(byte: U8, end: I32, count: int, starts: I32, nodes: I32, bytes: U8, parents: I32) -> None:
+    """The children of every node side by side: those of node i are at starts[i] to starts[i + 1].
+
+    starts int32[n + 1]; nodes int32[n], bytes uint8[n]: the children in order, and their bytes. parents
+    int32[n] is written for all nodes but the topmost.
+    """
+    out = 0
+    for node in range(count):
+        starts[node] = out
+        child = node + 1
+        while child < end[node]:
+            nodes[out], bytes[out] = child, byte[child]
+            parents[child] = node
+            out += 1
+            child = end[child]
+    starts[count] = out
+
+
+@kernel
 def walk_literal(
-    byte: U8, end: I32, token: I32, duplicates: I32, entries: I32, count: int, data: U8, size: int,
-    mask: U32, exits: I32,
+    byte: U8, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32, count: int,
+    data: U8, size: int, mask: U32, exits: I32,
 ) -> int:  # fmt: skip
     """Follow the bytes `data` uint8[size], size > 0; the nodes after them go to `exits`.
 
-    Returns the number of exits.
+    For starts, nodes, bytes see `list_children`. Returns the number of exits.
     """
     out = 0
     for entry in range(count):
-        # `node` and its later siblings up to `stop` are the candidates for the next byte; the first candidate
-        # of all has no siblings, it was chosen by whoever made the entries.
         node = entries[entry]
-        stop = node + 1
-        read = 0
+        if byte[node] != data[0]:
+            continue
+        set_bits(token, duplicates, node, mask)
+        read = 1
         while read < size:
-            while node < stop and byte[node] != data[read]:
-                node = end[node]
-            if node >= stop:
+            at, stop = starts[node], starts[node + 1]
+            while at < stop and bytes[at] < data[read]:
+                at += 1
+            if at == stop or bytes[at] != data[read]:
                 break
+            node = nodes[at]
             set_bits(token, duplicates, node, mask)
-            stop = end[node]
-            node += 1
             read += 1
         if read == size:
-            while node < stop:
-                exits[out] = node
+            for at in range(starts[node], starts[node + 1]):
+                exits[out] = nodes[at]
                 out += 1
-                node = end[node]
     return out
 
 
@@ -197,52 +215,57 @@ def search_word(words: U8, starts: I64, left: int, right: int, at: int, wanted: 
 
 @kernel
 def walk_words(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, words: U8,
-    starts: I64, low: int, high: int, read: int, first: U8, escapes: int, lows: I64, highs: I64, nexts: I64,
-    mask: U32, exits: I32, ends: I32, asides: I32, origins: I64, found: I64,
+    byte: U8, depth: I32, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32,
+    count: int, words: U8, begins: I64, low: int, high: int, read: int, first: U8, escapes: int, lows: I64,
+    highs: I64, nexts: I64, kids: I32, stops: I32, mask: U32, exits: I32, ends: I32, asides: I32,
+    origins: I64, found: I64,
 ) -> None:  # fmt: skip
     """Walk inside the words number `low` to `high` - 1, of which `read` bytes have been read.
 
-    words uint8[...] are the bytes of all words in sorted order without repeats, starts int64[n + 1] where
+    words uint8[...] are the bytes of all words in sorted order without repeats, begins int64[n + 1] where
     each begins. Both the nodes of the trie and the words are in order, so the search for a node goes on where
     that for the sibling before it came to. Nodes at which a text after a word may begin (its byte being in
     `first` uint8[256]) go to `exits`, the words' numbers to `ends`. If `escapes`, nodes with a backslash go
-    to `asides`, together with the place they were met at (origins int64[n, 3]). lows, highs, nexts
-    int64[deepest + 1] are stacks by depth: the words that go on like this path, and from which of them on the
-    next child is searched.
+    to `asides`, together with the place they were met at (origins int64[n, 3]).
 
-    found int64[2] gets the numbers of exits and asides.
+    For starts, nodes, bytes see `list_children`. Stacks by depth, [deepest + 2]: lows, highs int64 the words
+    that go on like this path, nexts int64 from which of them on the next child is searched; kids, stops
+    int32 the children that are still to be looked at. found int64[2] gets the numbers of exits and asides.
     """
     out = aside = 0
     for entry in range(count):
-        top = entries[entry]
-        base = depth[top] - 1
+        node = entries[entry]
+        base = depth[node] - 1
+        level = base
         lows[base], highs[base] = low, high
-        nexts[base] = low + (1 if starts[low + 1] - starts[low] == read else 0)
-        node = top
-        while node < end[top]:
-            above = depth[node] - 1
-            at = read + above - base
-            here, stop, left = lows[above], highs[above], nexts[above]
-            wanted = byte[node]
-            if first[wanted] and above > base and starts[here + 1] - starts[here] == at:
+        nexts[base] = low + (1 if begins[low + 1] - begins[low] == read else 0)
+        wanted = byte[node]
+        while True:
+            at = read + level - base
+            here, stop, left = lows[level], highs[level], nexts[level]
+            if first[wanted] and level > base and begins[here + 1] - begins[here] == at:
                 exits[out], ends[out] = node, here
                 out += 1
             if escapes and wanted == BACKSLASH:
                 asides[aside] = node
                 origins[3 * aside], origins[3 * aside + 1], origins[3 * aside + 2] = here, stop, at
                 aside += 1
-            if left < stop and words[starts[left] + at] < wanted:
-                left = search_word(words, starts, left, stop, at, wanted)
-                nexts[above] = left
-            if left >= stop or words[starts[left] + at] != wanted:
-                node = end[node]
-                continue
-            right = stop
-            if words[starts[stop - 1] + at] != wanted:
-                right = search_word(words, starts, left, stop, at, wanted + 1)
-            lows[above + 1], highs[above + 1] = left, right
-            nexts[above + 1] = left + (1 if starts[left + 1] - starts[left] == at + 1 else 0)
-            set_bits(token, duplicates, node, mask)
-            node += 1
+            if left < stop and words[begins[left] + at] < wanted:
+                left = search_word(words, begins, left, stop, at, wanted)
+                nexts[level] = left
+            if left < stop and words[begins[left] + at] == wanted:
+                right = stop
+                if words[begins[stop - 1] + at] != wanted:
+                    right = search_word(words, begins, left, stop, at, wanted + 1)
+                set_bits(token, duplicates, node, mask)
+                level += 1
+                lows[level], highs[level] = left, right
+                nexts[level] = left + (1 if begins[left + 1] - begins[left] == at + 1 else 0)
+                kids[level], stops[level] = starts[node], starts[node + 1]
+            while level > base and kids[level] == stops[level]:
+                level -= 1
+            if level == base:
+                break
+            node, wanted = nodes[kids[level]], bytes[kids[level]]
+            kids[level] += 1
     found[0], found[1] = out, aside

@@ -13,7 +13,8 @@ from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.words import WordList
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, Still, onward
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.still import Still, onward
 from sglc.runtime.mask.word_nodes import asides_left
 
 _WORD = (1 << 64) - 1

@@ -10,24 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from sglc.automata.charset import Ranges, meet, ranges
+from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.dfa import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.runtime.mask.columns import bytes_in, group_set
+from sglc.runtime.mask.still import Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
-_FEW = 4
-"""Classes of fewer characters are walked."""
-_MANY = 500
-"""Automata of more states are not searched for a class that all of them have."""
 _QUOTE = 0x22
 _PLAIN = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
 """Bytes that are characters wherever they stand in a JSON string."""
@@ -35,23 +30,6 @@ PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 """Bytes that are characters, and not quotes, in any encoding."""
 PLAIN = np.array([byte in _PLAIN and byte < 0x7F for byte in range(256)])
 _NO_LABELS = np.zeros(0, np.uint64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Still:
-    """Bytes after which a leaf stays alive: groups uint64[2] (see `columns`), bytes bool[256].
-
-    home      the state that is come back to after every character, -1 for any
-    room      tokens of up to so many characters stay alive, None for any
-    uniform   from every state exactly the words over these characters go on, so that tokens which do not end
-              the leaf are the same for all leaves with these characters
-    """
-
-    groups: np.ndarray
-    bytes: np.ndarray
-    home: int
-    room: int | None = None
-    uniform: Ranges | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -360,10 +338,10 @@ class TextLeaf(LeafTable):
     def _loop(self, local: int) -> tuple[Still | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
         edges = self.table.dfa.edges
-        best, home = _to(edges[local], local), local
+        best, home = leading_to(edges[local], local), local
         for target in {target for _, _, target in edges[local]} - {local}:
-            common = meet(_to(edges[local], target), _to(edges[target], target))
-            if _size(common) > _size(best):
+            common = meet(leading_to(edges[local], target), leading_to(edges[target], target))
+            if size(common) > size(best):
                 best, home = common, target
         return still_on(best, self.table.encoding, self.number(home)), home
 
@@ -395,126 +373,10 @@ class TextLeaf(LeafTable):
         return self._onward[local]
 
 
-@dataclass(frozen=True, slots=True)
-class Onward:
-    """What holds from a state of an automaton on, whatever is read.
-
-    characters  with which all the states that can be reached can go on
-    uniform     no state can go on with any other
-    accepting   words may end in all of them
-    """
-
-    characters: Ranges = ()
-    uniform: bool = False
-    accepting: bool = False
-
-    def still(self, encoding: Encoding) -> Still | None:
-        """The same as bytes."""
-        found = still_on(self.characters, encoding, -1)
-        if found is not None and self.uniform:
-            found = replace(found, uniform=self.characters)
-        return found
-
-
-def onward(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Onward:
-    """From a state in each of some automata (-1: none) on, where a word is one of any of them.
-
-    Nothing is known where very many states can be reached, or no character is common to all.
-    """
-    characters = first = _covered(dfas, places)
-    uniform, accepting = True, _accepts(dfas, places)
-    seen = {places}
-    stack = [places]
-    while stack and characters:
-        for target in _targets(dfas, stack.pop()):
-            if target in seen:
-                continue
-            seen.add(target)
-            if len(seen) > _MANY:
-                return Onward()
-            stack.append(target)
-            covered = _covered(dfas, target)
-            uniform = uniform and covered == first
-            accepting = accepting and _accepts(dfas, target)
-            characters = meet(characters, covered)
-    return Onward(characters, uniform, accepting) if characters else Onward()
-
-
-def _covered(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Ranges:
-    return ranges(
-        [
-            (low, high)
-            for dfa, at in zip(dfas, places, strict=True)
-            if at >= 0
-            for low, high, _ in dfa.edges[at]
-        ]
-    )
-
-
-def _accepts(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> bool:
-    return any(at in dfa.accepting for dfa, at in zip(dfas, places, strict=True))
-
-
-def _targets(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """The states after every character, of all the automata at once."""
-    if len(dfas) == 1:
-        return {(target,) for _, _, target in dfas[0].edges[places[0]]}
-    rows = [dfa.edges[at] if at >= 0 else () for dfa, at in zip(dfas, places, strict=True)]
-    cuts = sorted(
-        {low for row in rows for low, _, _ in row} | {high + 1 for row in rows for _, high, _ in row}
-    )
-    found = {
-        tuple(
-            [
-                next((target for low, high, target in row if low <= point <= high), -1) if row else -1
-                for row in rows
-            ]
-        )
-        for point in cuts
-    }
-    found.discard((-1,) * len(dfas))
-    return found
-
-
-def _to(row: Sequence[tuple[int, int, int]], state: int) -> Ranges:
-    """The characters that lead to a state."""
-    return ranges([(low, high) for low, high, target in row if target == state])
-
-
-def _size(characters: Ranges) -> int:
-    return sum([high - low + 1 for low, high in characters])
-
-
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
     """The leaf of all words over some characters."""
     edges = (tuple([(low, high, 0) for low, high in characters]),)
     return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
-
-
-@lru_cache(maxsize=512)
-def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
-    """A class of characters as bytes; None if there are too few to be of use."""
-    if _size(characters) < _FEW:
-        return None
-    inside = np.zeros(128, bool)
-    for low, high in characters:
-        inside[low : high + 1] = True
-    if encoding != "raw":
-        inside[[*range(32), 0x22, 0x5C]] = False
-    control = _covers(characters, 0x80, 0x9F)
-    others = _covers(characters, 0xA0, 0x10FFFF)
-    if home < 0 and not (control and others):
-        control = others = False
-    groups = group_set(inside, control, others)
-    return Still(groups, bytes_in(groups), home)
-
-
-def _covers(characters: Ranges, low: int, high: int) -> bool:
-    for first, last in characters:
-        if first <= low <= last:
-            # Surrogates are no characters.
-            low = 0xE000 if last == 0xD7FF else last + 1
-    return low > high
 
 
 def text_leaf(table: TextTable) -> TextLeaf:

@@ -14,11 +14,12 @@ from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf, still_on
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.still import still_on
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
@@ -77,7 +78,7 @@ class MaskStore:
         self.vocabulary = vocabulary
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
-        self._whole = SubtreeWalk(vocabulary.arrays)
+        self._whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
         self._rows = RowMasks(machine, self._whole)
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
@@ -242,16 +243,15 @@ class MaskStore:
 
     def _paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
-        trie = self.vocabulary.trie
+        path, depth = self._whole.path, self.vocabulary.trie.depth
         if entries is None:
             if not found.paths:
-                found.paths.extend(trie.path(node)[:-1] for node in found.exits.tolist())
+                found.paths.extend(path(node)[:-1] for node in found.exits.tolist())
             return found.paths
         above = entries[np.searchsorted(entries, found.exits, side="right") - 1]
-        starts = trie.depth[above] - 1
+        starts = depth[above] - 1
         return [
-            trie.path(node)[start:-1]
-            for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
+            path(node)[start:-1] for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
         ]
 
     def _leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:

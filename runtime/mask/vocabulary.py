@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sglc.kernels.contract import TrieArrays
+from sglc.kernels.subtrees import Children, children_of
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.bases import Bases
 from sglc.runtime.mask.columns import Columns
@@ -78,6 +79,10 @@ class Vocabulary:
         trie = self.trie
         parts = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates)
         return TrieArrays(*parts, trie.deepest, self.words)
+
+    @cached_property
+    def children(self) -> Children:
+        return children_of(self.arrays)
 
     @cached_property
     def columns(self) -> Columns:
