@@ -69,7 +69,7 @@ class Algebra:
         self._empty: dict[Literals, bool] = {}
         self._open: set[Literals] = set()
         self._since: dict[tuple[int, int, bool, int], int] = {}
-        self._atoms: dict[tuple[int, Part], list[Any]] = {}
+        self._atoms: dict[tuple[int, int], list[Any]] = {}
 
     # Forms
 
@@ -236,7 +236,7 @@ class Algebra:
                 return self._atom(kind, part, mode)
 
     def _atom(self, kind: Structure, part: Part, mode: int) -> list[Any]:
-        key = (kind.bit + (0 if mode == PLAIN else 64), part)
+        key = (kind.bit + (0 if mode == PLAIN else 64), id(part))  # the graph keeps its parts
         found = self._atoms.get(key)
         if found is None:
             made = kind.part(part, mode != PLAIN)

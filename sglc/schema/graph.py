@@ -189,15 +189,21 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.references: dict[tuple[Any, ...], int] = {}
-        self._known: dict[tuple[Part, ...], int] = {}
+        self._parts: dict[Part, Part] = {}
+        self._known: dict[tuple[int, ...], int] = {}
         self.add((), "#")
         self.add((Types(0),), "#")
 
     def add(self, parts: tuple[Part, ...], path: str) -> int:
-        """The node of a conjunction; the path of an equal one that is there already stays."""
-        found = self._known.get(parts)
+        """The node of a conjunction; the path of an equal one that is there already stays.
+
+        Equal parts of nodes are one object.
+        """
+        parts = tuple([self._parts.setdefault(part, part) for part in parts])
+        key = tuple(map(id, parts))
+        found = self._known.get(key)
         if found is None:
-            found = self._known[parts] = len(self.nodes)
+            found = self._known[key] = len(self.nodes)
             mask = EVERY_TYPE
             for part in parts:
                 if isinstance(part, Types):

@@ -119,18 +119,22 @@ class Layouts:
         if settled is None:
             return None
         form = settled
-        names = {
-            name: self.arms(value, self._counts([count.allowed(name) for count in form.counts], form))
-            for name, value in values.items()
-        }
-        names = {name: arms for name, arms in names.items() if arms}
+        names: dict[str, Arms]
+        if form.counts:
+            names = {
+                name: self.arms(value, self._counts([count.allowed(name) for count in form.counts], form))
+                for name, value in values.items()
+            }
+            names = {name: arms for name, arms in names.items() if arms}
+        else:
+            names = {name: [(value, ())] for name, value in values.items()}
         shown: list[tuple[CharDfa, Arms]] = []
         for keys, value, inside in families:
             allowed = [_inside(count.parts, inside) for count in form.counts]
             arms = self.arms(value, self._counts(allowed, form))
             if not automata.is_endless(keys):
                 keys = strings.minus_words(keys, frozenset(known))
-            words = _few_words(keys)
+            words = strings.few_words(keys)
             if words is not None:
                 names.update(dict.fromkeys(words, arms))
             elif keys.edges and arms:
@@ -256,7 +260,7 @@ class Layouts:
         if dfa is None:
             path = form.unique or "#"
             raise UnsupportedSchema("uniqueItems", path, "the strings are too long to be told apart")
-        few = _few_words(dfa)
+        few = strings.few_words(dfa)
         if few is not None:
             words, dfa = sorted({*words, *few}), automata.NONE
         elif words:
@@ -378,7 +382,7 @@ class Layouts:
                 found[None if one is None else ("bool", one)] = None
         if mask & g.STRING:
             for part in algebra.scalars.of(algebra.scalars.string, these):
-                words = _all_words(part, limit)
+                words = strings.all_words(part, limit)
                 if words is None:
                     return None
                 found.update(dict.fromkeys(sorted(words)))
@@ -452,35 +456,4 @@ def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literal
     return value
 
 
-def _all_words(part: strings.StringSet, limit: int) -> set[str] | None:
-    if part.words is not None:
-        return set(part.words)
-    if part.dfa is None or part.format is not None or not automata.is_finite(part.dfa):
-        return None
-    found: set[str] = set()
-    stack = [(0, "")]
-    steps = 0
-    while stack:
-        state, text = stack.pop()
-        if state in part.dfa.accepting and part.contains(text):
-            found.add(text)
-        for low, high, target in part.dfa.edges[state]:
-            steps += high - low + 1
-            if len(found) > limit or steps > 100 * limit:
-                return None
-            stack += [(target, text + chr(point)) for point in range(low, high + 1)]
-    return found
-
-
 _FEW_COUNTS = 2
-_FEW = 64
-
-
-def _few_words(keys: CharDfa) -> list[str] | None:
-    """The words of a small finite set of keys, None of others."""
-    if not keys.edges:
-        return []
-    if len(keys.edges) > 2000 or not automata.is_finite(keys):
-        return None
-    words = _all_words(strings.StringSet(dfa=keys), _FEW)
-    return None if words is None else sorted(words)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 from sglc.schema.dialect import Dialect, custom_dialect, draft_dialect, standard_dialect, subschemas
@@ -38,8 +38,7 @@ class Resource:
     anchors: dict[str, tuple[Any, str, bool]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Place(NamedTuple):
     value: Any
     resource: Resource
     path: str

@@ -171,19 +171,19 @@ class Lowering:
         return Unsatisfiable(f"no JSON value satisfies the schema{reason}", path)
 
     def _possible(self, arms: Arms) -> bool:
-        return any(value in self.productive for value, _ in arms)
+        if len(arms) == 1:
+            return arms[0][0] in self.productive
+        return any([value in self.productive for value, _ in arms])
 
     def _object_has_values(self, layout: ObjectLayout) -> bool:
         """False is certain; True may still fall to counters, which the mask engine decides."""
-        possible = {name for name, arms in layout.names.items() if self._possible(arms)}
-        needed = set()
         for clause in layout.clauses:
-            if not any(not present or name in possible for name, present in clause):
+            if not any([not there or self._possible(layout.names.get(name, [])) for name, there in clause]):
                 return False
-            if len(clause) == 1:
-                ((name, present),) = clause
-                if present:
-                    needed.add(name)
+        if not layout.low and layout.high is None and not layout.counters:
+            return True
+        possible = {name for name, arms in layout.names.items() if self._possible(arms)}
+        needed = set(_required(layout))
         if layout.high is not None and len(needed) > layout.high:
             return False
         open_ended = any(self._possible(arms) for _, arms in layout.families)
@@ -225,8 +225,11 @@ class Lowering:
         def alive(arms: Arms) -> Arms:
             return [arm for arm in arms if arm[0] in self.productive]
 
+        whole = len(self.productive) == 1 + len(self.shapes)
         shape.objects = [layout for layout in shape.objects if self._object_has_values(layout)]
         shape.arrays = [layout for layout in shape.arrays if self._array_has_values(layout)]
+        if whole:
+            return
         for layout in shape.objects:
             layout.names = {name: kept for name, arms in layout.names.items() if (kept := alive(arms))}
             layout.families = [(keys, kept) for keys, arms in layout.families if (kept := alive(arms))]
@@ -377,6 +380,8 @@ class Lowering:
 
     def _scalar_term(self, these: Literals, mask: int) -> Term | None:
         scalars = self.algebra.scalars
+        if not mask & (g.NULL | g.BOOL | g.STRING | g.NUMBER):
+            return None
         constants = scalars.of(scalars.constant, these) if mask & (g.NULL | g.BOOL) else frozenset()
         texts = scalars.of(scalars.string, these) if mask & g.STRING else ()
         figures = scalars.of(scalars.number, these) if mask & g.NUMBER else ()

@@ -22,6 +22,11 @@ _TYPES = {
     "null": g.NULL, "boolean": g.BOOL, "number": g.NUMBER, "integer": g.NUMBER, "string": g.STRING,
     "array": g.ARRAY, "object": g.OBJECT,
 }  # fmt: skip
+_SINGLE = {
+    (name, plain): g.Types(bit, name == "integer", name == "integer" and plain)
+    for name, bit in _TYPES.items()
+    for plain in (False, True)
+}
 _MAX_DIGITS = 1_000
 
 
@@ -115,6 +120,9 @@ class _Reader:
 
     def types(self, place: Place, value: dict[str, Any], word: str) -> Part:
         names = value["type"]
+        plain = place.resource.dialect.draft == 4
+        if isinstance(names, str) and (names, plain) in _SINGLE:
+            return _SINGLE[names, plain]
         path = f"{place.path}/type"
         if isinstance(names, str):
             names = [names]
@@ -127,7 +135,7 @@ class _Reader:
                 raise SchemaError(f"{name!r} is no type of JSON Schema", path)
             mask |= bit
         integer = "integer" in names and "number" not in names
-        return g.Types(mask, integer, integer and place.resource.dialect.draft == 4)
+        return g.Types(mask, integer, integer and plain)
 
     def values(self, place: Place, value: dict[str, Any], word: str) -> Part:
         path = f"{place.path}/{word}"

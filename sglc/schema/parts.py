@@ -53,13 +53,21 @@ class PartForms:
         other = TRUE if part.additional is None else self.literals.of(part.additional)
         patterns: list[tuple[Any, Literals]] = []
         everything: Literals | None = None
+        words: dict[str, Literals] = {}
         for pattern, number, path in part.patterns:
             dfa = pattern_automaton(pattern, path)
             literals = self.literals.of(number)
             if dfa == automata.all_words():
                 everything = literals if everything is None else both(everything, literals)
+                continue
+            few = strings.few_words(dfa)
+            if few is not None:
+                for word in few:
+                    words[word] = both(words.get(word, TRUE), literals)
             elif dfa.edges:
                 patterns.append((dfa, literals))
+        for word, literals in words.items():
+            named[word] = both(named.get(word, TRUE), literals)
         seen: tuple[KeySet, ...] | None = ()
         if part.additional is not None or everything is not None:
             seen = None

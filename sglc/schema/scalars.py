@@ -5,6 +5,7 @@ Scalars have no parts that other schemas could speak of, so each logical keyword
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -209,8 +210,15 @@ def _constants(part: Part) -> Constants | None:
     return None
 
 
+_LITERAL = re.compile(r"\^([A-Za-z0-9_:@%&=,;<>~!# -]*)\$")
+"""Patterns of one string."""
+
+
 def pattern_strings(pattern: str, path: str) -> strings.Strings:
     """The strings in which an ECMAScript pattern matches somewhere."""
+    literal = _LITERAL.fullmatch(pattern)
+    if literal is not None:
+        return strings.finite((literal[1],))
     try:
         texts = regex_texts(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
@@ -224,6 +232,9 @@ def pattern_strings(pattern: str, path: str) -> strings.Strings:
 
 def pattern_automaton(pattern: str, path: str) -> CharDfa:
     """The same as one automaton, for patterns of keys."""
+    literal = _LITERAL.fullmatch(pattern)
+    if literal is not None:
+        return automata.literal(literal[1])
     try:
         return compile_regex(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:

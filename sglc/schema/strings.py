@@ -305,6 +305,40 @@ def key_automaton(these: Strings, limit: int) -> CharDfa | None:
 
 
 @lru_cache(maxsize=256)
+def all_words(part: StringSet, limit: int) -> set[str] | None:
+    """All strings of a set, None if they are more than about `limit` or cannot be listed."""
+    if part.words is not None:
+        return set(part.words)
+    if part.dfa is None or part.format is not None or not automata.is_finite(part.dfa):
+        return None
+    found: set[str] = set()
+    stack = [(0, "")]
+    steps = 0
+    while stack:
+        state, text = stack.pop()
+        if state in part.dfa.accepting and part.contains(text):
+            found.add(text)
+        for low, high, target in part.dfa.edges[state]:
+            steps += high - low + 1
+            if len(found) > limit or steps > 100 * limit:
+                return None
+            stack += [(target, text + chr(point)) for point in range(low, high + 1)]
+    return found
+
+
+_FEW = 64
+
+
+def few_words(keys: CharDfa) -> list[str] | None:
+    """The words of a small finite set of keys, None of others."""
+    if not keys.edges:
+        return []
+    if len(keys.edges) > 2000 or not automata.is_finite(keys):
+        return None
+    words = all_words(StringSet(dfa=keys), _FEW)
+    return None if words is None else sorted(words)
+
+
 def _lengths(low: int, high: int | None) -> CharDfa:
     """All strings of `low` to `high` characters."""
     size = low if high is None else high
