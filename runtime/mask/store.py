@@ -128,9 +128,10 @@ class MaskStore:
         if found is None:
             stays = self._stays.get(config)
             if stays is not None and stays.item(token >> 5) >> (token & 31) & 1:
-                return config
-            data = self.vocabulary.token_bytes[token]
-            found = self.advance(config, data, account) if data else DEAD
+                found = config
+            else:
+                data = self.vocabulary.token_bytes[token]
+                found = self.advance(config, data, account) if data else DEAD
             if len(self.transitions) >= _MOST_TRANSITIONS:
                 self.transitions.clear()
             self.transitions[key] = found
