@@ -19,7 +19,7 @@ from sglc.automata.regex_parse import parse_regex
 from sglc.automata.regex_term import regex_term
 from sglc.automata.subsets import Subsets, has_cycle
 from sglc.automata.term import Bytes, CharDfa, CharNfa, Language, Pattern, Sequence, Term, Text
-from sglc.runtime.mask import leaf
+from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
 from term_oracle import accepts, viable
@@ -116,14 +116,16 @@ def test_masks_of_patterns_are_exact(walked, data, pattern, encoding, quoted) ->
     language = around(Pattern(nfa, encoding)) if quoted else Language(Pattern(nfa, encoding))
     vocabulary = data.draw(vocabularies(expected))
     prefix = data.draw(prefixes(expected))
-    few = leaf._FEW
-    leaf._FEW = few if walked else 1
+    few = still._FEW
+    still._FEW = few if walked else 1
+    still.still_on.cache_clear()
     try:
         matcher = compile_constraint(language=language).matcher(vocabulary)
         assert matcher.accept_bytes(prefix)
         assert mask_of(matcher, vocabulary) == brute_force(expected, prefix, vocabulary)
     finally:
-        leaf._FEW = few
+        still._FEW = few
+        still.still_on.cache_clear()
     assert matcher.is_accepting() == accepts(expected, prefix)
     ending = matcher.shortest_completion()
     assert accepts(expected, prefix + ending)

@@ -12,7 +12,7 @@ from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
-from sglc.runtime.mask import leaf
+from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages, words_of
@@ -27,7 +27,8 @@ BYTE_VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)])
 def classes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Tokens of small classes are walked; the second time they are looked up like those of large ones."""
     if request.param == "looked up":
-        monkeypatch.setattr(leaf, "_FEW", 1)
+        monkeypatch.setattr(still, "_FEW", 1)
+    still.still_on.cache_clear()
     return request.param
 
 
