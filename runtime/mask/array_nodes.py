@@ -56,6 +56,9 @@ class ArrayNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         if self.productive and self.nullable:
             return True, True
+        parts = self.parts
+        if parts.minimum <= 0 and not parts.counters and (parts.maximum is None or parts.maximum >= 0):
+            return True, True
         children = self.children()
         key = [flag for node in children for flag in (node.productive, node.nullable)]
         if self._analysed is None or self._analysed[0] != key:

@@ -7,10 +7,10 @@ is analysed, stepped and walked once for all of them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from sglc.automata import term as t
-from sglc.automata.counts import Counts, Vector
+from sglc.automata.counts import NO_COUNTS, Counts, Vector
 from sglc.automata.dfa import accepts, is_endless
 from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
@@ -108,8 +108,8 @@ class Compiler:
     # Interning
 
     def _node(self, term: t.Term, depth: int) -> Node:
-        late = isinstance(self._rules, t.LateRules)
-        scope = id(self._rules) if late or self._rules else 0
+        rules = self._rules
+        scope = id(rules) if type(rules) is not dict or rules else 0
         identity = (id(term), scope)
         known = self._by_identity.get(identity)
         if known is not None:
@@ -138,12 +138,18 @@ class Compiler:
 
     def _build(self, term: t.Term, depth: int) -> Node:
         match term:
-            case t.Nothing():
-                return self._intern(("nothing",), NothingNode)
-            case t.Anything():
-                return self._intern(("anything",), AnyBytes)
+            case t.Sequence(items):
+                return self._series([self._node(item, depth) for item in items])
+            case t.Rule(name):
+                return self._rule(name)
             case t.Bytes(data):
                 return self._literal(data)
+            case t.Object():
+                return self._object(term, depth)
+            case t.Choice(arms):
+                return self._choice(arms, depth)
+            case t.Array():
+                return self._array(term, depth)
             case t.Text(dfa, encoding, least, most, greedy):
                 table = self._table(dfa, encoding)
                 if greedy:
@@ -161,10 +167,6 @@ class Compiler:
             case t.NotBefore(barred):
                 self.machine.looks_ahead = True
                 return self._intern(("not before", barred), lambda: NotBefore(barred))
-            case t.Sequence(items):
-                return self._series([self._node(item, depth) for item in items])
-            case t.Choice(arms):
-                return self._choice(arms, depth)
             case t.Repeat(item, minimum, maximum, separator):
                 inner = self._node(item, depth)
                 between = self._literal(separator)
@@ -174,10 +176,6 @@ class Compiler:
                 )
             case t.UniqueKeys(key, value, minimum, maximum):
                 return self._entries(key, self._node(value, depth), minimum, maximum)
-            case t.Object():
-                return self._object(term, depth)
-            case t.Array():
-                return self._array(term, depth)
             case t.Span(text, encoding, minimum, maximum):
                 spans = self._span_table(text, encoding)
                 return self._intern(
@@ -196,8 +194,10 @@ class Compiler:
                 if not words:
                     return inner
                 return self._intern(("except", inner.index, words), lambda: Exclusion(inner, words))
-            case t.Rule(name):
-                return self._rule(name)
+            case t.Nothing():
+                return self._intern(("nothing",), NothingNode)
+            case t.Anything():
+                return self._intern(("anything",), AnyBytes)
         raise ConstraintError(f"not a term: {type(term).__name__}")
 
     def _literal(self, data: bytes) -> Literal:
@@ -472,7 +472,9 @@ class Compiler:
                     stack += [(child, False) for child in node.openers()]
 
 
-def _counts(counters: tuple[t.Counter, ...], places: Iterable[tuple[t.Arm, ...]]) -> Counts:
+def _counts(counters: tuple[t.Counter, ...], places: Sequence[tuple[t.Arm, ...]]) -> Counts:
+    if not counters and not any([arm.counts for arms in places for arm in arms]):
+        return NO_COUNTS
     if any(not 0 <= index < len(counters) for arms in places for arm in arms for index in arm.counts):
         raise ConstraintError("an arm counts what has no counter")
     return Counts(counters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sglc.automata.clauses import bits_of
 from sglc.automata.counts import Vector
@@ -21,8 +22,7 @@ _SOME = 1 << 30
 _MOST_REMEMBERED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One way to fill an entry: what it adds to the counters, and the node behind the key's closing quote.
 
     `whole` is the same with the key and its quotes, where there is one spelling of the key.

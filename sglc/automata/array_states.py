@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from sglc.automata.counts import MOST_STEPS, Counts, TooComplex, Vector
+from sglc.automata.counts import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Counter
 
 Plan = list[tuple[int, int]]
@@ -33,7 +33,7 @@ class ArrayStates:
         counters: Sequence[Counter],
         error: type[Exception] = TooComplex,
     ) -> None:
-        self.counts = Counts(counters)
+        self.counts = Counts(counters) if counters else NO_COUNTS
         self._error = error
         self._places = [*map(tuple, places), tuple(rest)]
         self.last = len(places)

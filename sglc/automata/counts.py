@@ -64,3 +64,6 @@ class Counts:
     def gain(self, done: Vector, more: Vector) -> int:
         """How much nearer to the minima an addition leads."""
         return sum([min(b, max(least - a, 0)) for a, b, least in zip(done, more, self.least, strict=True)])
+
+
+NO_COUNTS = Counts(())

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sglc.automata.clauses import Clauses, Residue, TooManySteps, propagate, solutions
-from sglc.automata.counts import MOST_STEPS, Counts, TooComplex, Vector
+from sglc.automata.counts import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Clause, Counter
 
 Outcome = tuple[tuple[int, bool, bool], ...]
@@ -56,7 +56,7 @@ class ObjectStates:
     ) -> None:
         self.labels = labels
         self.properties = properties
-        self.counts = Counts(counters)
+        self.counts = Counts(counters) if counters else NO_COUNTS
         self.declared = declared
         self.error = error
         usable = [
