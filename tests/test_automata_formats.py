@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import term_oracle
-from sglc.automata import dfa, format_tables
+from sglc.automata import dfa, format_tables, regex_tables
 from sglc.automata.format_terms import define_class_member, format_language
 from sglc.automata.formats import define_format, format_dfa, format_names, format_text
 from sglc.automata.packed import pack, unpack
@@ -89,17 +89,21 @@ def fits(name: str, text: str) -> bool:
 
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
-    made = {name: pack(define_format(name)) for name in sorted(SLOW)}
-    made["regex class member"] = pack(define_class_member())
-    if request.config.getoption("--update-golden"):
-        Path(format_tables.__file__).write_text(table_source(made))
-    else:
-        assert format_tables.PACKED == made
+    formats = {name: pack(define_format(name)) for name in sorted(SLOW)}
+    members = {"regex class member": pack(define_class_member())}
+    for module, made, what in (
+        (format_tables, formats, "Automata of formats that take long to make (see `formats`)"),
+        (regex_tables, members, "Automata of parts of the format `regex` (see `format_terms`)"),
+    ):
+        if request.config.getoption("--update-golden"):
+            Path(module.__file__).write_text(table_source(made, what))
+        else:
+            assert module.PACKED == made
 
 
-def table_source(tables: dict[str, str]) -> str:
+def table_source(tables: dict[str, str], what: str) -> str:
     lines = [
-        '"""Automata of formats that take long to make (see `formats`), packed. Generated:',
+        f'"""{what}, packed. Generated:',
         "`pytest tests/test_automata_formats.py --update-golden`.",
         '"""',
         "",

@@ -12,10 +12,10 @@ from functools import cache
 
 from sglc.automata.charset import LAST, invert, meet, ranges
 from sglc.automata.dfa import words
-from sglc.automata.format_tables import PACKED
 from sglc.automata.packed import unpack
 from sglc.automata.regex import compile_node, compile_regex
 from sglc.automata.regex_parse import parse_regex
+from sglc.automata.regex_tables import PACKED
 from sglc.automata.regex_tree import Either
 from sglc.automata.term import CharDfa, Choice, Encoding, Language, Repeat, Rule, Sequence, Term, Text
 from sglc.automata.unicode_properties import property_names
