@@ -86,6 +86,7 @@ class _Remover:
         self.plus_of: dict[int, int | None] = {}
         self.plus_waiting: list[int] = []
         self.entries: list[int] = []
+        self.repeated: dict[int, int] = {}
         self.entered: set[int] = set()
         self.core: dict[int, int] = {}
         self.states_made = 0
@@ -116,9 +117,11 @@ class _Remover:
 
     def enter(self, nodes: Iterable[int]) -> None:
         for node in nodes:
-            if node in self.circle_of and node not in self.entered:
-                self.entered.add(node)
-                self.entries.append(node)
+            # What is repeated by a node that was made here is needed with it.
+            inner = self.repeated.get(node, node)
+            if inner in self.circle_of and inner not in self.entered:
+                self.entered.add(inner)
+                self.entries.append(inner)
 
     def name(self, wanted: str) -> str:
         name, count = wanted, 1
@@ -158,6 +161,7 @@ class _Remover:
         size = len(graph.kind)
         node = graph.repeat(item, minimum, maximum)
         if node >= size:
+            self.repeated[node] = item
             graph.nullable.append(minimum == 0 or graph.nullable[item])
             graph.nonempty.append(graph.nonempty[item])
         return node

@@ -323,3 +323,35 @@ def test_thousands_of_alternatives_are_one_place() -> None:
     assert len(matcher.machine.configs[matcher.config]) < 5
     assert not matcher.clone().accept_bytes(b"=") and not matcher.clone().accept_bytes(b"; 8")
     assert matcher.accept_bytes(b"b;") and matcher.is_accepting()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'root ::= "x" | (a{2,})? | ""\na ::= "x" | a | root "x"\n',
+        'root ::= root "x" | "x" | c | ""\na ::= (b "x"){2,} | ""\nb ::= "y"{2} | a | root{2,}\nc ::= a\n',
+    ],
+)
+def test_counted_parts_of_a_circle_are_free_of_left_recursion_too(text: str) -> None:
+    grammar = read_grammar(text, "gbnf")
+    language = grammar_language(grammar)
+    # The machine looks at the rules of a plain mapping, and refuses those that call themselves at once.
+    assert not compile_constraint(language=Language(language.root, dict(language.rules))).is_empty
+    expected = {word for word in texts("xy", 5) if grammar_oracle.accepts(grammar, word)}
+    assert words_of(language, "xy", 5) == expected
+
+
+def test_long_ambiguous_texts_are_read_at_once_as_byte_by_byte() -> None:
+    text = (
+        'root ::= a | "x" b "x" ("xy"){2,} "y" | root "xy" | root{2,} | "yxy"\na ::= "xy" | a [xyz] | "y" b\n'
+    )
+    grammar = read_grammar(text + "b ::= root | b\n", "gbnf")
+    matcher = compile_constraint(grammar=grammar).matcher(BYTES)
+    assert matcher.accept_bytes(b"x" * 8)
+    ending = matcher.shortest_completion()
+    assert len(ending) > 30
+    before = matcher.machine.effort
+    twin = matcher.clone()
+    assert twin.accept_bytes(ending) and twin.is_accepting()
+    assert matcher.machine.effort - before < 10_000
+    assert all([matcher.accept(byte) for byte in ending]) and matcher.is_accepting()

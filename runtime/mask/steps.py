@@ -86,15 +86,19 @@ def first(machine: Machine, config: int) -> np.ndarray:
 
 
 def advance(machine: Machine, config: int, data: bytes) -> int:
-    """The configuration after bytes: every leaf is read as far as it goes."""
+    """The configuration after bytes: every leaf is read as far as it goes.
+
+    What leaves leaves at one position goes on together, else an ambiguous text would be read once for each
+    of its ways.
+    """
     size = len(data)
     if not size or config == _DEAD:
         return config
     landed: set[int] = set()
-    pending = [(config, 0)]
-    seen = set(pending)
+    pending = {0: [config]}
     while pending:
-        here, at = pending.pop()
+        at = min(pending)
+        here = machine.join(pending.pop(at))
         machine.effort += len(machine.configs[here])
         for group in machine.groups(here):
             if group.run:
@@ -104,12 +108,11 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
             else:
                 node, state = group.node, group.state
                 after = [(node.move(machine, state, cont, data[at]), at + 1) for cont in group.conts]
-            for spot in after:
-                if spot[1] == size:
-                    landed.update(machine.configs[spot[0]])
-                elif spot[0] != _DEAD and spot not in seen:
-                    seen.add(spot)
-                    pending.append(spot)
+            for behind, end in after:
+                if end == size:
+                    landed.update(machine.configs[behind])
+                elif behind != _DEAD:
+                    pending.setdefault(end, []).append(behind)
     return machine.config(landed)
 
 
