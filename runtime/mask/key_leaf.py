@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,18 @@ from sglc.runtime.mask.word_nodes import asides_left
 _WORD = (1 << 64) - 1
 _FEW_NAMES = 2000
 """More names than this are found by walking."""
-_MOST_RESTS = 1000
+_FEW_RANGES = 4
+"""Open names with more of the others between them are listed for themselves."""
+_MOST_OPEN = 1000
+
+
+class _OpenNames(NamedTuple):
+    """Names in order, of which some ranges are open; all of these begin with the same `read` characters."""
+
+    names: WordList
+    labels: np.ndarray
+    ranges: list[tuple[int, int]]
+    read: int
 
 
 class KeyLeaf(LeafTable):
@@ -37,7 +49,8 @@ class KeyLeaf(LeafTable):
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
-        self._rests: dict[tuple[int, bytes], tuple[WordList, np.ndarray] | None] = {}
+        self._open: dict[tuple[int, bytes], _OpenNames | None] = {}
+        self._all_names: tuple[WordList, np.ndarray] | None = None
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
@@ -112,42 +125,59 @@ class KeyLeaf(LeafTable):
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None] | None:
-        known = self._rests_of_names(place)
-        if known is None:
+        open = self._open_names(place)
+        if open is None:
             return None
-        rests, labels = known
-        count, ends_here = len(labels), not rests.starts[1]
-        found = whole.words(entries, rests, (0, count, 0), first, row, self.encoding == "json-any")
-        if len(found.asides) and len(asides_left(whole, found, rests, row)):
-            return None
-        if not ends_here:
-            return found.exits, labels[found.ends]
-        at_once = entries[first[whole.trie.byte[entries]]]
-        ends = np.concatenate([np.zeros(len(at_once), np.int32), found.ends])
-        return np.concatenate([at_once, found.exits]), labels[ends]
+        names = open.names
+        exits, numbers = [], []
+        for low, high in open.ranges:
+            at = (low, high, open.read)
+            found = whole.words(entries, names, at, first, row, self.encoding == "json-any")
+            if len(found.asides) and len(asides_left(whole, found, names, row)):
+                return None
+            exits.append(found.exits)
+            numbers.append(found.ends)
+            if names.starts[low + 1] - names.starts[low] == open.read:
+                at_once = entries[first[whole.trie.byte[entries]]]
+                exits.append(at_once)
+                numbers.append(np.full(len(at_once), low, np.int32))
+        if len(exits) == 1:
+            return exits[0], open.labels[numbers[0]]
+        nodes = np.concatenate(exits)
+        order = np.argsort(nodes, kind="stable")
+        return nodes[order], open.labels[np.concatenate(numbers)[order]]
 
-    def _rests_of_names(self, place: LeafPlace) -> tuple[WordList, np.ndarray] | None:
-        """The rests of the open names and their labels, where all are plain and nothing else is open."""
+    def _open_names(self, place: LeafPlace) -> _OpenNames | None:
+        """The open names that go on from a place, where they are plain and no other keys are open."""
         local = self.places[place.state]
         if local < 0:
             return None
         key = (local, place.open.tobytes())
-        if key not in self._rests:
-            if len(self._rests) > _MOST_RESTS:
-                self._rests.clear()
-            self._rests[key] = self._find_rests(place, local)
-        return self._rests[key]
+        if key not in self._open:
+            if len(self._open) > _MOST_OPEN:
+                self._open.clear()
+            self._open[key] = self._find_open(place, local)
+        return self._open[key]
 
-    def _find_rests(self, place: LeafPlace, local: int) -> tuple[WordList, np.ndarray] | None:
+    def _find_open(self, place: LeafPlace, local: int) -> _OpenNames | None:
         if self.encoding == "raw" or any([at >= 0 for at in self._open_families(place, local)]):
             return None
-        open = self._bits[place.open.tobytes()]
-        rests = [(rest, label) for rest, label in self.table.names_below(local).items() if open >> label & 1]
-        text = "".join([rest for rest, _ in rests])
-        words = WordList([rest.encode() for rest, _ in rests]) if text.isascii() else None
-        if words is None or not words.plain or len(rests) > _FEW_NAMES:
+        if self._all_names is None:
+            words = [name.encode(errors="surrogatepass") for name in self.table.names]
+            self._all_names = WordList(words), np.array(self.table.name_labels, np.int32)
+        names, labels = self._all_names
+        first, last, read = self.table.place_of(local)
+        if not names.plain or first == last:
             return None
-        return words, np.array([label for _, label in rests], np.int32)
+        open = self._bits[place.open.tobytes()]
+        taken = [number for number in range(first, last) if not open >> self.table.name_labels[number] & 1]
+        bounds = zip([first, *[number + 1 for number in taken]], [*taken, last], strict=True)
+        ranges = [(low, high) for low, high in bounds if low < high]
+        if len(ranges) <= _FEW_RANGES:
+            return _OpenNames(names, labels, ranges, read)
+        numbers = [number for low, high in ranges for number in range(low, high)]
+        some = WordList([self.table.names[number].encode() for number in numbers])
+        return _OpenNames(some, labels[numbers], [(0, len(numbers))], read)
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""

@@ -33,7 +33,7 @@ class KeyTable(ByteMoves):
     def __init__(self, names: dict[str, int], families: dict[int, CharDfa], encoding: Encoding) -> None:
         super().__init__(self._edges, encoding)
         self.names = sorted(names)
-        self._labels = [names[name] for name in self.names]
+        self.name_labels = [names[name] for name in self.names]
         self.family_labels = list(families)
         self.families = list(families.values())
         self._ids: dict[_State, int] = {}
@@ -217,7 +217,7 @@ class KeyTable(ByteMoves):
                 (first, last, depth), places = self._states[source]
                 if first < last and len(self.names[first]) == depth:
                     first += 1
-                for label in self._labels[first:last]:
+                for label in self.name_labels[first:last]:
                     found |= 1 << label
                 for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
                     if place >= 0 and dfa.edges[place]:
@@ -227,7 +227,7 @@ class KeyTable(ByteMoves):
                     found |= self.below(target)
             else:
                 (first, last, _), places = self._states[local]
-                for label in self._labels[first:last]:
+                for label in self.name_labels[first:last]:
                     found |= 1 << label
                 for label, place in zip(self.family_labels, places, strict=True):
                     if place >= 0:
@@ -235,10 +235,14 @@ class KeyTable(ByteMoves):
             self._below[local] = found
         return found
 
+    def place_of(self, local: int) -> tuple[int, int, int]:
+        """(first, last + 1, characters read) of the names that go on from a state between characters."""
+        return self._states[local][0]
+
     def names_below(self, local: int) -> dict[str, int]:
         """The rests of names from a state between characters, with their labels."""
         first, last, depth = self._states[local][0]
-        return {name[depth:]: self._labels[first + i] for i, name in enumerate(self.names[first:last])}
+        return {name[depth:]: self.name_labels[first + i] for i, name in enumerate(self.names[first:last])}
 
     def end(self, local: int) -> int:
         """The label of the key that ends in a local state, or -1."""
@@ -246,7 +250,7 @@ class KeyTable(ByteMoves):
             return -1
         (first, last, depth), places = self._states[local]
         if first < last and len(self.names[first]) == depth:
-            return self._labels[first]
+            return self.name_labels[first]
         for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
             if place in dfa.accepting:
                 return label

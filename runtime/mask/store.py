@@ -358,7 +358,7 @@ class MaskStore:
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
                 at_once = tops[first[self.vocabulary.trie.byte[tops]]]
-                exits = np.concatenate([at_once, found.exits])
+                exits = np.sort(np.concatenate([at_once, found.exits]))
                 found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=[])
             if len(self.vocabulary.classes) > _MOST_CLASSES:
                 self.vocabulary.classes.clear()
