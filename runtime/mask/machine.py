@@ -37,7 +37,7 @@ NO_ROW = -1
 Work = list[tuple["Node | None", int]]
 """What a closure still has to do: open a node before a continuation, or (None) resume a continuation."""
 
-_MOST_THREADS = 4096
+_MOST_THREADS = 32_768
 _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 4_000
