@@ -6,7 +6,6 @@ is analysed, stepped and walked once for all of them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 
 from sglc.automata import term as t
@@ -14,6 +13,7 @@ from sglc.automata.counts import NO_COUNTS, Counts, Vector
 from sglc.automata.dfa import accepts, is_endless
 from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
+from sglc.runtime.mask.analysis import analyse
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_key, cases_of, may_be_empty
 from sglc.runtime.mask.errors import ConstraintError
@@ -85,7 +85,12 @@ class Compiler:
         except BaseException:
             self._forget()
             raise
-        self._analyse()
+        try:
+            analyse(self._new, self.machine)
+        except ConstraintError:
+            self._forget()
+            raise
+        self._new = []
         return root
 
     def _late(self, rules: t.LateRules, term: t.Term) -> Node:
@@ -382,95 +387,6 @@ class Compiler:
             node.keeps = rules  # type: ignore[attr-defined]
         return node
 
-    # Analysis
-
-    def _analyse(self) -> None:
-        """Productive and nullable for all new nodes, by least fixpoint; then no left recursion."""
-        undecided: list[tuple[int, Exclusion]] = []
-        for node in self._new:
-            if isinstance(node, Exclusion):
-                below = _reachable(node)
-                if node in below:
-                    self._forget()
-                    raise ConstraintError("an exclusion may not contain itself")
-                undecided.append((sum(isinstance(other, Exclusion) for other in below), node))
-        self._fixpoint()
-        self._refuse_left_recursion()
-        # An exclusion has fewer inside it than any that it is inside of, so what it asks about is decided.
-        for _, exclusion in sorted(undecided, key=lambda pair: pair[0]):
-            exclusion.settle(self.machine)
-            self._fixpoint()
-        self._new = []
-
-    def _fixpoint(self) -> None:
-        """Looks again at what is above a node that has changed, so that long chains cost no more."""
-        above: dict[int, list[Node]] = {}
-        for node in self._new:
-            for child in node.children():
-                above.setdefault(child.index, []).append(node)
-        waiting = deque(self._children_first())
-        # Of a choice between thousands each arm would have it asked again.
-        queued = {node.index for node in waiting}
-        while waiting:
-            node = waiting.popleft()
-            queued.discard(node.index)
-            productive, nullable = node.analyse()
-            if (productive, nullable) == (node.productive, node.nullable):
-                continue
-            if nullable and not node.nullable:
-                asked = above.get(node.index, [])
-            elif productive and not node.productive:
-                asked = [outer for outer in above.get(node.index, ()) if not outer.productive]
-            else:
-                continue
-            node.nullable = node.nullable or nullable
-            node.productive = node.productive or productive
-            for outer in asked:
-                if outer.index not in queued:
-                    queued.add(outer.index)
-                    waiting.append(outer)
-
-    def _children_first(self) -> list[Node]:
-        """The new nodes, each after those it is made of unless there is a circle."""
-        order: list[Node] = []
-        fresh = {node.index for node in self._new}
-        for start in self._new:
-            if start.index not in fresh:
-                continue
-            fresh.discard(start.index)
-            stack = [(start, iter(start.children()))]
-            while stack:
-                node, children = stack[-1]
-                child = next((child for child in children if child.index in fresh), None)
-                if child is None:
-                    order.append(node)
-                    stack.pop()
-                else:
-                    fresh.discard(child.index)
-                    stack.append((child, iter(child.children())))
-        return order
-
-    def _refuse_left_recursion(self) -> None:
-        done: set[int] = set()
-        for start in self._new:
-            if not isinstance(start, RuleNode) or start.index in done:
-                continue
-            path: set[int] = set()
-            stack: list[tuple[Node, bool]] = [(start, False)]
-            while stack:
-                node, leaving = stack.pop()
-                if leaving:
-                    path.discard(node.index)
-                    done.add(node.index)
-                elif node.index in path:
-                    name = node.name if isinstance(node, RuleNode) else start.name
-                    self._forget()
-                    raise ConstraintError(f"rule {name!r} may call itself before it has read a byte")
-                elif node.index not in done:
-                    path.add(node.index)
-                    stack.append((node, True))
-                    stack += [(child, False) for child in node.openers()]
-
 
 def _counts(counters: tuple[t.Counter, ...], places: Sequence[tuple[t.Arm, ...]]) -> Counts:
     if not counters and not any([arm.counts for arms in places for arm in arms]):
@@ -492,16 +408,3 @@ def _check_keys(term: t.Object, names: tuple[str, ...]) -> None:
     for family in term.families:
         if not is_endless(family.keys) and any(accepts(family.keys, name) for name in names):
             raise ConstraintError("the name of a property is also a key of a family with few keys")
-
-
-def _reachable(root: Node) -> set[Node]:
-    """All nodes strictly below one."""
-    found: set[Node] = set()
-    stack = list(root.children())
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            node.make_children()
-            stack += node.children()
-    return found

@@ -163,7 +163,7 @@ class Algebra:
             ]
             found = [replace(form, seen=None) for form in found]
         if unevaluated and mode == PLAIN:
-            found = list(dict.fromkeys(_unmarked(form) for form in found))
+            found = list(dict.fromkeys(f.unmarked(form) for form in found))
         return found
 
     def _negated_node(self, kind: Structure, node: g.Node, here: Literals) -> list[Any]:
@@ -178,7 +178,7 @@ class Algebra:
                     for form in forms:
                         rest = self.parts.evaluate_rest(form, part)
                         wrong = list(kind.negated(rest, self.literals.negate))
-                        found.update(dict.fromkeys(map(_unmarked, self.product(kind, [form], wrong, here))))
+                        found.update(dict.fromkeys(map(f.unmarked, self.product(kind, [form], wrong, here))))
         return self._union(kind, [list(found)])
 
     def _conjunction(self, kind: Structure, node: g.Node, mode: int, here: Literals) -> list[Any]:
@@ -326,7 +326,7 @@ class Algebra:
                     for a in found
                     for b in forms
                     for one in self.product(kind, [a], [b], here)
-                    if _marks(one) != _marks(a) and _marks(one) != _marks(b)
+                    if f.marks(one) != f.marks(a) and f.marks(one) != f.marks(b)
                 ]
                 found = list(dict.fromkeys([*found, *forms, *more]))
             return found
@@ -363,7 +363,7 @@ class Algebra:
                 kept = [form]
                 for other in others:
                     if mode != PLAIN:
-                        other = _unmarked(other)
+                        other = f.unmarked(other)
                     kept = self._without(kind, kept, other, here)
                     if not kept:
                         break
@@ -489,14 +489,3 @@ def _is_unevaluated(kind: Structure, part: Part) -> bool:
     if kind.bit == g.OBJECT:
         return isinstance(part, g.UnevaluatedProperties)
     return isinstance(part, g.UnevaluatedItems)
-
-
-def _marks(form: Any) -> Any:
-    seen = frozenset(form.seen) if isinstance(form.seen, tuple) else form.seen
-    return (seen, frozenset(form.marks)) if isinstance(form, ArrayForm) else seen
-
-
-def _unmarked(form: Any) -> Any:
-    if isinstance(form, ObjectForm):
-        return form if form.seen == () else replace(form, seen=())
-    return form if form.seen == 0 and not form.marks else replace(form, seen=0, marks=())

@@ -449,3 +449,19 @@ def negated_array(form: ArrayForm, negate: Negation) -> Iterator[ArrayForm]:
         yield ArrayForm(repeated=form.unique, low=2)
     if form.repeated:
         yield ArrayForm(unique=form.repeated)
+
+
+_Form = TypeVar("_Form", ObjectForm, ArrayForm)
+
+
+def marks(form: ObjectForm | ArrayForm) -> Hashable:
+    """What the schema has evaluated."""
+    seen = frozenset(form.seen) if isinstance(form.seen, tuple) else form.seen
+    return (seen, frozenset(form.marks)) if isinstance(form, ArrayForm) else seen
+
+
+def unmarked(form: _Form) -> _Form:
+    """The same, with nothing evaluated."""
+    if isinstance(form, ObjectForm):
+        return form if form.seen == () else replace(form, seen=())
+    return form if form.seen == 0 and not form.marks else replace(form, seen=0, marks=())
