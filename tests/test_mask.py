@@ -393,3 +393,19 @@ def test_exclusions_are_decided_from_the_inside() -> None:
     matcher = compile_constraint(language=Language(outer, rules)).matcher(BYTES)
     assert matcher.accept_bytes(b"y(y)")
     assert not matcher.accept_bytes(b"x")
+
+
+def test_a_token_that_ends_inside_a_character_does_not_stay_in_a_text() -> None:
+    begun, rest = "é".encode()[:1], "é".encode()[1:]
+    tokens = [b'"', b"a", b"ab", begun, rest, b"a" + begun, rest + b"a"]
+    matcher = compile_constraint(json_schema={"type": "string"}).matcher(Vocabulary(tokens))
+    row = np.zeros(1, np.int32)
+    assert matcher.accept(0)
+    for token in (3, 5):
+        for _ in range(2):
+            matcher.fill_mask(row)
+            assert matcher.accept(1)
+            matcher.fill_mask(row)
+            assert matcher.accept(token)
+            assert matcher.allowed().tolist() == [4, 6]
+            assert matcher.accept(4)

@@ -167,11 +167,11 @@ class MaskStore:
                     row |= found.row
                 if inside is not None:
                     row |= inside
-                    self._note_stay(config, group, inside)
+                    self._note_stay(config, group)
                 pending += self._left(group, found, None)
         return self._follow(pending, config, row, account) or lost
 
-    def _note_stay(self, config: int, group: Group, inside: np.ndarray) -> None:
+    def _note_stay(self, config: int, group: Group) -> None:
         """Keep which tokens lead from a configuration back to it: those of a text's characters, mostly."""
         machine, place = self.machine, group.leaf
         if place is None or place.least or place.most is not None or machine.traced[config]:
@@ -186,7 +186,8 @@ class MaskStore:
         if len(plain) and machine.advance(config, plain[:1].astype(np.uint8).tobytes()) == config:
             if len(self._stays) > self._most_masks:
                 self._stays.clear()
-            self._stays[config] = inside
+            # Of whole characters: others are legal, but end inside of one.
+            self._stays[config] = self.vocabulary.columns.inside(still.groups, None)
 
     def _follow(
         self, pending: list[tuple[int, np.ndarray]], root: int, row: np.ndarray, account: Account
