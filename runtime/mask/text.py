@@ -9,6 +9,7 @@ counts are not part of the table; terms carry them beside the local state.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from typing import Any
 
 from sglc.automata.term import CharDfa, Encoding
@@ -35,12 +36,14 @@ class TextTable:
         "_advanced",
         "_best",
         "_gapless",
+        "_last",
         "_longest",
         "_moves",
         "_period",
         "_reach",
         "_seen_reach",
         "_shortest",
+        "_sources",
         "_targets",
         "_word_steps",
         "boundary",
@@ -61,7 +64,10 @@ class TextTable:
         ]
         self._shortest: list[int | None] | None = None
         self._longest: list[int | None] | None = None
-        self._reach: list[int] = [sum(1 << s for s in dfa.accepting)]
+        self._sources: list[list[int]] | None = None
+        self._last: Iterable[int] = dfa.accepting
+        """The states of the last of `_reach`."""
+        self._reach: list[int] = [self._bits(dfa.accepting)]
         self._seen_reach: dict[int, int] = {self._reach[0]: 0}
         self._gapless: bool | None = None
         self._period: tuple[int, int] | None = None
@@ -264,13 +270,9 @@ class TextTable:
                 return self._reach[first + (length - first) % period]
             if len(self._reach) * max(self.boundary, 1) > _MAX_LENGTH_WORK:
                 raise ConstraintError("the length bounds of a text are too large for its pattern")
-            last = self._reach[-1]
-            following = 0
-            for state, targets in enumerate(self._targets[: self.boundary]):
-                for target in targets:
-                    if last >> target & 1:
-                        following |= 1 << state
-                        break
+            sources = self._before()
+            self._last = {state for target in self._last for state in sources[target]}
+            following = self._bits(self._last)
             if following in self._seen_reach:
                 first = self._seen_reach[following]
                 self._period = (first, len(self._reach) - first)
@@ -279,11 +281,23 @@ class TextTable:
                 self._reach.append(following)
         return self._reach[length]
 
+    def _bits(self, states: Iterable[int]) -> int:
+        marks = bytearray(self.boundary // 8 + 1)
+        for state in states:
+            marks[state >> 3] |= 1 << (state & 7)
+        return int.from_bytes(marks, "little")
+
+    def _before(self) -> list[list[int]]:
+        """The states that lead to each state."""
+        if self._sources is None:
+            self._sources = [[] for _ in range(self.boundary)]
+            for state in range(self.boundary):
+                for target in self._targets[state]:
+                    self._sources[target].append(state)
+        return self._sources
+
     def _count_shortest(self) -> list[int | None]:
-        before: list[list[int]] = [[] for _ in range(self.boundary)]
-        for state in range(self.boundary):
-            for target in self._targets[state]:
-                before[target].append(state)
+        before = self._before()
         found: list[int | None] = [None] * self.boundary
         level = sorted(self.dfa.accepting)
         count = 0
@@ -302,11 +316,8 @@ class TextTable:
 
     def _count_longest(self) -> list[int | None]:
         """Longest paths by peeling states without successors; what remains lies before or on a cycle."""
-        before: list[list[int]] = [[] for _ in range(self.boundary)]
+        before = self._before()
         left = [len(self._targets[state]) for state in range(self.boundary)]
-        for state in range(self.boundary):
-            for target in self._targets[state]:
-                before[target].append(state)
         found: list[int | None] = [None] * self.boundary
         ready = [state for state in range(self.boundary) if not left[state]]
         while ready:

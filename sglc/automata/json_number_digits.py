@@ -130,9 +130,9 @@ class Table:
                 accepting.add(len(rows))
             row: dict[int, int] = {}
             rows.append(row)
-            if len(states) == 1:
-                alone, several = self.rows[states[0]], {}
-            else:
+            alone = self.rows[states[0]]
+            several: dict[int, tuple[int, ...]] = {}
+            if len(states) > 1:
                 alone, several = _sorted_out([self.rows[state] for state in states])
             for symbol, target in alone.items():
                 found = single.get(target)
