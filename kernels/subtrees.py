@@ -97,7 +97,8 @@ def children_of(trie: TrieArrays) -> Children:
 class SubtreeWalk:
     """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
 
-    The caller vouches for the numbers inside the arrays; kinds are checked where they are made.
+    The caller vouches for the numbers inside the arrays; kinds are checked where they are made. Entries are
+    in order, and none of them lies below another one: so no walk comes to a node twice.
     """
 
     def __init__(self, trie: TrieArrays, children: Children | None = None) -> None:
@@ -127,6 +128,23 @@ class SubtreeWalk:
         )
         self.roots = _roots(trie)
         self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
+
+    def nested(self, nodes: np.ndarray) -> bool:
+        """Whether one of some nodes in order lies below another one."""
+        return len(nodes) > 1 and bool((self.trie.end[nodes[:-1]] > nodes[1:]).any())
+
+    def layers(self, nodes: np.ndarray) -> list[np.ndarray]:
+        """Nodes in order as lists of nodes none of which lies below another one of its list."""
+        layers: list[list[int]] = []
+        stops: list[int] = []
+        for node in nodes.tolist():
+            while stops and stops[-1] <= node:
+                stops.pop()
+            if len(stops) == len(layers):
+                layers.append([])
+            layers[len(stops)].append(node)
+            stops.append(self.trie.end.item(node))
+        return [np.array(layer, np.int32) for layer in layers]
 
     def path(self, node: int) -> bytes:
         """The bytes of a node."""

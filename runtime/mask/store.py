@@ -65,6 +65,8 @@ class LeafMask:
     """Exits by the text before them, for `MaskStore._named`."""
     labels: np.ndarray | None = None
     """Labels of the exits where the table does not say them."""
+    nested: bool = False
+    """Whether some exit lies below another one."""
 
 
 class MaskStore:
@@ -237,11 +239,17 @@ class MaskStore:
             open = np.array([not barred(path) for path in self._paths(found, entries)], bool)
             exits, labels = exits[open], None if labels is None else labels[open]
         if labels is None:
-            return [(group.leave(machine, -1), exits)]
-        some = set(labels.tolist())
-        if len(some) == 1:
-            return [(group.leave(machine, some.pop()), exits)]
-        return [(group.leave(machine, label), exits[labels == label]) for label in some]
+            left = [(group.leave(machine, -1), exits)]
+        else:
+            some = set(labels.tolist())
+            left = [
+                (group.leave(machine, label), exits if len(some) == 1 else exits[labels == label])
+                for label in some
+            ]
+        if found.nested:
+            # Walks take nodes that are apart: what is below both would be met from both.
+            return [(config, layer) for config, nodes in left for layer in self._whole.layers(nodes)]
+        return left
 
     def _paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
@@ -412,7 +420,8 @@ class MaskStore:
         walked = table.walk(self._whole, entries, place, first, row)
         if walked is not None:
             exits, labels = walked
-            return LeafMask(table, row, exits, np.zeros(len(exits), np.int32), 0, labels=labels)
+            ends = np.zeros(len(exits), np.int32)
+            return LeafMask(table, row, exits, ends, 0, labels=labels, nested=self._whole.nested(exits))
         if place.least > 0 or place.most is not None:
             table.measure()
         most = UNBOUNDED if place.most is None else place.most
@@ -420,7 +429,7 @@ class MaskStore:
         exits, ends, reach = self._whole.leaf(
             entries, where, first, row, table.current, table.fill, quiet, place.open
         )
-        return LeafMask(table, row, exits, ends, reach)
+        return LeafMask(table, row, exits, ends, reach, nested=self._whole.nested(exits))
 
 
 def _labels(names: Names, found: LeafMask) -> np.ndarray:

@@ -1,0 +1,36 @@
+"""Texts that may end at many places of one token, so that walks go on below one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sglc.automata.regex import compile_regex
+from sglc.automata.term import Bytes, Language, Sequence, Text
+from sglc.kernels.library import use_reference
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+BLANKS = tuple(b" " * size for size in range(1, 40))
+
+
+@pytest.mark.parametrize("reference", [False, True])
+@pytest.mark.parametrize("pairs", [1, 2, 5])
+def test_runs_of_blanks_between_texts_of_blanks(pairs, reference):
+    blanks, more = (Text(compile_regex(pattern), "raw") for pattern in (" *", "[ x]*"))
+    language = Language(Sequence((Bytes(b"<"), *(blanks, more) * pairs, blanks, Bytes(b">"))))
+    tokens = (b"<", b">", b"x", b"y", *BLANKS, b"  x  x  >", b"  x  x  y", b" <", b"R" if reference else b"C")
+    vocabulary = Vocabulary(tokens)
+    row = np.zeros(vocabulary.words, np.int32)
+    # The reference finds an index that lies outside of its array.
+    use_reference(reference)
+    try:
+        matcher = compile_constraint(language=language).matcher(vocabulary)
+        for begin in (b"<", b" ", b"x"):
+            assert matcher.accept_bytes(begin)
+            matcher.fill_mask(row)
+            for index, token in enumerate(tokens):
+                legal = bool(row[index >> 5] >> (index & 31) & 1)
+                assert legal == matcher.clone().accept_bytes(token), (begin, token)
+    finally:
+        use_reference(False)
