@@ -84,7 +84,7 @@ def test_masks_are_those_of_a_search(language: Language, steps: list[int]) -> No
     for step in [*steps, 0]:
         prefix = matcher.text()
         legal = mask_of(matcher, vocabulary)
-        expected = {index for index, token in enumerate(TOKENS) if may_go_on(language, prefix + token, 7, {})}
+        expected = {index for index, token in enumerate(TOKENS) if may_go_on(language, prefix + token, 9, {})}
         assert legal == expected
         assert matcher.is_accepting() == accepts(language, prefix)
         if not legal:

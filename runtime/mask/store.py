@@ -197,13 +197,19 @@ class MaskStore:
         """Go on with rests of tokens: (configuration before them, their nodes)."""
         machine = self.machine
         lost = False
-        done: set[tuple[int, bytes]] = set()
+        done: dict[int, set[int]] = {}
         while pending:
             config, entries = pending.pop()
-            key = (config, entries.tobytes())
-            if not len(entries) or key in done:
+            before = done.get(config)
+            if before is None:
+                done[config] = set(entries.tolist())
+            else:
+                nodes = [node for node in entries.tolist() if node not in before]
+                if len(nodes) < len(entries):
+                    entries = np.array(nodes, np.int32)
+                before.update(nodes)
+            if not len(entries):
                 continue
-            done.add(key)
             machine.effort += len(machine.configs[config])
             account.check()
             for group in machine.groups(config):
