@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import term_oracle
 from budget import examples
+from sglc.automata.alphabet import may_write
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.emptiness import is_empty, is_finite, junction_conflict, overlap, shortest, shortest_words
 from sglc.automata.regex import compile_regex
@@ -52,6 +53,22 @@ def test_a_finite_language_can_be_listed(lang):
         assert len(shortest_words(lang, 40)) == 40
     elif many < 50:
         assert len(shortest_words(lang, many + 1)) == many
+
+
+@given(terms().map(Language))
+def test_words_have_no_other_characters_than_may_be_written(lang):
+    for word in shortest_words(lang, 20):
+        for character in {chr(byte) for byte in word if byte < 0x80}:
+            assert may_write(lang, character), (word, character)
+
+
+def test_what_is_never_written_is_known():
+    lines = Language(
+        Sequence((text("[a-z]+"), Bytes(b"; "), Words(frozenset({b"x", b"yz"})), text("\n", encoding="json")))
+    )
+    assert not may_write(lines, "\n")
+    assert not may_write(lines, "Q")
+    assert all(may_write(lines, character) for character in "az; x\\n")
 
 
 def text(pattern: str, low: int = 0, high: int | None = None, encoding="raw") -> Text:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sglc.automata import dfa, word_trie
+from sglc.automata.alphabet import may_write
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.brackets import is_bracketed
 from sglc.automata.charset import ALL
@@ -83,7 +84,7 @@ def junction_conflict(language: Language, stop: str) -> str | None:
     """
     if not stop:
         return None
-    if is_bracketed(language):
+    if is_bracketed(language) or not may_write(language, stop[0]):
         return None
     walker = _Walker(language)
     overlaps = [size for size in range(1, len(stop)) if (stop[:size] + stop).startswith(stop)]
