@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +24,8 @@ _FEW_NAMES = 2000
 _FEW_RANGES = 4
 """Open names with more of the others between them are listed for themselves."""
 _MOST_OPEN = 1000
+_FEW_SHAPED = 64
+"""Places before more names are not compared with those of other objects."""
 
 
 class _OpenNames(NamedTuple):
@@ -51,6 +53,7 @@ class KeyLeaf(LeafTable):
         self._names: dict[tuple[int, int], Names] = {}
         self._open: dict[tuple[int, bytes], _OpenNames | None] = {}
         self._all_names: tuple[WordList, np.ndarray] | None = None
+        self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
@@ -146,6 +149,40 @@ class KeyLeaf(LeafTable):
         nodes = np.concatenate(exits)
         order = np.argsort(nodes, kind="stable")
         return nodes[order], open.labels[np.concatenate(numbers)[order]]
+
+    def shape(self, place: LeafPlace) -> tuple[Hashable, Sequence[int] | None]:
+        local = self.places[place.state]
+        if local < 0:
+            return place.key(), None
+        key = (local, place.open.tobytes())
+        found = self._shapes.get(key)
+        if found is None:
+            if len(self._shapes) > _MOST_OPEN:
+                self._shapes.clear()
+            found = self._shapes[key] = self._find_shape(place, local)
+        return found
+
+    def _find_shape(self, place: LeafPlace, local: int) -> tuple[Hashable, Sequence[int] | None]:
+        """The rests of names, and the characters of all other keys, if these have one label."""
+        first, last, read = self.table.place_of(local)
+        if last - first > _FEW_SHAPED:
+            return place.key(), None
+        names: Sequence[int] = range(first, last)
+        kind: Hashable = None
+        labels = self.table.name_labels
+        states = self._open_families(place, local)
+        others: list[int] = []
+        if any([at >= 0 for at in states]):
+            named = self.names(place)
+            still = self._of_families(states)[0]
+            if named is None or still is None or not isinstance(named.others, int):
+                return place.key(), None
+            kind, others = still.uniform, [named.others]
+        else:
+            open = self._bits[place.open.tobytes()]
+            names = [number for number in names if open >> labels[number] & 1]
+        rests = tuple([self.table.names[number][read:] for number in names])
+        return (self.encoding, kind, rests), [*[labels[number] for number in names], *others]
 
     def _open_names(self, place: LeafPlace) -> _OpenNames | None:
         """The open names that go on from a place, where they are plain and no other keys are open."""

@@ -8,7 +8,7 @@ where a token leaves the leaf, the walk reports the node, and what follows takes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -146,6 +146,14 @@ class LeafTable:
     def stays(self, place: LeafPlace, still: Still) -> bool:
         """Whether all characters of its class lead from a place back to it."""
         return still.home == place.state
+
+    def shape(self, place: LeafPlace) -> tuple[Hashable, Sequence[int] | None]:
+        """What is equal only for places from which the same words lead on, and labels by canonical number.
+
+        Labels of equal places that have the same number are those of the same words. None instead of the
+        labels where they are numbers themselves.
+        """
+        return place.key(), None
 
     def names(self, place: LeafPlace) -> Names | None:
         """For a uniform place: the words that end with labels of their own, where they are few."""

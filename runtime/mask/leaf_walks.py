@@ -1,0 +1,259 @@
+"""Walks of tokens over the leaves of constraints, remembered by place."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.charset import Ranges
+from sglc.automata.term import Encoding
+from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
+from sglc.runtime.mask.spelling import read
+from sglc.runtime.mask.still import still_on
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+_MOST_CLASSES = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafMask:
+    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
+    they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
+    kept as its identity is a part of the key."""
+
+    table: LeafTable
+    row: np.ndarray | None
+    exits: np.ndarray
+    ends: np.ndarray
+    reach: int
+    paths: list[bytes] = field(default_factory=list)
+    """What is read before each exit, once somebody has asked."""
+    index: dict[str, list[int]] = field(default_factory=dict)
+    """Exits by the text before them, for `LeafWalks._named`."""
+    labels: np.ndarray | None = None
+    """Labels of the exits where the table does not say them."""
+    nested: bool = False
+    """Whether some exit lies below another one."""
+
+
+class LeafWalks:
+    """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
+
+    For one thread at a time.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, most: int) -> None:
+        """`most`: how many walks of each kind are kept."""
+        self.vocabulary = vocabulary
+        self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
+        self._most = most
+        self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
+        """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
+        self._literals: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
+        """What has been found from nodes inside tokens: words of the row, their bits, exits."""
+        self._blank = np.zeros(vocabulary.words, np.int32)
+        self._class_leaves: dict[tuple[Ranges, Encoding], LeafTable] = {}
+        self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
+        """See `_named`; what its keys are identities of is kept."""
+
+    def leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
+        """(what a walk finds from the place on, further tokens that are looked up).
+
+        No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
+        share one walk.
+        """
+        table, least, most = place.table, place.least, place.most
+        if least > 0 or most is not None:
+            table.measure()
+        columns = self.vocabulary.columns
+        inside, quiet = None, None
+        still = table.still(place, columns.longest)
+        if still is not None and not (first & still.bytes).any():
+            if still.uniform is not None:
+                inside = self._class(still.uniform, table.encoding, None).row
+                quiet = columns.quiet_but(first)
+                names = table.names(place)
+                if names is not None:
+                    return self._named(names, still.uniform, table, first), inside
+            else:
+                inside = columns.inside(still.groups, still.room)
+                quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
+        if least > 0 or most is not None:
+            reach = self._known_walk(replace(place, least=0, most=None), first, quiet).reach
+            if table.any_length:
+                least = min(least, reach + 1)
+            if most is not None and most >= reach + table.fewest():
+                most = None
+            place = replace(place, least=least, most=most)
+        return self._known_walk(place, first, quiet), inside
+
+    def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
+        """A walk of fixed bytes from some nodes, into `row`, remembered; the exits."""
+        key = (data, entries.tobytes())
+        found = self._literals.get(key)
+        if found is None:
+            exits = self.whole.literal(entries, data, self._blank)
+            found = (*self._set_words(), exits)
+            if len(self._literals) > self._most:
+                self._literals.clear()
+            self._literals[key] = found
+        words, bits, exits = found
+        if len(words):
+            row[words] |= bits
+        return exits
+
+    def _set_words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The words of the blank row that a walk has set, and their bits; it is blank again."""
+        words = np.flatnonzero(self._blank)
+        bits = self._blank[words]
+        self._blank[words] = 0
+        return words, bits
+
+    def entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
+        """A walk from some nodes, into `row`, remembered."""
+        table = place.table
+        names = table.names(place)
+        if names is not None:
+            still = table.still(place, self.vocabulary.columns.longest)
+            if still is not None and still.uniform is not None and not (first & still.bytes).any():
+                found = self._named(names, still.uniform, table, first, entries)
+                row |= found.row
+                return found
+        key = (*place.key(), first.tobytes(), entries.tobytes())
+        walked = self._walks.get(key)
+        if walked is None:
+            found = self._walk(entries, place, first, self._blank, None)
+            walked = (*self._set_words(), found)
+            if len(self._walks) > self._most:
+                self._walks.clear()
+            self._walks[key] = walked
+        words, bits, found = walked
+        if len(words):
+            row[words] |= bits
+        return found
+
+    def _class(
+        self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
+        entries: np.ndarray | None = None,
+    ) -> LeafMask:  # fmt: skip
+        """A walk over all words of some characters; without `first` only for its row."""
+        begins = b"" if first is None else first.tobytes()
+        key = (characters, encoding, begins, None if entries is None else entries.tobytes())
+        found = self.vocabulary.classes.get(key)
+        if found is None:
+            words = self._class_leaves.get((characters, encoding))
+            if words is None:
+                if len(self._class_leaves) > _MOST_CLASSES:
+                    self._class_leaves.clear()
+                words = self._class_leaves[characters, encoding] = class_leaf(characters, encoding)
+            follow = np.zeros(256, bool) if first is None else first
+            row = np.zeros(self.vocabulary.words, np.int32)
+            tops, quiet = self.whole.roots if entries is None else entries, None
+            still = None if entries is not None else still_on(characters, encoding, 0)
+            if still is not None and not (follow & still.bytes).any():
+                # Tokens of such characters alone are looked up, and nothing ends between them.
+                columns = self.vocabulary.columns
+                row |= columns.inside(still.groups, None)
+                quiet = Quiet(columns.below, still.bytes, still.groups, words.number(0))
+            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
+            if first is not None:
+                # Where a word of no characters ends is an exit as well.
+                at_once = tops[first[self.vocabulary.trie.byte[tops]]]
+                exits = np.sort(np.concatenate([at_once, found.exits]))
+                found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=[])
+            if len(self.vocabulary.classes) > _MOST_CLASSES:
+                self.vocabulary.classes.clear()
+            self.vocabulary.classes[key] = found
+        return found
+
+    def _named(
+        self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray,
+        entries: np.ndarray | None = None,
+    ) -> LeafMask:  # fmt: skip
+        """The exits of a leaf over all words of a class, some of which have labels of their own.
+
+        From all beginnings of tokens without the row, which `_class` has.
+        """
+        found = self._class(characters, table.encoding, first, entries)
+        if not found.index:
+            for number, path in enumerate(self.paths(found, entries)):
+                found.index.setdefault(read(path, table.encoding), []).append(number)
+        key = (names.key, id(found))
+        known = self._labels.get(key)
+        if known is not None:
+            labels = known[0]
+        else:
+            labels = _labels(names, found)
+            if len(self._labels) > self._most:
+                self._labels.clear()
+            self._labels[key] = labels, found, table
+        row = None if entries is None else found.row
+        return LeafMask(table, row, found.exits, found.ends, found.reach, found.paths, labels=labels)
+
+    def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
+        """A walk from the roots, remembered."""
+        seen = b"" if quiet is None else quiet.groups.tobytes() + bytes([quiet.home >= 0])
+        key = (*place.key(), first.tobytes(), seen)
+        found = self._leaves.get(key)
+        if found is None:
+            row = np.zeros(self.vocabulary.words, np.int32)
+            found = self._leaves[key] = self._walk(self.whole.roots, place, first, row, quiet)
+            row.flags.writeable = False
+            if len(self._leaves) > self._most:
+                self._leaves.popitem(last=False)
+        else:
+            self._leaves.move_to_end(key)
+        return found
+
+    def _walk(
+        self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
+    ) -> LeafMask:
+        table = place.table
+        walked = table.walk(self.whole, entries, place, first, row)
+        if walked is not None:
+            exits, labels = walked
+            ends = np.zeros(len(exits), np.int32)
+            return LeafMask(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
+        if place.least > 0 or place.most is not None:
+            table.measure()
+        most = UNBOUNDED if place.most is None else place.most
+        where = (place.state, place.least, most, int(table.eager))
+        exits, ends, reach = self.whole.leaf(
+            entries, where, first, row, table.current, table.fill, quiet, place.open
+        )
+        return LeafMask(table, row, exits, ends, reach, nested=self.whole.nested(exits))
+
+
+    def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
+        """What has been read in a leaf before each exit."""
+        path, depth = self.whole.path, self.vocabulary.trie.depth
+        if entries is None:
+            if not found.paths:
+                found.paths.extend(path(node)[:-1] for node in found.exits.tolist())
+            return found.paths
+        above = entries[np.searchsorted(entries, found.exits, side="right") - 1]
+        starts = depth[above] - 1
+        return [
+            path(node)[start:-1] for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
+        ]
+
+
+def _labels(names: Names, found: LeafMask) -> np.ndarray:
+    """int32: the labels of the exits of a class."""
+    others = names.others
+    if isinstance(others, int):
+        labels = np.full(len(found.exits), others, np.int32)
+        for name, label in names.labels.items():
+            for number in found.index.get(name, ()):
+                labels[number] = label
+        return labels
+    labels = np.zeros(len(found.exits), np.int32)
+    for text, numbers in found.index.items():
+        known = names.labels.get(text)
+        labels[numbers] = others(text) if known is None else known
+    return labels
