@@ -23,11 +23,12 @@ import numpy as np
 from sglc.runtime.mask.steps import Group
 
 if TYPE_CHECKING:
+    from sglc.runtime.mask.leaf import LeafTable
     from sglc.runtime.mask.machine import Machine
     from sglc.runtime.mask.store import Mask
 
 Question = tuple[int, int, int]
-"""(number of a configuration on the path, of a group of it, of a label: -1 behind a run or without labels)."""
+"""(number of a configuration on the path, of its group, of a label: -1 behind a run or without labels)."""
 Path = list[tuple[int, Question | None]]
 """Configurations in the order of the search, each with the question that it answers (None: the first)."""
 
@@ -83,6 +84,8 @@ class Shapes:
         self._root = Step()
         self._views.clear()
         self._numbers: dict[Hashable, int] = {}
+        self._tables: dict[int, LeafTable] = {}
+        """Keeps the tables whose identities are in shapes."""
         self._masks = self._steps = 0
 
     def view(self, config: int) -> View | None:
@@ -104,8 +107,10 @@ class Shapes:
             if not group.run:
                 if group.leaf is None or group.node.barred(machine, group.state) is not None:
                     return None
-                shape, labels = group.leaf.table.shape(group.leaf)
+                table = group.leaf.table
+                shape, labels = table.shape(group.leaf)
                 key = (shape, group.follow(machine).tobytes())
+                self._tables[id(table)] = table
             seen.append((self._numbers.setdefault(key, len(self._numbers)), at, labels))
         if len(seen) > 1:
             seen.sort(key=_first)
