@@ -2,7 +2,7 @@
 
 Shortest words add up along continuations: the shortest ending of a leaf, then the rest of each frame. Where
 texts are greedy, a sum may be illegal, since a text takes the beginning of what follows; then it is still a
-lower bound, and a best-first search finds the shortest completion.
+lower bound, and a best-first search finds a short completion, the shortest where that is not too far.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
 _MOST_ENDINGS = 20_000
 _MOST_FORCED = 100_000
 _LONGEST_FORCED = 1 << 16
-_MOST_LOOKED_AT = 20_000
+_SEARCHES = ((1, 2_000), (2, 2_000), (20, 16_000))
+"""How much what is left to write counts against what is written, and how many places are looked at."""
 
 
 def completion(machine: Machine, config: int) -> bytes:
@@ -54,19 +55,30 @@ def _leads_to_end(machine: Machine, config: int, word: bytes) -> bool:
 
 
 def _search(machine: Machine, config: int) -> bytes:
-    """Best-first search over bytes; sums are never too long (Hart, Nilsson and Raphael 1968)."""
+    """A short completion: the shortest (Hart, Nilsson and Raphael 1968), else one that is soon found.
+
+    Sums are never too long. Where many of them are too short by a little, the places that seem nearer to an
+    end are preferred more and more (weighted search: Pohl 1970).
+    """
+    for weight, most in _SEARCHES:
+        found = _best_first(machine, config, weight, most)
+        if found is not None:
+            return found
+    raise ConstraintError("no short way to complete greedy texts was found")
+
+
+def _best_first(machine: Machine, config: int, weight: int, most: int) -> bytes | None:
+    """The end that is found first; nothing if more than so many places were looked at."""
     least: dict[int, int] = {}
     heap = [(0, b"", config)]
     seen: set[int] = set()
-    while heap:
+    while heap and len(seen) <= most:
         _, word, here = heapq.heappop(heap)
         if here in seen:
             continue
         seen.add(here)
         if machine.accepts(here):
             return word
-        if len(seen) > _MOST_LOOKED_AT:
-            break
         for byte in np.flatnonzero(machine.row(machine.untraced(here))).tolist():
             after = machine.step(here, byte)
             if after in seen or after == DEAD:
@@ -74,8 +86,8 @@ def _search(machine: Machine, config: int) -> bytes:
             size = least.get(after)
             if size is None:
                 size = least[after] = len(bound(machine, after))
-            heapq.heappush(heap, (len(word) + 1 + size, word + bytes([byte]), after))
-    raise ConstraintError("no short way to complete greedy texts was found")
+            heapq.heappush(heap, (len(word) + 1 + weight * size, word + bytes([byte]), after))
+    return None
 
 
 def rest(machine: Machine, cont: int) -> bytes:
