@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 _MOST_CLASSES = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class LeafMask:
     """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
     they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
@@ -30,9 +30,9 @@ class LeafMask:
     exits: np.ndarray
     ends: np.ndarray
     reach: int
-    paths: list[bytes] = field(default_factory=list)
+    paths: list[bytes] | None = None
     """What is read before each exit, once somebody has asked."""
-    index: dict[str, list[int]] = field(default_factory=dict)
+    index: dict[str, list[int]] | None = None
     """Exits by the text before them, for `LeafWalks._named`."""
     labels: np.ndarray | None = None
     """Labels of the exits where the table does not say them."""
@@ -165,7 +165,7 @@ class LeafWalks:
                 # Where a word of no characters ends is an exit as well.
                 at_once = tops[first[self.vocabulary.trie.byte[tops]]]
                 exits = np.sort(np.concatenate([at_once, found.exits]))
-                found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=[])
+                found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=None)
             if len(self.vocabulary.classes) > _MOST_CLASSES:
                 self.vocabulary.classes.clear()
             self.vocabulary.classes[key] = found
@@ -180,15 +180,17 @@ class LeafWalks:
         From all beginnings of tokens without the row, which `_class` has.
         """
         found = self._class(characters, table.encoding, first, entries)
-        if not found.index:
+        if found.index is None:
+            index: dict[str, list[int]] = {}
             for number, path in enumerate(self.paths(found, entries)):
-                found.index.setdefault(read(path, table.encoding), []).append(number)
+                index.setdefault(read(path, table.encoding), []).append(number)
+            found.index = index
         key = (names.key, id(found))
         known = self._labels.get(key)
         if known is not None:
             labels = known[0]
         else:
-            labels = _labels(names, found)
+            labels = _labels(names, found.index, len(found.exits))
             if len(self._labels) > self._most:
                 self._labels.clear()
             self._labels[key] = labels, found, table
@@ -228,13 +230,12 @@ class LeafWalks:
         )
         return LeafMask(table, row, exits, ends, reach, nested=self.whole.nested(exits))
 
-
     def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
         path, depth = self.whole.path, self.vocabulary.trie.depth
         if entries is None:
-            if not found.paths:
-                found.paths.extend(path(node)[:-1] for node in found.exits.tolist())
+            if found.paths is None:
+                found.paths = [path(node)[:-1] for node in found.exits.tolist()]
             return found.paths
         above = entries[np.searchsorted(entries, found.exits, side="right") - 1]
         starts = depth[above] - 1
@@ -243,17 +244,17 @@ class LeafWalks:
         ]
 
 
-def _labels(names: Names, found: LeafMask) -> np.ndarray:
-    """int32: the labels of the exits of a class."""
+def _labels(names: Names, index: dict[str, list[int]], count: int) -> np.ndarray:
+    """int32: the labels of the exits of a class, of which `index` says what is read before them."""
     others = names.others
     if isinstance(others, int):
-        labels = np.full(len(found.exits), others, np.int32)
+        labels = np.full(count, others, np.int32)
         for name, label in names.labels.items():
-            for number in found.index.get(name, ()):
+            for number in index.get(name, ()):
                 labels[number] = label
         return labels
-    labels = np.zeros(len(found.exits), np.int32)
-    for text, numbers in found.index.items():
+    labels = np.zeros(count, np.int32)
+    for text, numbers in index.items():
         known = names.labels.get(text)
         labels[numbers] = others(text) if known is None else known
     return labels

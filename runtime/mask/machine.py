@@ -40,7 +40,7 @@ Work = list[tuple["Node | None", int]]
 _MOST_THREADS = 32_768
 _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
-_MOST_GROUPS = 4_000
+_MOST_GROUPS = 1_000
 
 
 class Node:

@@ -16,32 +16,46 @@ from typing import Any
 
 import numpy as np
 
-from sglc.automata.object_states import Label, ObjectStates, Outcome, Profile
-from sglc.runtime.mask.endings import completion
+from sglc.automata.object_states import Label, ObjectStates
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable, count_words
 from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import Machine, Node, Work
-from sglc.runtime.mask.object_words import ObjectParts, ObjectWords, OpenKey, Option, after_character
+from sglc.runtime.mask.nodes import Literal
+from sglc.runtime.mask.object_profiles import Profiles
+from sglc.runtime.mask.object_words import (
+    ObjectParts,
+    ObjectWords,
+    OpenKey,
+    Option,
+    after_character,
+    closing_run,
+    required_only,
+)
 from sglc.runtime.mask.spelling import begins, byte_ranges, read, spellings
 
 _QUOTE = ord('"')
 _OPEN = 1 << 40
 _SOMEWHERE = _OPEN + 1
 _LOST = _OPEN + 2
-_CLOSE = _OPEN + 3
+_CLOSE = 1 << 41
+_COMMA = 1 << 42
+_LABELS = 20
+"""Bits of a label behind `_CLOSE`."""
+_LABEL = (1 << _LABELS) - 1
 _ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
 _NONE: frozenset[str] = frozenset()
 
-LeafState = tuple[int, int, int, frozenset[str], bytes, bytes | None]
-"""(state or -1, profile, place in the key table, endings that would make a used key, bytes of the character
-begun if there are such endings, bytes of the key where kept).
+LeafState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
+"""(state or -1, profile, place in the key table, endings that would make a used key if there are any, bytes
+of the character begun if there are such endings, bytes of the key where kept).
 
 Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
-and `_LOST` behind that quote; `_CLOSE` plus a label before the last quote of a key of that label.
+and `_LOST` behind that quote; `_COMMA` plus n behind n bytes of a comma and the quote after it; `_CLOSE` plus
+n << _LABELS plus a label behind n bytes of what closes a key of that label (see `_runs`).
 """
 
 ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
@@ -56,7 +70,7 @@ class ObjectNode(Node):
         self.properties = len(parts.names)
         self._tails = tuple([option.tail for options in parts.options for option in options])
         self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
-        self._required = _required_only(parts)
+        self._required = required_only(parts)
         self._made: tuple[list[bool], list[list[Option]], ObjectStates] | None = None
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
@@ -134,16 +148,14 @@ class ObjectNode(Node):
         else:
             longest = len(names)
         self.leaf_table = KeyLeaf(self.table, len(self._options))
-        self._open_words: dict[int, np.ndarray] = {}
+        self._profiles = Profiles(self.states, self.leaf_table)
+        self._runs = tuple([closing_run(some) for some in self._options])
+        comma = parts.comma
+        self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
         self.traces = bool(self._counted) or longest + len(families) > _FEW
         self._held: list[tuple[int, frozenset[str]]] = []
         self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
-        self._profiles: list[Profile] = []
-        self._labels: list[int] = []
-        self._profile_ids: dict[Profile, int] = {}
-        self._restricted: dict[tuple[int, int], int] = {}
-        self._profile_of: dict[int, int] = {}
         self.words = ObjectWords(parts, self._options, self.states, self.table)
         self._hold(0, _NONE)
 
@@ -154,51 +166,6 @@ class ObjectNode(Node):
             found = self._held_ids[key] = len(self._held)
             self._held.append(key)
         return found
-
-    # Profiles
-
-    def _profile(self, state: int) -> int:
-        """The number of the profile of a state."""
-        found = self._profile_of.get(state)
-        if found is None:
-            found = self._number(self.states.profile(self._held[state][0]))
-            self._profile_of[state] = found
-        return found
-
-    def _number(self, profile: Profile) -> int:
-        found = self._profile_ids.get(profile)
-        if found is None:
-            found = self._profile_ids[profile] = len(self._profiles)
-            self._profiles.append(profile)
-            labels = 0
-            for _, bits in profile:
-                labels |= bits
-            self._labels.append(labels)
-        return found
-
-    def _restrict(self, profile: int, labels: int) -> int:
-        """The profile of these labels only, or -1 if it has none of them."""
-        key = (profile, labels)
-        found = self._restricted.get(key)
-        if found is None:
-            rest = tuple(
-                [(outcome, bits & labels) for outcome, bits in self._profiles[profile] if bits & labels]
-            )
-            found = self._restricted[key] = self._number(rest) if rest else -1
-        return found
-
-    def _open(self, profile: int) -> np.ndarray:
-        """The labels of a profile as the leaf table has them."""
-        found = self._open_words.get(profile)
-        if found is None:
-            found = self._open_words[profile] = self.leaf_table.words(self._labels[profile])
-        return found
-
-    def _outcome(self, profile: int, label: int) -> Outcome:
-        for outcome, bits in self._profiles[profile]:
-            if bits >> label & 1:
-                return outcome
-        return ()
 
     # Between entries
 
@@ -218,7 +185,13 @@ class ObjectNode(Node):
             if self.states.may_end(here):
                 work.append((None, cont))
             if self.states.goes_on(here):
-                work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
+                number = self._profiles.of(here)
+                if self._comma and self._whole(number) is None:
+                    used = self._held[state[1]][1]
+                    leaf: LeafState = (state[1], number, _COMMA, used or None, b"", None)
+                    out.add(machine.thread(self, leaf, cont))
+                else:
+                    work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
         elif kind == NEXT:
             self._enter(machine, state[1], cont, work, out)
         elif kind == ENTRY_SOMEWHERE:
@@ -227,25 +200,29 @@ class ObjectNode(Node):
             if state[2]:
                 work.append((self.parts.comma, machine.cont(self, (NEXT_SOMEWHERE,), cont)))
         else:
-            out.add(machine.thread(self, (-1, -1, _SOMEWHERE, _NONE, b"", None), cont))
+            out.add(machine.thread(self, (-1, -1, _SOMEWHERE, None, b"", None), cont))
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
         """Before the quote of a key; where there is only one key, that is a literal."""
-        number = self._profile(state)
-        profile = self._profiles[number]
-        assert self._options is not None
-        if len(profile) == 1:
-            outcome, bits = profile[0]
-            if not bits & (bits - 1) and not bits & self._family_bits:
-                label = bits.bit_length() - 1
-                options = self._options[label]
-                if options[0].whole is not None:
-                    for option, _, _ in outcome:
-                        after = self._after(state, label, option, None)
-                        work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
-                    return
-        leaf: LeafState = (state, number, _OPEN, self._held[state][1], b"", None)
+        number = self._profiles.of(self._held[state][0])
+        label = self._whole(number)
+        if label is not None:
+            assert self._options is not None
+            options = self._options[label]
+            for option, _, _ in self._profiles.outcome(number, label):
+                after = self._after(state, label, option, None)
+                work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
+            return
+        leaf: LeafState = (state, number, _OPEN, self._held[state][1] or None, b"", None)
         out.add(machine.thread(self, leaf, cont))
+
+    def _whole(self, profile: int) -> int | None:
+        """The label of a profile if there is just one, and its key is written in one way."""
+        label = self._profiles.only(profile)
+        if label is None or self._family_bits >> label & 1:
+            return None
+        assert self._options is not None
+        return None if self._options[label][0].whole is None else label
 
     def _after(self, state: int, label: int, option: int, key: str | None) -> int:
         here, used = self._held[state]
@@ -255,16 +232,32 @@ class ObjectNode(Node):
 
     def forced_run(self, state: LeafState) -> bytes:
         # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
-        return b'"' if state[2] == _OPEN or state[2] >= _CLOSE else b""
+        local = state[2]
+        if local < _OPEN:
+            return b""
+        if local >= _COMMA:
+            return self._comma[local - _COMMA :]
+        if local >= _CLOSE:
+            return self._runs[local & _LABEL][0][local - _CLOSE >> _LABELS :]
+        return b'"' if local == _OPEN else b""
+
+    def skip(self, state: LeafState, size: int) -> LeafState:
+        here, profile, local, residue, begun, data = state
+        local += size if local >= _COMMA else size << _LABELS
+        return here, profile, local, residue, begun, data
 
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
-        return self.move(machine, state, cont, _QUOTE)
+        here, profile, local, residue, _, whole = state
+        if _CLOSE <= local < _COMMA:
+            return self._closed(machine, here, profile, local & _LABEL, whole, cont)
+        kept = b"" if here >= 0 and self._profiles.labels[profile] & self._counted else None
+        return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
     def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
         _, profile, local, residue, _, _ = state
         if local >= _OPEN or (residue and not self._endless):
             return None
-        return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._open(profile))
+        return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._profiles.open(profile))
 
     def follow(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
         return _ONLY_QUOTE
@@ -272,13 +265,11 @@ class ObjectNode(Node):
     def leave(
         self, machine: Machine, state: LeafState, cont: int, label: int, data: bytes | None = None
     ) -> int:
-        if not self._labels[state[1]] >> label & 1:
-            return 0
         here, profile, _, _, _, kept = state
         if data is None and self.traces:
             here = -1
         whole = None if data is None or kept is None else kept + data
-        return machine.alone(machine.thread(self, (here, profile, _CLOSE + label, _NONE, b"", whole), cont))
+        return self._closing(machine, here, profile, label, 0, whole, cont)
 
     def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
         _, _, _, residue, begun, _ = state
@@ -295,7 +286,7 @@ class ObjectNode(Node):
             return config
         place = self.leaf_table.places[local]
         kept = None if kept is None else kept + data
-        return self._inside(machine, here, profile, place, _NONE, b"", kept, cont)
+        return self._inside(machine, here, profile, place, None, b"", kept, cont)
 
     # Inside keys, byte by byte
 
@@ -315,7 +306,8 @@ class ObjectNode(Node):
             state = self.untrace(machine, state)
         here, profile, local, residue, begun, _ = state
         if local >= _OPEN:
-            yield _QUOTE, _QUOTE, self._quote(machine, state, cont)
+            byte = self.forced_run(state)[0] if local != _SOMEWHERE else _QUOTE
+            yield byte, byte, self._first(machine, state, cont)
             return
         if local >= 0:
             target = self._close(machine, state, cont)
@@ -327,7 +319,7 @@ class ObjectNode(Node):
             for byte in special:
                 if low <= byte <= high:
                     if low < byte:
-                        config = self._inside(machine, here, profile, target, _NONE, b"", None, cont)
+                        config = self._inside(machine, here, profile, target, None, b"", None, cont)
                         if config:
                             yield low, byte - 1, config
                     config = self._step(machine, state, byte, target, cont)
@@ -337,7 +329,7 @@ class ObjectNode(Node):
             if low <= high:
                 found = known.get(target)
                 if found is None:
-                    found = self._inside(machine, here, profile, target, _NONE, b"", None, cont)
+                    found = self._inside(machine, here, profile, target, None, b"", None, cont)
                     known[target] = found
                 if found:
                     yield low, high, found
@@ -345,7 +337,8 @@ class ObjectNode(Node):
     def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
         here, profile, local, residue, _, data = state
         if local >= _OPEN:
-            return self._quote(machine, state, cont) if byte == _QUOTE else 0
+            run = self.forced_run(state) or b'"'
+            return self._first(machine, state, cont) if byte == run[0] else 0
         if byte == _QUOTE and local >= 0:
             return self._close(machine, state, cont)
         target = self.table.move(local, byte)
@@ -354,37 +347,37 @@ class ObjectNode(Node):
         if residue:
             return self._step(machine, state, byte, target, cont)
         kept = None if data is None else data + bytes([byte])
-        return self._inside(machine, here, profile, target, _NONE, b"", kept, cont)
+        return self._inside(machine, here, profile, target, None, b"", kept, cont)
 
-    def _quote(self, machine: Machine, state: LeafState, cont: int) -> int:
-        """The configuration behind a quote that must come."""
-        here, profile, local, residue, _, whole = state
-        if local >= _CLOSE:
-            return self._closed(machine, here, profile, local - _CLOSE, whole, cont)
-        if local == _SOMEWHERE:
-            return machine.alone(machine.thread(self, (-1, -1, _LOST, _NONE, b"", None), cont))
-        kept = b"" if here >= 0 and self._labels[profile] & self._counted else None
-        return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
+    def _first(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration behind the first byte of a run, or of a quote that must come."""
+        if state[2] == _SOMEWHERE:
+            return machine.alone(machine.thread(self, (-1, -1, _LOST, None, b"", None), cont))
+        if len(self.forced_run(state)) == 1:
+            return self.behind(machine, state, cont)
+        return machine.alone(machine.thread(self, self.skip(state, 1), cont))
 
     def _inside(
-        self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str], begun: bytes,
-        data: bytes | None, cont: int,
+        self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str] | None,
+        begun: bytes, data: bytes | None, cont: int,
     ) -> int:  # fmt: skip
         """The configuration at a place inside a key, DEAD if no key goes on from there."""
         labels = self.table.below(local)
         if residue:
-            labels &= self._labels[profile]
+            labels &= self._profiles.labels[profile]
             labels = self._fresh(labels, local, residue, begun)
-        profile = self._restrict(profile, labels)
+        profile = self._profiles.restrict(profile, labels)
         if profile < 0:
             return 0
-        if data is not None and not self._labels[profile] & self._counted:
+        if data is not None and not self._profiles.labels[profile] & self._counted:
             data = None
-        return machine.alone(machine.thread(self, (state, profile, local, residue, begun, data), cont))
+        leaf: LeafState = (state, profile, local, residue or None, begun, data)
+        return machine.alone(machine.thread(self, leaf, cont))
 
     def _step(self, machine: Machine, state: LeafState, byte: int, target: int, cont: int) -> int:
         """A byte where keys have been used that begin like this one."""
         here, profile, _, residue, begun, data = state
+        assert residue is not None
         read_so_far = begun + bytes([byte])
         encoding = self.parts.encoding
         if target >= 0:
@@ -435,15 +428,28 @@ class ObjectNode(Node):
         label = self.table.end(local)
         if label < 0 or (residue and "" in residue and self._counted >> label & 1):
             return 0
-        return self._closed(machine, here, profile, label, data, cont)
+        return self._closing(machine, here, profile, label, 1, data, cont)
+
+    def _closing(
+        self, machine: Machine, here: int, profile: int, label: int, read: int, data: bytes | None, cont: int
+    ) -> int:  # fmt: skip
+        """The configuration behind `read` bytes of what closes a key of a label."""
+        profile = self._profiles.restrict(profile, 1 << label)
+        if profile < 0:
+            return 0
+        local = _CLOSE + (read << _LABELS) + label
+        leaf: LeafState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
+        if read == len(self._runs[label][0]):
+            return self.behind(machine, leaf, cont)
+        return machine.alone(machine.thread(self, leaf, cont))
 
     def _closed(
         self, machine: Machine, here: int, profile: int, label: int, data: bytes | None, cont: int
     ) -> int:
-        """The configuration behind a key of a label, without the state if `here` is negative."""
-        assert self._options is not None
+        """The configuration behind the run that closes a key, without the state if `here` is negative."""
+        rests = self._runs[label][1]
         config = 0
-        for option, end, go in self._outcome(profile, label):
+        for option, end, go in self._profiles.outcome(profile, label):
             if here >= 0:
                 key = None
                 if self._counted >> label & 1:
@@ -452,8 +458,7 @@ class ObjectNode(Node):
                 frame: Any = (ENTRY, self._after(here, label, option, key))
             else:
                 frame = (ENTRY_SOMEWHERE, end, go)
-            tail = self._options[label][option].tail
-            config = machine.union(config, machine.begin(tail, machine.cont(self, frame, cont)))
+            config = machine.union(config, machine.begin(rests[option], machine.cont(self, frame, cont)))
         return config
 
     # Shortest words
@@ -478,21 +483,17 @@ class ObjectNode(Node):
 
     def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
         held, profile, local, residue, begun, data = state
-        if local == _CLOSE:
-            return b'"' + completion(machine, held)
         assert held >= 0, "completions are asked of configurations that keep their state"
         here, used = self._held[held]
         if local == _OPEN:
             return self.words.entries(machine, here, used, 1)
-        key = OpenKey(self._profiles[profile], local, residue, begun, data)
+        if local >= _COMMA:
+            return self.words.rest(machine, here, used, 1)[local - _COMMA :]
+        if local >= _CLOSE:
+            label = local & _LABEL
+            outcome = self._profiles.outcome(profile, label)
+            return self.words.rest_behind_key(machine, here, used, label, outcome, data)[
+                local - _CLOSE >> _LABELS :
+            ]
+        key = OpenKey(self._profiles.known[profile], local, residue or _NONE, begun, data)
         return self.words.rest_of_entry(machine, here, used, key)
-
-
-def _required_only(parts: ObjectParts) -> tuple[int, ...] | None:
-    """The properties that must be there if nothing else is asked of the entries as a whole, else None."""
-    if parts.counters or parts.minimum > 0 or parts.maximum is not None:
-        return None
-    literals = [literal for clause in parts.clauses for literal in clause]
-    if len(literals) != len(parts.clauses) or not all(there for _, there in literals):
-        return None
-    return tuple([label for label, _ in literals])

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from sglc.automata.clauses import bits_of
 from sglc.automata.counts import Vector
 from sglc.automata.object_plans import Plan, cheapest_entries
-from sglc.automata.object_states import ObjectStates, Profile
+from sglc.automata.object_states import ObjectStates, Outcome, Profile
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.machine import Machine, Node
-from sglc.runtime.mask.nodes import measure
+from sglc.runtime.mask.nodes import Literal, Series, measure
 from sglc.runtime.mask.spelling import read, spelled
 
 _NONE: frozenset[str] = frozenset()
@@ -147,9 +147,9 @@ class ObjectWords:
             out.append(b'"' + key + b'"' + self.options[label][option].tail.shortest(machine))
         return self.parts.comma.shortest(machine).join(out) if len(out) > 1 else out[0]
 
-    def rest(self, machine: Machine, state: int, used: frozenset[str]) -> bytes:
-        """The shortest rest of an object behind an entry."""
-        entries = self.entries(machine, state, used, 0)
+    def rest(self, machine: Machine, state: int, used: frozenset[str], at_least: int = 0) -> bytes:
+        """The shortest rest of an object behind an entry, with `at_least` (0 or 1) entries more."""
+        entries = self.entries(machine, state, used, at_least)
         return self.parts.comma.shortest(machine) + entries if entries else b""
 
     def rest_of_entry(self, machine: Machine, state: int, used: frozenset[str], key: OpenKey) -> bytes:
@@ -192,6 +192,22 @@ class ObjectWords:
         assert best is not None, "no completion of a dead state"
         return best
 
+    def rest_behind_key(
+        self, machine: Machine, state: int, used: frozenset[str], label: int, outcome: Outcome,
+        key: bytes | None,
+    ) -> bytes:  # fmt: skip
+        """The shortest rest of an object from the closing quote of a key of a label on."""
+        if label >= self.properties and self.parts.distinct:
+            assert key is not None, "the bytes of keys that must differ are kept"
+            used = used | {read(key, self.parts.encoding)}
+        words = [
+            b'"'
+            + self.options[label][option].tail.shortest(machine)
+            + self.rest(machine, self.states.advance(state, label, option), used)
+            for option, _, _ in outcome
+        ]
+        return min(words, key=lambda word: (len(word), word))
+
     def _end_of_key(self, local: int, label: int, residue: frozenset[str], begun: bytes) -> bytes:
         """The shortest end of a key of a label that has not been used."""
         if label < self.properties:
@@ -214,3 +230,27 @@ class ObjectWords:
 def after_character(residue: frozenset[str], char: str) -> frozenset[str]:
     """The endings behind a character."""
     return frozenset([word[1:] for word in residue if word and word[0] == char])
+
+
+def required_only(parts: ObjectParts) -> tuple[int, ...] | None:
+    """The properties that must be there if nothing else is asked of the entries as a whole, else None."""
+    if parts.counters or parts.minimum > 0 or parts.maximum is not None:
+        return None
+    literals = [literal for clause in parts.clauses for literal in clause]
+    if len(literals) != len(parts.clauses) or not all(there for _, there in literals):
+        return None
+    return tuple([label for label, _ in literals])
+
+
+def closing_run(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
+    """What closes a key, as far as it is the same for all options; what each goes on with behind it."""
+    tails = [option.tail for option in options]
+    runs: set[bytes] = set()
+    rests: list[Node] = []
+    for tail in tails:
+        if isinstance(tail, Series) and isinstance(tail.first, Literal):
+            runs.add(tail.first.data)
+            rests.append(tail.rest)
+    if len(runs) == 1 and len(rests) == len(tails):
+        return b'"' + runs.pop(), tuple(rests)
+    return b'"', tuple(tails)

@@ -68,7 +68,7 @@ class MaskSearch:
                     row |= inside
                     if stays is None:
                         stays = self._stays(config, group)
-                numbers = None if view is None else view.numbers[number]
+                numbers = None if view is None else view.numbers(number)
                 pending += self._left(group, found, None, (0, number), numbers)
         lost |= self._follow(pending)
         return Found(lost, self._path, stays)
@@ -110,7 +110,7 @@ class MaskSearch:
                     lost |= self._by_rows(group, entries)
                 else:
                     found = walks.entered(entries, group.leaf, group.follow(machine), row)
-                    numbers = None if view is None else view.numbers[number]
+                    numbers = None if view is None else view.numbers(number)
                     pending += self._left(group, found, entries, (at, number), numbers)
         return lost
 

@@ -15,7 +15,6 @@ path says so, as a search visits no node of it twice.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,21 +33,24 @@ Path = list[tuple[int, Question | None]]
 
 LONGEST = 256
 """Paths with more configurations are not kept."""
-_MOST_VIEWS = 4_000
-_MOST_STEPS = 50_000
+_MOST_VIEWS = 1_000
+_MOST_STEPS = 100_000
+_NOTHING = 1 << 62
+"""The question of a step of which nothing is known yet."""
+_BITS = 24
+_SAME = 1 << 23
+"""Shapes are below; above are configurations that a path has met before."""
 
 
 class View(NamedTuple):
     """A configuration as searches see it: its groups in the order of their shapes.
 
-    labels[g] are the labels of group g by canonical number, numbers[g] the same back; None where the labels
-    are canonical.
+    labels[g] are the labels of group g by canonical number; None where the labels are canonical.
     """
 
-    shape: tuple[int, ...]
+    shape: int
     groups: tuple[Group, ...]
     labels: tuple[Sequence[int] | None, ...]
-    numbers: tuple[dict[int, int] | None, ...]
 
     def answer(self, machine: Machine, group: int, label: int) -> int:
         """The configuration behind a run or a word of a group."""
@@ -58,21 +60,27 @@ class View(NamedTuple):
         labels = self.labels[group]
         return found.leave(machine, label if labels is None or label < 0 else labels[label])
 
+    def numbers(self, group: int) -> dict[int, int] | None:
+        """The canonical numbers of a group's labels; None if they are canonical."""
+        labels = self.labels[group]
+        return None if labels is None else {label: number for number, label in enumerate(labels)}
 
-@dataclass(slots=True, eq=False)
-class Step:
-    """A place in the trie: the next question, or what was found."""
 
-    question: Question | None = None
-    next: dict[tuple[int, ...] | int, Step] = field(default_factory=dict)
-    """By shape, or ~n for the configuration that the path has as number n."""
-    mask: Mask | None = None
-    stays: np.ndarray | None = None
+class Known(NamedTuple):
+    """What a path has led to."""
+
+    mask: Mask
+    stays: np.ndarray | None
     """Tokens that may lead back to the configuration (see `MaskStore`)."""
 
 
 class Shapes:
-    """The trie of one machine and vocabulary, with at most so many masks; a full one begins again."""
+    """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
+
+    Its steps are numbers: by step, the number of the next question or ~n for what was found n-th; by step and
+    shape, the next step. The shape of a configuration is the number of the tuple of its groups' shapes, and
+    _SAME + n for the configuration that the path has as number n.
+    """
 
     def __init__(self, machine: Machine, most: int) -> None:
         self._machine = machine
@@ -81,12 +89,15 @@ class Shapes:
         self._clear()
 
     def _clear(self) -> None:
-        self._root = Step()
         self._views.clear()
         self._numbers: dict[Hashable, int] = {}
         self._tables: dict[int, LeafTable] = {}
         """Keeps the tables whose identities are in shapes."""
-        self._masks = self._steps = 0
+        self._next: dict[int, int] = {}
+        self._steps: list[int] = [_NOTHING]
+        self._questions: dict[Question, int] = {}
+        self._asked: list[Question] = []
+        self._known: list[Known] = []
 
     def view(self, config: int) -> View | None:
         """The groups of a configuration by shape; None if one of them has none."""
@@ -98,7 +109,7 @@ class Shapes:
         return found
 
     def _look(self, config: int) -> View | None:
-        machine = self._machine
+        machine, numbers = self._machine, self._numbers
         groups = machine.groups(config)
         seen: list[tuple[int, int, Sequence[int] | None]] = []
         for at, group in enumerate(groups):
@@ -111,69 +122,76 @@ class Shapes:
                 shape, labels = table.shape(group.leaf)
                 key = (shape, group.follow(machine).tobytes())
                 self._tables[id(table)] = table
-            seen.append((self._numbers.setdefault(key, len(self._numbers)), at, labels))
-        if len(seen) > 1:
-            seen.sort(key=_first)
+            seen.append((numbers.setdefault(key, len(numbers)), at, labels))
+        if len(seen) == 1:
+            # Numbers of groups and of tuples of them are in one count.
+            shape, _, labels = seen[0]
+            key = (shape,)
+            return View(numbers.setdefault(key, len(numbers)), groups, (labels,))
+        seen.sort(key=_first)
+        key = tuple([shape for shape, _, _ in seen])
         return View(
-            tuple([shape for shape, _, _ in seen]),
+            numbers.setdefault(key, len(numbers)),
             tuple([groups[at] for _, at, _ in seen]),
             tuple([labels for _, _, labels in seen]),
-            tuple(
-                [
-                    None if labels is None else {label: number for number, label in enumerate(labels)}
-                    for _, _, labels in seen
-                ]
-            ),
         )
 
-    def find(self, config: int) -> Step | None:
+    def find(self, config: int) -> Known | None:
         """What has been found for a configuration like this one."""
-        machine = self._machine
+        machine, steps, following = self._machine, self._steps, self._next
         view = self.view(config)
         if view is None:
             return None
         views, places = [view], {config: 0}
-        step = self._root.next.get(view.shape)
-        while step is not None and step.question is not None:
-            at, group, label = step.question
+        step = following.get(view.shape)
+        while step is not None:
+            number = steps[step]
+            if number < 0:
+                return self._known[~number]
+            at, group, label = self._asked[number]
             here = views[at].answer(machine, group, label)
             place = places.get(here)
-            if place is not None:
+            if place is None:
+                view = self.view(here)
+                if view is None:
+                    return None
+                places[here] = len(views)
+                views.append(view)
+                step = following.get(step << _BITS | view.shape)
+            else:
                 views.append(views[place])
-                step = step.next.get(~place)
-                continue
-            view = self.view(here)
-            if view is None:
-                return None
-            places[here] = len(views)
-            views.append(view)
-            step = step.next.get(view.shape)
-        return step
+                step = following.get(step << _BITS | _SAME + place)
+        return None
 
     def keep(self, path: Path, mask: Mask, stays: np.ndarray | None) -> None:
         """Remember what was found."""
-        if self._masks >= self._most or self._steps >= _MOST_STEPS:
+        if len(self._known) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
             self._clear()
-        step = self._root
+        steps, following = self._steps, self._next
         places: dict[int, int] = {}
+        step = 0
         for number, (config, question) in enumerate(path):
+            if question is not None:
+                asked = self._questions.setdefault(question, len(self._asked))
+                if asked == len(self._asked):
+                    self._asked.append(question)
+                steps[step] = asked
             place = places.get(config)
             if place is None:
                 view = self.view(config)
                 if view is None:
                     return
                 places[config] = number
-                key: tuple[int, ...] | int = view.shape
+                shape = view.shape
             else:
-                key = ~place
-            step.question = question
-            below = step.next.get(key)
-            if below is None:
-                below = step.next[key] = Step()
-                self._steps += 1
+                shape = _SAME + place
+            below = following.setdefault(step << _BITS | shape, len(steps))
+            if below == len(steps):
+                steps.append(_NOTHING)
             step = below
-        self._masks += step.mask is None
-        step.mask, step.stays = mask, stays
+        if steps[step] == _NOTHING:
+            steps[step] = ~len(self._known)
+            self._known.append(Known(mask, stays))
 
 
 def _first(seen: tuple[int, int, Sequence[int] | None]) -> int:

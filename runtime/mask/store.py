@@ -86,8 +86,8 @@ class MaskStore:
             found, lost = Mask(self.vocabulary.writable), False
         else:
             known = self._shapes.find(config)
-            if known is not None and known.mask is not None:
-                found, lost, stays = known.mask, False, known.stays
+            if known is not None:
+                (found, stays), lost = known, False
             else:
                 row = np.zeros(self.vocabulary.words, np.int32)
                 lost, path, stays = self._search.run(config, row, account)
