@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sglc.kernels.character_walk import list_first, walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.token_groups import GROUP, TokenGroups, group_tokens
 from sglc.kernels.typed import run
 from sglc.kernels.walks import BACKSLASH, list_children, walk_leaf, walk_literal, walk_rows, walk_words
 from sglc.kernels.words import Found, WordList
@@ -18,8 +20,9 @@ UNBOUNDED = 1 << 30
 
 
 _WALKS = typed_library(
-    list_children, walk_rows, walk_leaf, walk_literal, walk_words, brief=("sglc_walk_literal",)
-)
+    list_children, group_tokens, list_first, walk_rows, walk_leaf, walk_characters, walk_literal,
+    walk_words, brief=("sglc_walk_literal", "sglc_list_first"),
+)  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +45,47 @@ class LeafArrays:
             raise LayoutError("rows must have 256 columns")
         expect(self.labels, "labels", np.uint64, 2)
         self.addresses = tuple(map(address, (self.rows, self.flags, self.lo, self.hi, self.labels)))
+
+
+@dataclass(slots=True, eq=False)
+class CharacterArrays:
+    """A leaf as an automaton over characters, see `character_walk`; new ones are made when they grow.
+
+    edges int32[E, 3] of the states that are loaded, starts and sizes int32[S] where each state's are; rows
+    int32[S, 128], flags uint8[S], loops uint64[S, 2], lo and hi int32[S], labels uint64[S, width].
+    """
+
+    encoding: int
+    edges: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+    rows: np.ndarray
+    flags: np.ndarray
+    loops: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+    labels: np.ndarray = field(default_factory=lambda: np.zeros((1, 0), np.uint64))
+    addresses: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        expect(self.edges, "edges", np.int32, 2)
+        expect(self.rows, "rows", np.int32, 2)
+        for name in ("starts", "sizes", "lo", "hi"):
+            expect(getattr(self, name), name, np.int32)
+        expect(self.flags, "flags", np.uint8)
+        expect(self.loops, "loops", np.uint64, 2)
+        expect(self.labels, "labels", np.uint64, 2)
+        if self.rows.shape[1] != 128 or self.edges.shape[1] != 3:
+            raise LayoutError("rows must have 128 columns, edges three")
+        self.addresses = tuple(map(address, self.arrays))
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All of them, as the walk takes them."""
+        return (
+            self.edges, self.starts, self.sizes, self.rows, self.flags, self.loops, self.lo, self.hi,
+            self.labels,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,21 +121,55 @@ class Children:
     nodes: np.ndarray
     bytes: np.ndarray
     parents: np.ndarray
+    groups: TokenGroups
 
 
 def children_of(trie: TrieArrays) -> Children:
     """Looking for a child among these touches less memory than going from sibling to sibling in the trie."""
     size = len(trie.byte)
     starts, nodes, parents = (np.full(length, -1, np.int32) for length in (size + 1, size, size))
-    found = Children(starts, nodes, np.zeros(size, np.uint8), parents)
+    below, order = np.zeros((size, 2), np.uint64), np.zeros(_token_count(trie), np.int32)
+    groups = TokenGroups(below, np.zeros(size, np.int32), order, np.zeros(size + 1, np.int32))
+    found = Children(starts, nodes, np.zeros(size, np.uint8), parents, groups)
     parts = (trie.byte, trie.end)
     results = (found.starts, found.nodes, found.bytes, found.parents)
+    tokens = (trie.byte, trie.depth, trie.token, trie.duplicates, parents)
+    facts = (
+        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros((size, 2), np.uint64), groups.below,
+        groups.tall, groups.order, groups.begins,
+    )  # fmt: skip
     kernels = _WALKS.functions()
     if kernels is None:
         run(list_children, *parts, size, *results)
+        run(group_tokens, *tokens, size, *facts)
     else:
         kernels.list_children(*map(address, parts), size, *map(address, results))
+        kernels.group_tokens(*map(address, tokens), size, *map(address, facts))
     return found
+
+
+def first_bytes(
+    leaf: CharacterArrays, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS
+) -> np.ndarray:
+    """bool[256], see `character_walk.list_first`."""
+    found = np.zeros(256, bool)
+    edges, starts, sizes, _, _, _, lo, hi, labels = leaf.arrays
+    where = (state, least, most, leaf.encoding)
+    kernels = _WALKS.functions()
+    if kernels is None:
+        run(list_first, *where, edges, starts, sizes, lo, hi, labels, len(open), open, found)
+    else:
+        edges_at, starts_at, sizes_at, _, _, _, lo_at, hi_at, labels_at = leaf.addresses
+        kernels.list_first(
+            *where, edges_at, starts_at, sizes_at, lo_at, hi_at, labels_at, len(open), address(open),
+            address(found),
+        )  # fmt: skip
+    return found
+
+
+def _token_count(trie: TrieArrays) -> int:
+    """How many tokens a trie has."""
+    return int(np.count_nonzero(trie.token >= 0) + np.count_nonzero(trie.duplicates >= 0))
 
 
 class SubtreeWalk:
@@ -111,6 +189,12 @@ class SubtreeWalk:
         self._below_at = tuple(map(address, self._below))
         self._stack = np.zeros(trie.deepest + 2, np.int32)
         self._counts = np.zeros(trie.deepest + 2, np.int32)
+        self._modes = np.zeros(trie.deepest + 2, np.int32)
+        self._values = np.zeros(trie.deepest + 2, np.int64)
+        tokens = below.groups
+        self._tokens = (tokens.below, tokens.tall, tokens.order, tokens.begins)
+        self._tokens_at = tuple(map(address, (GROUP, *self._tokens)))
+        self._parts_of_characters = (address(self._modes), address(self._values))
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
         self._ends = np.zeros(len(trie.byte) + 1, np.int32)
         self._cursor = np.zeros(5, np.int64)
@@ -219,6 +303,39 @@ class SubtreeWalk:
                 found = int(cursor[2])
                 return self._exits[:found].copy(), self._ends[:found].copy(), int(cursor[4])
             fill(missing)
+
+    def characters(
+        self, entries: np.ndarray, place: tuple[int, int, int, int], first: np.ndarray, mask: np.ndarray,
+        arrays: Callable[[], CharacterArrays], load: Callable[[int], None], quiet: Quiet | None = None,
+        open: np.ndarray = _NO_LABELS,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        """The same by `character_walk.walk_characters`."""
+        kernels = _WALKS.functions()
+        cursor = self._cursor
+        cursor[:] = 0, -1, 0, 0, 0
+        still = quiet or _NOTHING_QUIET
+        groups = (_signed(int(still.groups[0])), _signed(int(still.groups[1])))
+        while True:
+            leaf = arrays()
+            if kernels is None:
+                missing = run(
+                    walk_characters, *self._parts, entries, len(entries), *place, leaf.encoding,
+                    *leaf.arrays, len(open), open, first, GROUP, *self._tokens, still.bytes, *groups,
+                    still.home, self._stack, self._counts, self._modes, self._values, cursor, mask,
+                    self._exits, self._ends,
+                )  # fmt: skip
+            else:
+                stack, counts, at, exits, ends = self._scratch
+                missing = kernels.walk_characters(
+                    *self._arrays, address(entries), len(entries), *place, leaf.encoding, *leaf.addresses,
+                    len(open), address(open), address(first), *self._tokens_at, address(still.bytes),
+                    *groups, still.home, stack, counts, *self._parts_of_characters, at, address(mask),
+                    exits, ends,
+                )  # fmt: skip
+            if missing < 0:
+                found = int(cursor[2])
+                return self._exits[:found].copy(), self._ends[:found].copy(), int(cursor[4])
+            load(missing)
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `walks.walk_literal`: returns the exits."""

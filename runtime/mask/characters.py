@@ -11,6 +11,7 @@ Targets from 0 on are states of the automaton, between characters; -1 - i is ins
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
 from sglc.automata.term import Encoding
@@ -78,6 +79,40 @@ class Characters:
             if rest:
                 moves.append((0x5C, 0x5C, self._inside((_CONTROL_ESCAPE, 0, rest))))
         return _merged(moves)
+
+    def begin_with(self, edges: tuple[Edge, ...], byte: int) -> int | None:
+        """The target of one byte in a state between characters; the other bytes are not looked at."""
+        if byte >= 0x80:
+            for first, last, low, high, more in _LEADS:
+                if byte <= last:
+                    if byte < first:
+                        return None
+                    size = 64**more
+                    base = (low // size + byte - first) * size
+                    rest = _cut(edges, max(low, base), min(high, base + size - 1), base)
+                    return self._inside((_UTF8, more, rest)) if rest else None
+            return None
+        if self.encoding != "raw":
+            if byte == 0x5C:
+                return next((target for low, _, target in self.begin(edges) if low == byte), None)
+            if byte < 0x20 or byte == 0x22:
+                return None
+        found = _cut(edges, byte, byte, 0)
+        return found[0][2] if found else None
+
+    def move(self, state: int, byte: int) -> int | None:
+        """The target of one byte in an inside state."""
+        kind, left, edges = self._keys[state]
+        if kind != _UTF8 or self._moves[state] is not None:
+            return next((target for low, high, target in self.moves(state) if low <= byte <= high), None)
+        if not 0x80 <= byte < 0xC0:
+            return None
+        size = 64 ** (left - 1)
+        base = (byte - 0x80) * size
+        rest = _cut(edges, base, base + size - 1, base)
+        if left == 1 or not rest:
+            return rest[0][2] if rest else None
+        return self._inside((kind, left - 1, rest))
 
     def escape_of(self, state: int) -> int:
         """The target behind the backslash of any escape in a state, whose edges are not looked at before."""
@@ -203,6 +238,17 @@ def _clip(edges: Iterable[Edge], low: int, high: int) -> list[Edge]:
         if end >= low:
             out.append((max(start, low), min(end, high), target))
     return out
+
+
+def _cut(edges: tuple[Edge, ...], low: int, high: int, base: int) -> tuple[Edge, ...]:
+    """The part of sorted edges that lies in low..high, counted from `base`."""
+    at = bisect_left(edges, (low,))
+    if at and edges[at - 1][1] >= low:
+        at -= 1
+    until = bisect_left(edges, (high + 1,), at)
+    return _merged(
+        [(max(start, low) - base, min(end, high) - base, target) for start, end, target in edges[at:until]]
+    )
 
 
 def _blocks(edges: Iterable[Edge], size: int, first: int) -> Iterator[tuple[int, int, tuple[Edge, ...]]]:

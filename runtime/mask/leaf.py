@@ -18,8 +18,9 @@ from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.dfa import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, SubtreeWalk
+from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
+from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.still import Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
@@ -223,6 +224,21 @@ class LeafTable:
         """
         return None
 
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        """Set the bits of the legal tokens: (exits, the states before them, most characters of a path)."""
+        where = self._bounds(place)
+        return whole.leaf(entries, where, first, row, self.current, self.fill, quiet, place.open)
+
+    def _bounds(self, place: LeafPlace) -> tuple[int, int, int, int]:
+        """(state, least, most, eager) of a place, for walks."""
+        if place.least > 0 or place.most is not None:
+            self.measure()
+        most = UNBOUNDED if place.most is None else place.most
+        return place.state, place.least, most, int(self.eager)
+
     def label(self, state: int) -> int:
         """Which kind of word ends in a state; -1 if there is only one kind."""
         return -1
@@ -284,6 +300,7 @@ class TextLeaf(LeafTable):
         self._fewest = -1
         self._loops: dict[int, tuple[Still | None, int]] = {}
         self._onward: dict[int, Still | None] = {}
+        self._characters: CharacterLeaf | None = None
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         number = self.number
@@ -316,6 +333,28 @@ class TextLeaf(LeafTable):
         self.hi = [most for _, most in lengths]
         size = self._size
         self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        local, least, most, eager = self._bounds(place)
+        local = self.places[place.state]
+        if local >= self.table.boundary:
+            return super().walk_states(whole, entries, place, first, row, quiet)
+        leaf = self._by_characters()
+        if quiet is not None and quiet.home >= 0:
+            quiet = replace(quiet, home=self.places[quiet.home])
+        where = (local, least, most, eager)
+        return whole.characters(entries, where, first, row, leaf.current, leaf.load, quiet)
+
+    def _by_characters(self) -> CharacterLeaf:
+        found = self._characters
+        if found is None:
+            found = self._characters = CharacterLeaf(self.table)
+        if self._measured:
+            found.measure()
+        return found
 
     @property
     def any_length(self) -> bool:
@@ -358,12 +397,21 @@ class TextLeaf(LeafTable):
             self._fewest = 1 + max(map(self.table.shortest, range(self.table.boundary)))
         return self._fewest
 
-    def plain_step(self, state: int, byte: int) -> int | None:
+    def step(self, state: int, byte: int) -> int:
+        local = self.places[state]
+        if local < self.table.boundary and (byte in _PLAIN if self.encoding != "raw" else byte < 0x80):
+            found = dfa_step(self.table.dfa, local, byte)
+        else:
+            found = self.table.move(local, byte)
+        return NO_MOVE if found is None else self.number(found)
+
+    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
         local = self.places[state]
         if local >= self.table.boundary:
-            return None
-        found = dfa_step(self.table.dfa, local, byte)
-        return NO_MOVE if found is None else self.number(found)
+            return super().first(state, least, most, open)
+        if least > 0 or most < UNBOUNDED // 2:
+            self.measure()
+        return self._by_characters().first(local, least, most)
 
     def run(self, state: int, text: str) -> int | None:
         local = self.places[state]

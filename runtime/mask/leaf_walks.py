@@ -10,7 +10,7 @@ import numpy as np
 
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
-from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import still_on
@@ -221,13 +221,7 @@ class LeafWalks:
             exits, labels = walked
             ends = np.zeros(len(exits), np.int32)
             return LeafMask(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
-        if place.least > 0 or place.most is not None:
-            table.measure()
-        most = UNBOUNDED if place.most is None else place.most
-        where = (place.state, place.least, most, int(table.eager))
-        exits, ends, reach = self.whole.leaf(
-            entries, where, first, row, table.current, table.fill, quiet, place.open
-        )
+        exits, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
         return LeafMask(table, row, exits, ends, reach, nested=self.whole.nested(exits))
 
     def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:

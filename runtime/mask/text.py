@@ -98,6 +98,15 @@ class TextTable:
             )
         return found
 
+    def move(self, local: int, byte: int) -> int | None:
+        """The local state after a byte, where only that byte is asked for."""
+        boundary = self.boundary
+        if local < boundary:
+            found = self.characters.begin_with(self.dfa.edges[local], byte)
+        else:
+            found = self.characters.move(local - boundary, byte)
+        return found if found is None or found >= 0 else boundary - 1 - found
+
     def targets(self, local: int) -> tuple[int, ...]:
         """The boundary states that can be reached by the end of the current (or next) character."""
         if local < self.boundary:

@@ -1,0 +1,429 @@
+"""The walk inside a text whose automaton reads characters: bytes are decoded on the way.
+
+The automaton's edges are (lowest, highest character, state), sorted by state. A state is *loaded* when its
+edges are there; the row of its first 128 characters is made when the walk first comes to it. Between
+characters a place is a state. Inside a character it is the state before the character, a mode and what has
+been read of the character's number; such a place is alive while some edge of the state has a character that
+can still come.
+"""
+
+from __future__ import annotations
+
+from sglc.kernels.typed import I32, I64, U8, U32, U64, kernel
+from sglc.kernels.walks import BACKSLASH, ENDS, KNOWN, set_bits
+
+RAW, JSON, JSON_ANY = 0, 1, 2
+"""Encodings: UTF-8; inside a JSON string, in one spelling; there, in every spelling."""
+LOADED = 8
+"""Flag of a state: its edges are there. ENDS and KNOWN (its row is made) are as for `walk_leaf`."""
+
+_MORE = 3
+"""Modes up to here: so many bytes of UTF-8 to come."""
+_AFTER_E0, _AFTER_F0, _ESCAPE, _HEX, _LOW_BACKSLASH, _LOW_U, _LOW, _CONTROL = 4, 5, 6, 6, 11, 12, 12, 16
+"""Modes: the second byte after E0, F0; after a backslash; `_HEX` + 1 to 4 digits to come; the backslash, then
+the u, then `_LOW` + 1 to 4 digits of a second unit; `_CONTROL` + 1 to 4 digits of a control character."""
+_LAST = 0x10FFFF
+_OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800
+"""How many characters there are from U+00A0 on."""
+_SHORT_CONTROLS = 0x3700
+"""The control characters that have a short escape, as bits: U+0008, 9, A, C, D."""
+
+
+@kernel
+def find_edge(edges: I32, left: int, right: int, point: int) -> int:
+    """The first of the edges `left` to `right` whose highest character is not below `point`."""
+    while left < right:
+        middle = (left + right) >> 1
+        if edges[3 * middle + 1] < point:
+            left = middle + 1
+        else:
+            right = middle
+    return left
+
+
+@kernel
+def goes_on(
+    state: int, least: int, most: int, lo: I32, hi: I32, labels: U64, width: int, open: U64
+) -> int:  # fmt: skip
+    """1 if a word leads from a state with so many characters to come, else 0."""
+    if lo[state] > most or hi[state] < least:
+        return 0
+    for word in range(width):
+        if labels[state * width + word] & open[word] != 0:
+            return 1
+    return 1 if width == 0 else 0
+
+
+@kernel
+def any_goes_on(
+    low: int, high: int, edges: I32, start: int, stop: int, least: int, most: int, lo: I32, hi: I32,
+    labels: U64, width: int, open: U64,
+) -> int:  # fmt: skip
+    """1 if a word goes on with one of the characters low..high."""
+    at = find_edge(edges, start, stop, low)
+    while at < stop and edges[3 * at] <= high:
+        if goes_on(edges[3 * at + 2], least, most, lo, hi, labels, width, open):
+            return 1
+        at += 1
+    return 0
+
+
+@kernel
+def target_of(point: int, state: int, edges: I32, start: int, stop: int, rows: I32) -> int:
+    """The state after a character, -1 if there is none."""
+    if point < 128:
+        return rows[(state << 7) + point] - 1
+    at = find_edge(edges, start, stop, point)
+    if at < stop and edges[3 * at] <= point:
+        return edges[3 * at + 2]
+    return -1
+
+
+@kernel
+def make_row(
+    state: int, encoding: int, edges: I32, start: int, stop: int, rows: I32, loops: U64, group: U8
+) -> None:  # fmt: skip
+    """The row of a state (int32[128], states + 1 or 0) and the groups of bytes that lead back to it.
+
+    Groups are those of `token_groups`; all of a group's characters have to.
+    """
+    control, others = 0, 0
+    for at in range(start, stop):
+        low, high, target = edges[3 * at], edges[3 * at + 1], edges[3 * at + 2]
+        for point in range(low, min(high, 127) + 1):
+            rows[(state << 7) + point] = target + 1
+        if target == state:
+            control += max(min(high, 0x9F) - max(low, 0x80) + 1, 0)
+            others += max(high - max(low, 0xA0) + 1, 0)
+    base = 2 * state
+    loops[base], loops[base + 1] = 0, 0
+    for point in range(128):
+        loops[base + (group[point] >> 6)] |= 1 << (group[point] & 63)
+    for point in range(128):
+        escaped = encoding != RAW and (point < 0x20 or point == 0x22 or point == BACKSLASH)
+        if escaped or rows[(state << 7) + point] != state + 1:
+            loops[base + (group[point] >> 6)] &= ~(1 << (group[point] & 63))
+    other = group[128]
+    if control == 0x20 and others == _OTHERS:
+        loops[base] |= 1 << 3
+        loops[base + (other >> 6)] |= 1 << (other & 63)
+
+
+@kernel
+def short_escape(read: int) -> int:
+    """The character of a short escape by its letter, -1 if it is none."""
+    if read == 0x22 or read == BACKSLASH or read == 0x2F:
+        return read
+    if read == 0x62:
+        return 8
+    if read == 0x66:
+        return 12
+    if read == 0x6E:
+        return 10
+    if read == 0x72:
+        return 13
+    return 9 if read == 0x74 else -1
+
+
+@kernel
+def hex_digit(read: int, upper: int) -> int:
+    """The value of a hexadecimal digit, -1 if it is none."""
+    if read >= 0x30 and read <= 0x39:
+        return read - 0x30
+    if read >= 0x61 and read <= 0x66:
+        return read - 0x57
+    if upper and read >= 0x41 and read <= 0x46:
+        return read - 0x37
+    return -1
+
+
+@kernel
+def unit_goes_on(
+    low: int, high: int, edges: I32, start: int, stop: int, least: int, most: int, lo: I32, hi: I32,
+    labels: U64, width: int, open: U64,
+) -> int:  # fmt: skip
+    """1 if a word goes on with a character whose first unit of UTF-16 is in low..high."""
+    if any_goes_on(low, high, edges, start, stop, least, most, lo, hi, labels, width, open):
+        return 1
+    first, last = max(low, 0xD800), min(high, 0xDBFF)
+    if first > last:
+        return 0
+    first, last = 0x10000 + ((first - 0xD800) << 10), 0x103FF + ((last - 0xD800) << 10)
+    return any_goes_on(first, last, edges, start, stop, least, most, lo, hi, labels, width, open)
+
+
+@kernel
+def control_goes_on(
+    value: int, left: int, state: int, rows: I32, least: int, most: int, lo: I32, hi: I32, labels: U64,
+    width: int, open: U64,
+) -> int:  # fmt: skip
+    """1 if a word goes on with a control character without short escape whose number begins like this."""
+    for point in range(32):
+        if point >> (4 * left) == value and (_SHORT_CONTROLS >> point) & 1 == 0:
+            target = rows[(state << 7) + point] - 1
+            if target >= 0 and goes_on(target, least, most, lo, hi, labels, width, open):
+                return 1
+    return 0
+
+
+@kernel
+def read_part(
+    read: int, state: int, mode: int, value: int, least: int, most: int, level: int, encoding: int,
+    edges: I32, start: int, stop: int, rows: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64,
+    states: I32, modes: I32, values: I64,
+) -> int:  # fmt: skip
+    """Read a byte of a character of several bytes: the mode then, 0 when it is complete, -1 if it is dead.
+
+    `least` and `most` are what may come behind the character. The place goes to the stacks at `level`.
+    """
+    low, high, following, done = 0, -1, 0, -1
+    if mode == 0:
+        if read == BACKSLASH and encoding != RAW:
+            following, value = _ESCAPE, 0
+            if encoding == JSON_ANY:
+                high = _LAST
+            elif any_goes_on(0, 0x1F, edges, start, stop, least, most, lo, hi, labels, width, open):
+                low, high = 0, 0x1F
+            elif any_goes_on(0x22, 0x22, edges, start, stop, least, most, lo, hi, labels, width, open):
+                low, high = 0x22, 0x22
+            else:
+                low, high = BACKSLASH, BACKSLASH
+        elif read < 0xC2 or read > 0xF4:
+            return -1
+        elif read < 0xE0:
+            following, value = 1, read & 0x1F
+            low, high = value << 6, (value << 6) + 0x3F
+        elif read < 0xF0:
+            following, value = _AFTER_E0 if read == 0xE0 else 2, read & 0xF
+            low, high = max(value << 12, 0x800), (value << 12) + 0xFFF
+        else:
+            following, value = _AFTER_F0 if read == 0xF0 else 3, read & 7
+            low, high = max(value << 18, 0x10000), (value << 18) + 0x3FFFF
+    elif mode <= _AFTER_F0:
+        if read < 0x80 or read > 0xBF:
+            return -1
+        left = mode
+        if mode == _AFTER_E0:
+            if read < 0xA0:
+                return -1
+            left = 2
+        elif mode == _AFTER_F0:
+            if read < 0x90:
+                return -1
+            left = 3
+        following, value = left - 1, (value << 6) | (read & 0x3F)
+        low, high = value << (6 * following), ((value + 1) << (6 * following)) - 1
+        if following == 0:
+            done = value
+    elif mode == _ESCAPE and read != 0x75:
+        done = short_escape(read)
+        if done < 0 or (encoding == JSON and done == 0x2F):
+            return -1
+    elif mode == _ESCAPE:
+        if encoding == JSON:
+            if not control_goes_on(0, 4, state, rows, least, most, lo, hi, labels, width, open):
+                return -1
+            following, value = _CONTROL + 4, 0
+        else:
+            following, value, high = _HEX + 4, 0, _LAST
+    elif mode == _LOW_BACKSLASH:
+        if read != BACKSLASH:
+            return -1
+        following = _LOW_U
+        low, high = value, value + 0x3FF
+    elif mode == _LOW_U:
+        if read != 0x75:
+            return -1
+        # The digits are counted from the value of the first unit, which is a multiple of 1 << 10.
+        following, value = _LOW + 4, value << 16
+        low, high = value >> 16, (value >> 16) + 0x3FF
+    elif mode > _CONTROL:
+        digit = hex_digit(read, 0)
+        following, value = mode - 1, (value << 4) | digit
+        left = following - _CONTROL
+        if digit < 0:
+            return -1
+        if not control_goes_on(value, left, state, rows, least, most, lo, hi, labels, width, open):
+            return -1
+        if left == 0:
+            done = value
+    else:
+        digit = hex_digit(read, 1)
+        if digit < 0:
+            return -1
+        if mode <= _HEX + 4:
+            following, value = mode - 1, (value << 4) | digit
+            left = following - _HEX
+            first, last = value << (4 * left), ((value + 1) << (4 * left)) - 1
+            if left == 0 and value >= 0xD800 and value <= 0xDBFF:
+                following, value = _LOW_BACKSLASH, 0x10000 + ((value - 0xD800) << 10)
+                low, high = value, value + 0x3FF
+            else:
+                if not unit_goes_on(
+                    first, last, edges, start, stop, least, most, lo, hi, labels, width, open
+                ):
+                    return -1
+                if left == 0:
+                    done = value
+        else:
+            following = mode - 1
+            left = following - _LOW
+            base, unit = value >> 16, ((value & 0xFFFF) << 4) | digit
+            first, last = max(unit << (4 * left), 0xDC00), min(((unit + 1) << (4 * left)) - 1, 0xDFFF)
+            if first > last:
+                return -1
+            low, high = base + first - 0xDC00, base + last - 0xDC00
+            value = (base << 16) | unit
+            if left == 0:
+                done = low
+    if done >= 0:
+        target = target_of(done, state, edges, start, stop, rows)
+        if target < 0 or not goes_on(target, least, most, lo, hi, labels, width, open):
+            return -1
+        states[level], modes[level] = target, 0
+        return 0
+    if high >= low:
+        if not any_goes_on(low, high, edges, start, stop, least, most, lo, hi, labels, width, open):
+            return -1
+    states[level], modes[level], values[level] = state, following, value
+    return following
+
+
+@kernel
+def lead_byte(point: int) -> int:
+    """The first byte of UTF-8."""
+    if point < 0x80:
+        return point
+    if point < 0x800:
+        return 0xC0 | (point >> 6)
+    return 0xE0 | (point >> 12) if point < 0x10000 else 0xF0 | (point >> 18)
+
+
+@kernel
+def list_first(
+    state: int, least: int, most: int, encoding: int, edges: I32, starts: I32, sizes: I32, lo: I32, hi: I32,
+    labels: U64, width: int, open: U64, found: U8,
+) -> None:  # fmt: skip
+    """The bytes with which a loaded state goes on, with `least` to `most` characters to come: uint8[256]."""
+    for at in range(starts[state], starts[state] + sizes[state]):
+        if not goes_on(edges[3 * at + 2], least - 1, most - 1, lo, hi, labels, width, open):
+            continue
+        low, high = edges[3 * at], edges[3 * at + 1]
+        if encoding == JSON_ANY or (
+            encoding == JSON
+            and (low < 0x20 or (low <= 0x22 and high >= 0x22) or (low <= BACKSLASH and high >= BACKSLASH))
+        ):
+            found[BACKSLASH] = 1
+        for read in range(low, min(high, 0x7F) + 1):
+            if encoding == RAW or (read >= 0x20 and read != 0x22 and read != BACKSLASH):
+                found[read] = 1
+        if high >= 0x80:
+            for read in range(lead_byte(max(low, 0x80)), lead_byte(high) + 1):
+                found[read] = 1
+
+
+@kernel
+def walk_characters(
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, begin: int,
+    least: int, most: int, eager: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32,
+    flags: U8, loops: U64, lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8,
+    below: U64, tall: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int, home: int,
+    states: I32, counts: I32, modes: I32, values: I64, cursor: I64, mask: U32, exits: I32, ends: I32,
+) -> int:  # fmt: skip
+    """As `walk_leaf`, from state `begin`; returns the state whose edges are missing, or -1 when done.
+
+    A subtree whose characters all lead from a state back to it, and after which no text can follow, is taken
+    as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
+    `make_row`; below, tall, order, begins see `TokenGroups`; states, counts, modes int32[deepest + 1], values
+    int64[deepest + 1].
+    """
+    entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    leave0, leave1 = 0, 0
+    for read in range(256):
+        if first[read]:
+            if group[read] < 64:
+                leave0 |= 1 << group[read]
+            else:
+                leave1 |= 1 << (group[read] - 64)
+    while entry < count:
+        top = entries[entry]
+        base = depth[top] - 1
+        if node < 0:
+            node = top
+            states[base], counts[base], modes[base] = begin, 0, 0
+            calm = base
+        stop = end[top]
+        while node < stop:
+            level = depth[node]
+            above = level - 1
+            state, taken, mode, read = states[above], counts[above], modes[above], byte[node]
+            here = flags[state]
+            start = starts[state]
+            if here & KNOWN == 0:
+                if here & LOADED == 0:
+                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
+                    return state
+                make_row(state, encoding, edges, start, start + sizes[state], rows, loops, group)
+                here |= KNOWN
+                flags[state] = here
+            plain = mode == 0 and read < 128
+            if plain and encoding != RAW:
+                plain = read >= 0x20 and read != 0x22 and read != BACKSLASH
+            if plain:
+                target = rows[(state << 7) + read] - 1
+                if target >= 0 and not goes_on(
+                    target, least - taken - 1, most - taken - 1, lo, hi, labels, width, open
+                ):
+                    target = -1
+                following = 0 if target >= 0 else -1
+                states[level], modes[level] = target, 0
+            else:
+                following = read_part(
+                    read, state, mode, values[above], least - taken - 1, most - taken - 1, level, encoding,
+                    edges, start, start + sizes[state], rows, lo, hi, labels, width, open, states, modes,
+                    values,
+                )  # fmt: skip
+                target = states[level]
+            if following == 0 and flags[target] & KNOWN == 0:
+                if flags[target] & LOADED == 0:
+                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
+                    return target
+                begun = starts[target]
+                make_row(target, encoding, edges, begun, begun + sizes[target], rows, loops, group)
+                flags[target] |= KNOWN
+            if mode == 0 and here & ENDS and above + eager > base and taken >= least and first[read]:
+                exits[out], ends[out] = node, state
+                out += 1
+            if following < 0:
+                node = end[node]
+                continue
+            now = taken + 1 if following == 0 else taken
+            if calm > above:
+                calm = above
+            if calm == above and quiet[read] and (home < 0 or following > 0 or target == home):
+                calm = level
+                if (below[2 * node] & ~quiet0) == 0 and (below[2 * node + 1] & ~quiet1) == 0:
+                    # A token of whole characters is known to the caller, one that ends inside of one is not.
+                    if following > 0:
+                        reach = max(reach, now)
+                        set_bits(token, duplicates, node, mask)
+                    node = end[node]
+                    continue
+            reach = max(reach, now)
+            counts[level] = now
+            set_bits(token, duplicates, node, mask)
+            if following == 0 and now + tall[node] + lo[target] <= most:
+                loop0, loop1 = loops[2 * target], loops[2 * target + 1]
+                if flags[target] & ENDS:
+                    loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
+                if (below[2 * node] & ~loop0) == 0 and (below[2 * node + 1] & ~loop1) == 0:
+                    reach = max(reach, now + tall[node])
+                    for at in range(begins[node + 1], begins[end[node]]):
+                        mask[order[at] >> 5] |= 1 << (order[at] & 31)
+                    node = end[node]
+                    continue
+            node += 1
+        node = -1
+        entry += 1
+    cursor[2], cursor[4] = out, reach
+    return -1

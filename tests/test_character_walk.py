@@ -1,0 +1,203 @@
+"""Walks that decode characters find what walks over rows of bytes find; tokens of subtrees are gathered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sglc.automata.charset import ranges
+from sglc.automata.term import CharDfa, Encoding
+from sglc.kernels import library
+from sglc.kernels.subtrees import UNBOUNDED, Quiet
+from sglc.kernels.token_groups import GROUP
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, TextLeaf
+from sglc.runtime.mask.leaf_walks import LeafWalks
+from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+EDGES = (
+    0, 8, 9, 10, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5C, 0x61, 0x62, 0x7F, 0x80, 0x85, 0x9F, 0xA0, 0xE9,
+    0x7FF, 0x800, 0x2028, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x1F7FF, 0x10FFFF,
+)  # fmt: skip
+"""Characters at the ends of what an encoding tells apart."""
+characters = st.sampled_from(EDGES)
+encodings = st.sampled_from(("raw", "json", "json-any"))
+
+
+def spelled(point: int, upper: bool) -> list[bytes]:
+    """Ways to write a character, right or wrong in an encoding."""
+    units = chr(point).encode("utf-16-be")
+    long = "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+    short = {8: b"\\b", 9: b"\\t", 10: b"\\n", 0x22: b'\\"', 0x2F: b"\\/", 0x5C: b"\\\\"}
+    digits = (long.upper().replace("\\U", "\\u") if upper else long).encode()
+    return [chr(point).encode(), digits, short.get(point, b"\\")]
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """Characters in a row, cut anywhere, now and then wrong."""
+    parts = [
+        draw(st.sampled_from(spelled(draw(characters), draw(st.booleans()))))
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+    data = b"".join(parts)
+    if draw(st.integers(0, 5)) == 0:
+        wrong = (b"\x80", b"\xc0", b"\xe0\x80", b"\xf0\x80", b"\xed\xa0", b"\\ud800\\u")
+        data += draw(st.sampled_from(wrong))
+    first = draw(st.integers(0, len(data) - 1))
+    return data[first : draw(st.integers(first + 1, len(data)))]
+
+
+@st.composite
+def automata(draw: st.DrawFn) -> CharDfa:
+    """A few states; from each some ranges of characters. All of them reach the first, which accepts."""
+    states = draw(st.integers(1, 4))
+    edges = []
+    for _ in range(states):
+        cuts = sorted(draw(st.sets(characters, max_size=6)))
+        row = [
+            (low, high, draw(st.integers(0, states - 1)))
+            for below, above in zip(cuts[::2], cuts[1::2], strict=False)
+            for low, high in ranges([(below, above)])
+        ]
+        if draw(st.booleans()):
+            row = [(low, high, draw(st.integers(0, states - 1))) for low, high in ranges([(0, 0x10FFFF)])]
+        if not row or all(target != 0 for _, _, target in row):
+            row = [(0x30, 0x39, 0), *[edge for edge in row if edge[0] > 0x39]]
+        edges.append(tuple(row))
+    accepting = {0, *draw(st.sets(st.integers(0, states - 1)))}
+    return CharDfa(tuple(edges), frozenset(accepting))
+
+
+@given(
+    st.lists(texts(), min_size=1, max_size=60), automata(), encodings, st.integers(0, 3),
+    st.none() | st.integers(1, 5), st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))), st.data(),
+)  # fmt: skip
+@settings(deadline=None)
+def test_characters_are_walked_as_rows_are(
+    tokens: list[bytes], dfa: CharDfa, encoding: Encoding, least: int, most: int | None, begins: set[int],
+    data: st.DataObject,
+) -> None:  # fmt: skip
+    vocabulary = Vocabulary(tokens)
+    walks = LeafWalks(vocabulary, 10)
+    table = TextTable(dfa, encoding)
+    state = data.draw(st.integers(0, table.boundary - 1))
+    if table.start(least, most) is None or not table.gapless or not table.alive(state, least, most):
+        return
+    first = np.array([byte in begins for byte in range(256)])
+    leaf = TextLeaf(table)
+    place = LeafPlace(leaf, leaf.number(state), least, most)
+    quiet = None
+    still = leaf.still(place, vocabulary.columns.longest)
+    if still is not None and not (first & still.bytes).any() and data.draw(st.booleans()):
+        quiet = Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+
+    def found(by_rows: bool) -> object:
+        row = np.zeros(vocabulary.words, np.int32)
+        walk = LeafTable.walk_states if by_rows else TextLeaf.walk_states
+        exits, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
+        return row.tolist(), exits.tolist(), reach
+
+    rows = found(True)
+    compiled = found(False)
+    assert compiled[:2] == rows[:2]  # type: ignore[index]
+    assert compiled[2] >= rows[2]  # type: ignore[index]
+    library.use_reference(True)
+    try:
+        leaf = TextLeaf(table)
+        place = replace(place, table=leaf, state=leaf.number(state))
+        if quiet is not None and still is not None and still.home >= 0:
+            again = leaf.still(place, vocabulary.columns.longest)
+            assert again is not None
+            quiet = replace(quiet, home=again.home)
+        assert found(False) == compiled
+    finally:
+        library.use_reference(False)
+
+
+def _bits(group: int) -> tuple[int, int]:
+    return (1 << group, 0) if group < 64 else (0, 1 << (group - 64))
+
+
+@given(st.lists(st.none() | texts(), min_size=1, max_size=40))
+@settings(deadline=None)
+def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
+    vocabulary = Vocabulary([b"a", *tokens, b"a"])
+    trie, groups = vocabulary.trie, vocabulary.children.groups
+    paths: list[bytes] = []
+    for node in range(trie.size):
+        above = [path for path in paths if len(path) == trie.depth[node] - 1]
+        paths.append((above[-1] if trie.depth[node] > 1 else b"") + bytes([trie.byte[node]]))
+    for node, path in enumerate(paths):
+        inside = range(node + 1, int(trie.end[node]))
+        expected = [0, 0]
+        for below in inside:
+            rest = paths[below]
+            bits = [_bits(int(GROUP[rest[-1]]))]
+            if rest[-2] == 0xC2 and 0x80 <= rest[-1] < 0xA0:
+                bits.append(_bits(3))
+            if trie.ids(below):
+                try:
+                    rest.decode()
+                except UnicodeDecodeError:
+                    bits.append(_bits(127))
+            for low, high in bits:
+                expected = [expected[0] | low, expected[1] | high]
+        assert groups.below[node].tolist() == expected
+        leads = [sum(byte & 0xC0 != 0x80 for byte in paths[below][len(path) :]) for below in inside]
+        assert groups.tall[node] == max(leads, default=0)
+        span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()
+        assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
+
+
+def test_a_text_of_many_states_is_loaded_in_parts() -> None:
+    pytest.importorskip("llvmlite")
+    size = 2000
+    edges = tuple(((0x61, 0x61, (at + 1) % size), (0x62, 0x7A, (at * 7) % size)) for at in range(size))
+    leaf = TextLeaf(TextTable(CharDfa(edges, frozenset([0, 5, 9])), "raw"))
+    vocabulary = Vocabulary([b"a" * n for n in range(1, 300)] + [b"ab" * n + b"z" for n in range(40)])
+    walks = LeafWalks(vocabulary, 10)
+    first = np.zeros(256, bool)
+    first[0x61] = True
+    place = LeafPlace(leaf, leaf.number(3))
+    found = []
+    for walk in (LeafTable.walk_states, TextLeaf.walk_states):
+        row = np.zeros(vocabulary.words, np.int32)
+        exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+        found.append((row.tolist(), exits.tolist()))
+    assert found[0] == found[1]
+
+
+@given(automata(), encodings, st.integers(0, 3), st.none() | st.integers(0, 4), texts())
+@settings(deadline=None)
+def test_first_bytes_and_steps(
+    dfa: CharDfa, encoding: Encoding, least: int, most: int | None, data: bytes
+) -> None:
+    table = TextTable(dfa, encoding)
+    if not table.gapless:
+        return
+    by_rows, by_steps = TextLeaf(table), TextLeaf(TextTable(dfa, encoding))
+    bound = UNBOUNDED if most is None else most
+    for local in range(table.boundary):
+        expected = LeafTable.first(by_rows, by_rows.number(local), least, bound)
+        for reference in (True, False):
+            library.use_reference(reference)
+            try:
+                found = by_steps.first(by_steps.number(local), least, bound)
+            finally:
+                library.use_reference(False)
+            assert found.tolist() == expected.tolist()
+        here = by_steps.number(local)
+        wanted = by_rows.number(local)
+        for byte in data:
+            here, wanted = by_steps.step(here, byte), by_rows.row(wanted)[byte]
+            assert (here < 0) == (wanted < 0)
+            if here < 0:
+                break
+            assert by_steps.describe(here) == by_rows.describe(wanted)
+            steps, rows = by_steps.table.moves(by_steps.places[here]), table.moves(by_rows.places[wanted])
+            assert [move[:2] for move in steps] == [move[:2] for move in rows]
