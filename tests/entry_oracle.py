@@ -6,8 +6,10 @@ found by trying all steps.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sglc.automata import dfa
 from sglc.automata.term import Arm, Array, Bytes, Counter, Object, Term, Text
@@ -26,8 +28,33 @@ class Step:
 NO_KEY = Bytes(b"")
 
 
-def process_of(term: Array | Object) -> ArrayProcess | ObjectProcess:
+def process_of(term: Array | Object) -> Process:
     return ArrayProcess(term) if isinstance(term, Array) else ObjectProcess(term)
+
+
+class Process(ABC):
+    """States from `start`, and the steps from each, which are the same objects each time."""
+
+    start: Hashable
+
+    def __init__(self) -> None:
+        self._steps: dict[Hashable, list[Step]] = {}
+
+    def steps(self, state: Hashable) -> list[Step]:
+        if state not in self._steps:
+            self._steps[state] = list(self.steps_from(state))
+        return self._steps[state]
+
+    @abstractmethod
+    def steps_from(self, state: Any) -> Iterator[Step]: ...
+
+    @abstractmethod
+    def done(self, state: Any) -> bool:
+        """Whether a word may end in the state."""
+
+    @abstractmethod
+    def enough(self, count: int) -> int:
+        """Steps behind which there are enough words, if there are: others can only be left out."""
 
 
 def _counted(counters: tuple[Counter, ...], done: tuple[int, ...], arm: Arm) -> tuple[int, ...] | None:
@@ -50,10 +77,11 @@ def _met(counters: tuple[Counter, ...], done: tuple[int, ...]) -> bool:
     )
 
 
-class ArrayProcess:
+class ArrayProcess(Process):
     """State: items (no more than matter) and counters."""
 
     def __init__(self, term: Array) -> None:
+        super().__init__()
         self.term = term
         self.start = (0, (0,) * len(term.counters))
 
@@ -62,7 +90,7 @@ class ArrayProcess:
         fits = items >= term.minimum and (term.maximum is None or items <= term.maximum)
         return fits and _met(term.counters, done)
 
-    def steps(self, state: tuple[int, tuple[int, ...]]) -> Iterator[Step]:
+    def steps_from(self, state: tuple[int, tuple[int, ...]]) -> Iterator[Step]:
         term, (items, done) = self.term, state
         if term.maximum is not None and items >= term.maximum:
             return
@@ -81,10 +109,11 @@ class ArrayProcess:
         return len(term.places) + max(term.minimum, 0) + sum(max(c.minimum, 0) for c in term.counters) + count
 
 
-class ObjectProcess:
+class ObjectProcess(Process):
     """State: properties seen, entries of families, their keys where they must differ, counters."""
 
     def __init__(self, term: Object) -> None:
+        super().__init__()
         self.term = term
         self.start = (frozenset(), 0, frozenset(), (0,) * len(term.counters))
 
@@ -96,7 +125,7 @@ class ObjectProcess:
         clauses = all(any((index in seen) == there for index, there in clause) for clause in term.clauses)
         return clauses and _met(term.counters, done)
 
-    def steps(self, state: tuple) -> Iterator[Step]:
+    def steps_from(self, state: tuple) -> Iterator[Step]:
         term, (seen, others, used, done) = self.term, state
         entries = len(seen) + others
         if term.maximum is not None and entries >= term.maximum:
@@ -130,7 +159,6 @@ class ObjectProcess:
                     )
 
     def enough(self, count: int) -> int:
-        """Steps behind which there are enough words, if there are: others can only be left out."""
         term = self.term
         needed = max(term.minimum, 0) + sum(max(c.minimum, 0) for c in term.counters)
         return len(term.properties) + needed + count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from sglc.automata.dfa import difference, is_endless, words
@@ -26,6 +28,7 @@ from sglc.automata.term import (
 ENCODINGS = ("raw", "json", "json-any")
 
 
+@cache
 @st.composite
 def spans(draw: st.DrawFn) -> Span:
     text = draw(st.sampled_from(("", "abcab", "aaaa", 'say "é\\', "a😀bé😀b", "null, null")))
@@ -37,6 +40,7 @@ def spans(draw: st.DrawFn) -> Span:
     )
 
 
+@cache
 @st.composite
 def listed(draw: st.DrawFn) -> Listed:
     """Lists of short texts, the characters of which have many spellings in `json-any`."""
@@ -45,6 +49,7 @@ def listed(draw: st.DrawFn) -> Listed:
     return Listed(frozenset(draw(st.sets(texts, max_size=5))), draw(st.sampled_from(ENCODINGS)))
 
 
+@cache
 @st.composite
 def _counters(draw: st.DrawFn) -> tuple[Counter, ...]:
     number = draw(st.sampled_from((0, 0, 0, 1, 1, 2)))
@@ -53,12 +58,18 @@ def _counters(draw: st.DrawFn) -> tuple[Counter, ...]:
     )
 
 
-@st.composite
-def _arms(draw: st.DrawFn, inner: st.SearchStrategy[Term], counters: int, most: int = 2) -> tuple[Arm, ...]:
+@cache
+def _arms(inner: st.SearchStrategy[Term], counters: int, most: int = 2) -> st.SearchStrategy[tuple[Arm, ...]]:
     counts = st.lists(st.integers(0, counters - 1), max_size=2).map(tuple) if counters else st.just(())
-    return tuple(draw(st.lists(st.builds(Arm, inner, counts), max_size=most)))
+    return st.lists(st.builds(Arm, VALUES | inner, counts), max_size=most).map(tuple)
 
 
+@cache
+def _places(inner: st.SearchStrategy[Term], counters: int) -> st.SearchStrategy[tuple[tuple[Arm, ...], ...]]:
+    return st.lists(_arms(inner, counters), max_size=2).map(tuple)
+
+
+@cache
 def _between(usual: bytes, odd: Term) -> st.SearchStrategy[Term]:
     return st.sampled_from((Bytes(usual), Bytes(usual), Bytes(usual[:1]), odd))
 
@@ -71,15 +82,15 @@ VALUES = st.sampled_from(
 )  # fmt: skip
 
 
+@cache
 @st.composite
 def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Array:
     """Arrays whose arms overlap, with counters."""
-    item = VALUES | inner
     counters = draw(_counters())
-    places = tuple(draw(st.lists(_arms(item, len(counters)), max_size=2)))
+    places = draw(_places(inner, len(counters)))
     low = draw(st.integers(0, 3))
     return Array(
-        places, draw(_arms(item, len(counters), 3)), low, draw(st.none() | st.integers(0, 4)), counters,
+        places, draw(_arms(inner, len(counters), 3)), low, draw(st.none() | st.integers(0, 4)), counters,
         draw(_between(b", ", SPACED)),
     )  # fmt: skip
 
@@ -87,25 +98,33 @@ def arrays(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Array:
 FAMILIES = ("[xy]", "z?", '[é"]{1,2}', "(ab|b)c*", '[^axyzé"b].*')
 WIDE_FAMILIES = ([".*"], [".{2,}"], ["a.*", "([^a].*)?"], ["[^b]*"])
 """Families that leave nearly nothing out, alone or with one beside them."""
+_FAMILIES = st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2) | st.sampled_from(WIDE_FAMILIES)
 KEYS = ("a", "aa", "ab", "b", "größe", 'q"', "😀", "a/")
+_NAMES = st.lists(st.sampled_from(KEYS), unique=True, max_size=3)
 
 
+@cache
+def _clauses(names: int) -> st.SearchStrategy[list[frozenset[tuple[int, bool]]]]:
+    if not names:
+        return st.just([])
+    literals = st.tuples(st.integers(0, names - 1), st.booleans())
+    return st.lists(st.frozensets(literals, max_size=3), max_size=2)
+
+
+@cache
 @st.composite
 def objects(draw: st.DrawFn, inner: st.SearchStrategy[Term]) -> Object:
     """Objects with clauses, counters, families and both orders."""
-    value = VALUES | inner
     counters = draw(_counters())
-    names = draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=3))
-    properties = tuple([Property(name, draw(_arms(value, len(counters)))) for name in names])
+    names = draw(_NAMES)
+    properties = tuple([Property(name, draw(_arms(inner, len(counters)))) for name in names])
     families = []
-    several = st.lists(st.sampled_from(FAMILIES), unique=True, max_size=2)
-    for pattern in draw(several | st.sampled_from(WIDE_FAMILIES)):
+    for pattern in draw(_FAMILIES):
         keys = compile_regex(pattern)
         if not is_endless(keys):
             keys = difference(keys, words(names))
-        families.append(Family(keys, draw(_arms(value, len(counters)))))
-    literals = st.tuples(st.integers(0, len(names) - 1), st.booleans()) if names else st.nothing()
-    clauses = draw(st.lists(st.frozensets(literals, max_size=3), max_size=2)) if names else []
+        families.append(Family(keys, draw(_arms(inner, len(counters)))))
+    clauses = draw(_clauses(len(names)))
     return Object(
         properties, tuple(families), draw(st.integers(0, 2)), draw(st.none() | st.integers(0, 3)),
         tuple(clause for clause in clauses if clause or draw(st.integers(0, 9)) == 0), counters,

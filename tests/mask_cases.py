@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 from hypothesis import strategies as st
 
 from sglc.automata.term import Language
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
-from strategies import words_of
+from strategies import SEEDS, words_of
 from term_oracle import some_words, viable
 
 BYTES = sorted(
@@ -21,15 +23,17 @@ BYTES = sorted(
 def vocabularies(draw: st.DrawFn, language: Language) -> Vocabulary:
     """Single bytes and pieces of words: of the language, across its junctions, and of UTF-8 characters."""
     words = some_words(language, 4) or [b"x"]
+    dice = random.Random(draw(SEEDS))
     tokens: list[bytes | None] = [bytes([byte]) for byte in BYTES]
     text = b"".join(words) + b"".join(reversed(words))
-    for _ in range(draw(st.integers(0, 24))):
-        start = draw(st.integers(0, max(len(text) - 1, 0)))
-        tokens.append(text[start : start + draw(st.integers(1, 9))])
-    tokens += draw(st.lists(st.binary(min_size=1, max_size=3), max_size=4))
+    for _ in range(dice.randrange(25)):
+        start = dice.randrange(max(len(text), 1))
+        tokens.append(text[start : start + dice.randint(1, 9)])
+    tokens += [dice.randbytes(dice.randint(1, 3)) for _ in range(dice.randrange(5))]
     tokens += [b"aa", b"aaa", "éé".encode(), "é".encode()[:1] + b"a", b'", "', b'"a": ', b'": 1, "a']
     tokens += [None, b""]
-    return Vocabulary(draw(st.permutations(tokens)), frozenset())
+    dice.shuffle(tokens)
+    return Vocabulary(tokens, frozenset())
 
 
 @st.composite
@@ -42,14 +46,14 @@ def prefixes(draw: st.DrawFn, language: Language) -> bytes:
 def brute_force(language: Language, prefix: bytes, vocabulary: Vocabulary) -> set[int]:
     """The tokens after which a word can still be completed, token by token."""
     alive: dict[bytes, bool] = {}
-    out = set()
-    for index, data in enumerate(vocabulary.token_bytes):
-        if data:
-            if data not in alive:
-                alive[data] = viable(language, prefix + data)
-            if alive[data]:
-                out.add(index)
-    return out
+
+    def goes_on(data: bytes) -> bool:
+        if data not in alive:
+            # What does not go on after a first byte does not after more.
+            alive[data] = (len(data) == 1 or goes_on(data[:1])) and viable(language, prefix + data)
+        return alive[data]
+
+    return {index for index, data in enumerate(vocabulary.token_bytes) if data and goes_on(data)}
 
 
 def mask_of(matcher: Matcher, vocabulary: Vocabulary) -> set[int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from hypothesis import assume
@@ -66,9 +68,12 @@ PATTERNS = (
     r"[é-ü€😀]+", r"\w+@\w+\.(com|org)",
 )  # fmt: skip
 STOPS = ("<<", "\n", ".", "ab", "aba", '"', "\\", "null")
+SEEDS = st.integers(0, 2**32)
+"""Of random words and vocabularies, which have too many parts to be drawn one by one."""
 NAMES = ("name", "age", "note", "kind", "x", "y", "größe")
 
 
+@cache
 @st.composite
 def str_types(draw: st.DrawFn) -> Str:
     low = draw(st.integers(0, 3))
@@ -83,10 +88,12 @@ def str_types(draw: st.DrawFn) -> Str:
     return type
 
 
+@cache
 def decimals(places: int = 3) -> st.SearchStrategy[Decimal]:
     return st.decimals(-1000, 1000, places=places) | st.integers(-50, 50).map(Decimal)
 
 
+@cache
 @st.composite
 def number_types(draw: st.DrawFn) -> Int | Dec | Float:
     kind = draw(st.sampled_from((Int, Dec, Float)))
@@ -105,6 +112,7 @@ def number_types(draw: st.DrawFn) -> Int | Dec | Float:
     return type
 
 
+@cache
 def scalar_types() -> st.SearchStrategy[Type]:
     constants = st.sampled_from(("EUR", 'say "hi"', "", "null", 7, -1, True, Decimal("1.50")))
     return st.one_of(
@@ -112,6 +120,7 @@ def scalar_types() -> st.SearchStrategy[Type]:
     )
 
 
+@cache
 @st.composite
 def alternatives(draw: st.DrawFn, inner: st.SearchStrategy[Type]) -> Type:
     """Arms that cannot overlap on either surface."""
@@ -126,6 +135,7 @@ def alternatives(draw: st.DrawFn, inner: st.SearchStrategy[Type]) -> Type:
     return Alternatives(tuple(arms))
 
 
+@cache
 def composite_types(leaves: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
     def extend(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
         sizes = st.tuples(st.integers(0, 2), st.none() | st.integers(2, 3))
@@ -141,11 +151,14 @@ def composite_types(leaves: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
     return st.recursive(leaves, extend, max_leaves=4)
 
 
+@cache
 @st.composite
-def _fields(draw: st.DrawFn, inner: st.SearchStrategy[Type], defaults: bool) -> tuple[FieldType, ...]:
+def _fields(
+    draw: st.DrawFn, inner: st.SearchStrategy[Type], itself: st.SearchStrategy[Type], defaults: bool
+) -> tuple[FieldType, ...]:
     fields = []
     for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4)):
-        type = draw(inner)
+        type = draw(itself if draw(st.integers(0, 3)) == 3 else inner)
         how = draw(st.sampled_from(("plain", "plain", "optional", "default" if defaults else "plain")))
         if how == "default" and isinstance(type, Int | Str | Bool):
             default = draw(values_of(type, {}))
@@ -155,18 +168,26 @@ def _fields(draw: st.DrawFn, inner: st.SearchStrategy[Type], defaults: bool) -> 
     return tuple(fields)
 
 
+@cache
+def _types_with(names: tuple[str, ...]) -> st.SearchStrategy[Type]:
+    """Types that may mention some declared ones."""
+    known = [st.sampled_from([Named(name) for name in names])] if names else []
+    return composite_types(st.one_of(scalar_types(), *known))
+
+
+@cache
+def _types_of_itself(name: str) -> st.SearchStrategy[Type]:
+    return st.sampled_from((Optional(Named(name)), ListOf(Named(name), 0, 2)))
+
+
+@cache
 @st.composite
 def types(draw: st.DrawFn, *, defaults: bool = True) -> tuple[Type, dict[str, DeclaredType]]:
     """A type that has values, and the table of what it names. Some declared types are recursive."""
     table: dict[str, DeclaredType] = {}
     for index in range(draw(st.integers(0, 3))):
         name = f"{draw(st.sampled_from(('Crew', 'Post', 'std.text.Line')))}{index}"
-        known = [Named(other) for other in table]
-        leaves: st.SearchStrategy[Type] = scalar_types()
-        if known:
-            leaves |= st.sampled_from(known)
-        itself: st.SearchStrategy[Type] = st.sampled_from((Optional(Named(name)), ListOf(Named(name), 0, 2)))
-        inner = composite_types(leaves)
+        inner, itself = _types_with(tuple(table)), _types_of_itself(name)
         kind = draw(st.sampled_from(("enum", "record", "record", "union", "alias")))
         if kind == "enum":
             members = draw(
@@ -176,19 +197,16 @@ def types(draw: st.DrawFn, *, defaults: bool = True) -> tuple[Type, dict[str, De
             )
             table[name] = EnumType(name, tuple(members))
         elif kind == "record":
-            table[name] = RecordType(name, draw(_fields(inner | itself, defaults)), doc="a record")
+            table[name] = RecordType(name, draw(_fields(inner, itself, defaults)), doc="a record")
         elif kind == "union":
             variants = [
-                RecordType(variant, draw(_fields(inner | itself, defaults)))
+                RecordType(variant, draw(_fields(inner, itself, defaults)))
                 for variant in draw(st.sampled_from((("One",), ("One", "Two"), ("A", "B", "C"))))
             ]
             table[name] = UnionType(name, tuple(variants))
         else:
             table[name] = AliasType(name, draw(inner))
-    leaves = scalar_types()
-    if table:
-        leaves = st.sampled_from([Named(name) for name in table]) | leaves
-    type = draw(composite_types(leaves))
+    type = draw(_types_with(tuple(table)))
     assume(has_words(type, table))
     return type, table
 
@@ -298,67 +316,57 @@ def _record_values(
 # --- words of a language --------------------------------------------------------------------------------
 
 
-def words_of(language: Language) -> st.SearchStrategy[bytes]:
-    """Words of a language that is not empty; deep recursion ends in short words."""
-    return _words(language.root, language.rules, 0)
-
-
 @st.composite
-def _words(draw: st.DrawFn, term: Term, rules: Mapping[str, Term], depth: int) -> bytes:
+def words_of(draw: st.DrawFn, language: Language) -> bytes:
+    """Words of a language that is not empty; deep recursion ends in short words."""
+    return _word(random.Random(draw(SEEDS)), language.root, language.rules, 0)
+
+
+def _word(dice: random.Random, term: Term, rules: Mapping[str, Term], depth: int) -> bytes:
+    def word(inner: Term) -> bytes:
+        return _word(dice, inner, rules, depth + 1)
+
     if depth > 12:
-        return draw(st.sampled_from(shortest_words(Language(term, rules), 3)))
+        return dice.choice(shortest_words(Language(term, rules), 3))
     match term:
         case Nothing():
             raise AssertionError("no word to draw")
         case Anything():
-            return draw(st.binary(max_size=8))
+            return dice.randbytes(dice.randrange(9))
         case Bytes(data):
             return data
         case Words(words):
-            return draw(st.sampled_from(sorted(words)))
+            return dice.choice(sorted(words))
         case Text():
-            return draw(_text_words(term))
+            return _text_word(dice, term)
         case Sequence(items):
-            return b"".join([draw(_words(item, rules, depth + 1)) for item in items])
+            return b"".join(map(word, items))
         case Choice(arms):
-            filled = [arm for arm in arms if not is_empty(Language(arm, rules))]
-            return draw(_words(draw(st.sampled_from(filled)), rules, depth + 1))
+            return word(dice.choice([arm for arm in arms if not is_empty(Language(arm, rules))]))
         case Repeat(item, low, high, separator):
             if is_empty(Language(item, rules)):
                 return b""
-            size = draw(st.integers(low, low + 3 if high is None else min(high, low + 3)))
-            return separator.join([draw(_words(item, rules, depth + 1)) for _ in range(size)])
+            size = dice.randint(low, low + 3 if high is None else min(high, low + 3))
+            return separator.join([word(item) for _ in range(size)])
         case UniqueKeys(key, value, low, high):
             if is_empty(Language(value, rules)):
                 return b""
             most = low + 3 if high is None else min(high, low + 3)
             pool = shortest_words(Language(key), most + 2)
-            keys = draw(
-                st.lists(st.sampled_from(pool), unique=True, min_size=low, max_size=min(most, len(pool)))
-            )
-            return b", ".join(b'"' + k + b'": ' + draw(_words(value, rules, depth + 1)) for k in keys)
+            keys = dice.sample(pool, dice.randint(low, min(most, len(pool))))
+            return b", ".join(b'"' + k + b'": ' + word(value) for k in keys)
         case Array() | Object():
-            some = draw(st.integers(0, 3))
-            return random_word(
-                term,
-                rules,
-                lambda options: draw(st.sampled_from(options)),
-                lambda part: draw(_words(part, rules, depth + 1)),
-                some,
-            )
+            return random_word(term, rules, dice.choice, word, dice.randrange(4))
         case Span() | Listed():
-            return draw(st.sampled_from(shortest_words(Language(term), 40)))
+            return dice.choice(shortest_words(Language(term), 40))
         case Except(item, words):
-            word = draw(_words(item, rules, depth + 1))
-            return (
-                word if word not in words else draw(st.sampled_from(shortest_words(Language(term, rules), 3)))
-            )
+            found = word(item)
+            return found if found not in words else dice.choice(shortest_words(Language(term, rules), 3))
         case Rule(name):
-            return draw(_words(rules[name], rules, depth + 1))
+            return word(rules[name])
 
 
-@st.composite
-def _text_words(draw: st.DrawFn, term: Text) -> bytes:
+def _text_word(dice: random.Random, term: Text) -> bytes:
     """A random walk of a length that leads to acceptance."""
     edges = term.dfa.edges
     horizon = term.min_chars + len(edges) + 8
@@ -367,24 +375,20 @@ def _text_words(draw: st.DrawFn, term: Text) -> bytes:
     alive = [frozenset(term.dfa.accepting)]
     for _ in range(horizon):
         alive.append(frozenset(s for s, row in enumerate(edges) if any(t in alive[-1] for _, _, t in row)))
-    sizes = [size for size in range(term.min_chars, horizon + 1) if 0 in alive[size]]
-    size = draw(st.sampled_from(sizes))
+    size = dice.choice([size for size in range(term.min_chars, horizon + 1) if 0 in alive[size]])
     state, out = 0, []
     for left in range(size - 1, -1, -1):
-        options = [edge for edge in edges[state] if edge[2] in alive[left]]
-        low, high, state = draw(st.sampled_from(options))
-        point = draw(st.integers(low, min(high, low + 90)) | st.integers(low, high))
-        out.append(chr(point))
+        low, high, state = dice.choice([edge for edge in edges[state] if edge[2] in alive[left]])
+        out.append(chr(dice.randint(low, min(high, low + 90) if dice.randrange(2) else high)))
     if term.encoding == "json-any":
-        return b"".join(
-            [draw(st.sampled_from(list(spellings(ord(char), "json-any")))).encode() for char in out]
-        )
+        return b"".join([dice.choice(list(spellings(ord(char), "json-any"))).encode() for char in out])
     return b"".join([encoded(ord(char), term.encoding == "json") for char in out])
 
 
 # --- languages that are no types --------------------------------------------------------------------------
 
 
+@cache
 @st.composite
 def terms(draw: st.DrawFn, depth: int = 0) -> Term:
     """Random terms without rules, ambiguous ones too; they may be empty."""
@@ -420,6 +424,7 @@ def terms(draw: st.DrawFn, depth: int = 0) -> Term:
     return Sequence(tuple(draw(st.lists(terms(depth + 1), max_size=3))))
 
 
+@cache
 @st.composite
 def recursive_languages(draw: st.DrawFn) -> Language:
     """Languages with one rule that contains itself behind a byte."""
@@ -427,6 +432,7 @@ def recursive_languages(draw: st.DrawFn) -> Language:
     return Language(draw(st.sampled_from((Rule("r"), Sequence((Rule("r"), Rule("r")))))), {"r": body})
 
 
+@cache
 def compounds() -> st.SearchStrategy[Language]:
     """Arrays, objects and spans, alone or in brackets with something before or behind."""
     bare = arrays(terms(3)) | objects(terms(3)) | spans()
@@ -435,5 +441,6 @@ def compounds() -> st.SearchStrategy[Language]:
     return (bare | framed | objects(objects(VALUES)) | arrays(arrays(VALUES))).map(Language)
 
 
+@cache
 def languages() -> st.SearchStrategy[Language]:
     return terms().map(Language) | recursive_languages() | types().map(lambda both: language(*both))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
 
-from entry_oracle import Step, process_of
+from entry_oracle import Process, Step, process_of
 from sglc.automata.term import (
     Anything,
     Array,
@@ -31,12 +30,18 @@ from text_oracle import count_fits, decode, move, pieces, read_char
 class Ends:
     """Answers about one text; `viable` says whether some word of a language begins with bytes."""
 
-    def __init__(self, language: Language, data: bytes, viable: Callable[[Language, bytes], bool]) -> None:
+    def __init__(
+        self,
+        language: Language,
+        data: bytes,
+        processes: dict[int, Process],
+        viable: Callable[[Language, bytes], bool],
+    ) -> None:
         self.rules = language.rules
         self.data = data
         self.viable = viable
         self.known_ends: dict[tuple[int, int], frozenset[int]] = {}
-        self.processes: dict[int, Any] = {}
+        self.processes = processes
         self.kept: list[Term] = []  # so that no id in known_ends is used twice
 
     def ends(self, term: Term, start: int) -> frozenset[int]:
@@ -106,13 +111,12 @@ class Ends:
 
     # Arrays and objects are processes: steps from state to state, each of which reads an item or entry.
 
-    def _process(self, term: Array | Object) -> Any:
+    def _process(self, term: Array | Object) -> Process:
         if id(term) not in self.processes:
-            self.kept.append(term)
             self.processes[id(term)] = process_of(term)
         return self.processes[id(term)]
 
-    def _states(self, process: Any, start: int) -> Iterator[tuple[int, Hashable]]:
+    def _states(self, process: Process, start: int) -> Iterator[tuple[int, Hashable]]:
         """(place, state) after every number of complete steps."""
         seen = {(start, process.start)}
         stack = [(start, process.start)]

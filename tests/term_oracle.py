@@ -13,7 +13,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from entry_oracle import Step
+from hypothesis.errors import UnsatisfiedAssumption
+
+from entry_oracle import Process, Step
 from sglc.automata.term import (
     Anything,
     Array,
@@ -36,26 +38,54 @@ from sglc.automata.term import (
 from term_ends import Ends
 from text_oracle import chars, decode, pieces, text_spellings, text_words
 
-_MOST_OPEN = 100
+_MOST_OPEN = 400
+
+
+class Meaning:
+    """What was found out about a language whatever the text is, for all texts that are asked about."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.processes: dict[int, Process] = {}
+        self.words: dict[tuple[tuple[int, ...], int], list[bytes]] = {}
+        self.tails: dict[tuple[int, int, int, int], list[bytes]] = {}
+        self.finished: dict[tuple[int, Hashable, int], list[bytes]] = {}
+        self.rule_words: dict[int, dict[str, list[bytes]]] = {}
+        self.searching = 0
+        """How many least fixed points are being looked for: until they are found, words are not kept."""
+        self.kept: list[object] = []  # so that no id is used twice
+
+
+_meanings: list[Meaning] = []
+
+
+def _meaning(language: Language) -> Meaning:
+    """Of one of the languages that were asked about last."""
+    for meaning in _meanings:
+        if meaning.language is language:
+            return meaning
+    _meanings.insert(0, Meaning(language))
+    del _meanings[4:]
+    return _meanings[0]
 
 
 def accepts(language: Language, data: bytes) -> bool:
     """Whether `data` is a word of the language."""
-    return len(data) in _Matcher(language, data).ends(language.root, 0)
+    return len(data) in _Matcher(_meaning(language), data).ends(language.root, 0)
 
 
-class OracleLimit(Exception):
-    """An answer would take too long."""
+class OracleLimit(UnsatisfiedAssumption):
+    """An answer would take too long: what is asked about is no example of a property."""
 
 
 def viable(language: Language, prefix: bytes) -> bool:
     """Whether some word of the language begins with `prefix`."""
-    return bool(_Matcher(language, prefix).completions(language.root, 0, 1))
+    return bool(_Matcher(_meaning(language), prefix).completions(language.root, 0, 1))
 
 
 def some_words(language: Language, count: int) -> list[bytes]:
     """Up to `count` different words; fewer only if the language has fewer."""
-    return _Matcher(language, b"").completions(language.root, 0, count)
+    return _Matcher(_meaning(language), b"").completions(language.root, 0, count)
 
 
 def random_word(
@@ -66,7 +96,7 @@ def random_word(
     steps: int,
 ) -> bytes:
     """A word of an array or object, chosen step by step; `word_of` gives words of its parts."""
-    matcher = _Matcher(Language(term, rules), b"")
+    matcher = _Matcher(Meaning(Language(term, rules)), b"")
     process = matcher._process(term)
     state, out = process.start, b""
     for _ in range(steps):
@@ -85,11 +115,11 @@ def random_word(
 
 
 class _Matcher(Ends):
-    def __init__(self, language: Language, data: bytes) -> None:
-        super().__init__(language, data, viable)
-        self.rule_words: dict[int, dict[str, list[bytes]]] = {}
+    def __init__(self, meaning: Meaning, data: bytes) -> None:
+        super().__init__(meaning.language, data, meaning.processes, viable)
+        self.meaning = meaning
 
-    def _process_completions(self, process: Any, start: int, count: int) -> Iterator[bytes]:
+    def _process_completions(self, process: Process, start: int, count: int) -> Iterator[bytes]:
         data = self.data
         for place, state in self._states(process, start):
             head = data[start:place]
@@ -116,11 +146,21 @@ class _Matcher(Ends):
                 for after in self._sequence_completions(step.after, end, count):
                     yield self.data[start:end] + after, key
 
-    def _finish(self, process: Any, state: Hashable, count: int) -> list[bytes]:
-        """Up to `count` ways to go on from a state to an end; fewer only if there are fewer.
+    def _finish(self, process: Process, state: Hashable, count: int) -> list[bytes]:
+        """Up to `count` ways to go on from a state to an end; fewer only if there are fewer."""
+        meaning = self.meaning
+        key = (id(process), state, count)
+        found = meaning.finished.get(key)
+        if found is None:
+            found = self._find_ends(process, state, count)
+            if not meaning.searching:
+                meaning.finished[key] = found
+        return found
 
-        Level by level over the number of steps, with up to `count` words for each state. Raises OracleLimit
-        where too many states are open at once.
+    def _find_ends(self, process: Process, state: Hashable, count: int) -> list[bytes]:
+        """Level by level over the number of steps, with up to `count` words for each state.
+
+        Raises OracleLimit where too many states are open at once.
         """
         found: dict[bytes, None] = {}
         level: dict[Hashable, list[bytes]] = {state: [b""]}
@@ -152,6 +192,11 @@ class _Matcher(Ends):
 
     def completions(self, term: Term, start: int, count: int) -> list[bytes]:
         """Up to `count` different words that begin with data[start:]; fewer only if there are fewer."""
+        if start == len(self.data):
+            return self.words(term, count)
+        return self._first(term, start, count)
+
+    def _first(self, term: Term, start: int, count: int) -> list[bytes]:
         out: dict[bytes, None] = {}
         for word in self._completions(term, start, count):
             out[word] = None
@@ -202,22 +247,33 @@ class _Matcher(Ends):
 
     def words(self, term: Term, count: int) -> list[bytes]:
         """Up to `count` different words of the term."""
-        return self.completions(term, len(self.data), count)
+        return self._products((term,), count)
 
     def _words_of_rules(self, count: int) -> dict[str, list[bytes]]:
         """Least fixed point: what the rules give when every mention gives what was found before."""
-        if count not in self.rule_words:
+        meaning = self.meaning
+        if count not in meaning.rule_words:
             found: dict[str, list[bytes]] = {name: [] for name in self.rules}
-            self.rule_words[count] = found
-            changed = True
-            while changed:
-                changed = False
-                for name, term in self.rules.items():
-                    if len(found[name]) < count:
-                        words = self.words(term, count)
-                        changed |= len(words) > len(found[name])
-                        found[name] = words
-        return self.rule_words[count]
+            meaning.rule_words[count] = found
+            meaning.searching += 1
+            try:
+                self._grow(found, count)
+            except OracleLimit:
+                del meaning.rule_words[count]
+                raise
+            finally:
+                meaning.searching -= 1
+        return meaning.rule_words[count]
+
+    def _grow(self, found: dict[str, list[bytes]], count: int) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for name, term in self.rules.items():
+                if len(found[name]) < count:
+                    words = self.words(term, count)
+                    changed |= len(words) > len(found[name])
+                    found[name] = words
 
     def _sequence_completions(self, items: tuple[Term, ...], start: int, count: int) -> Iterator[bytes]:
         places = {start}
@@ -232,11 +288,20 @@ class _Matcher(Ends):
             yield b""
 
     def _products(self, items: tuple[Term, ...], count: int) -> list[bytes]:
-        """Up to `count` words of the sequence of the items."""
-        out = [b""]
-        for item in items:
-            words = self.words(item, count)
-            out = list(dict.fromkeys(left + right for left in out for right in words))[:count]
+        """Up to `count` words of the sequence of the items; fewer only if there are fewer."""
+        meaning = self.meaning
+        key = (tuple(map(id, items)), count)
+        out = meaning.words.get(key)
+        if out is None:
+            out = [b""]
+            for item in items:
+                words = (
+                    self._first(item, len(self.data), count) if len(items) == 1 else self.words(item, count)
+                )
+                out = list(dict.fromkeys(left + right for left in out for right in words))[:count]
+            if not meaning.searching:
+                meaning.words[key] = out
+                meaning.kept.append(items)
         return out
 
     def _repeat_completions(self, term: Repeat, start: int, count: int) -> Iterator[bytes]:
@@ -348,9 +413,17 @@ class _Matcher(Ends):
         for at, state, read in self._walk(term, start):
             rest = data[at:]
             if not rest:
-                yield from (data[start:] + tail for tail in text_words(term, state, read, count))
+                yield from (data[start:] + tail for tail in self._text_words(term, state, read, count))
             elif len(rest) < 12 and read != term.max_chars:
                 # Perhaps the data stops inside a character.
                 for spelling, target in chars(term, state, rest, count):
-                    for tail in text_words(term, target, read + 1, count):
+                    for tail in self._text_words(term, target, read + 1, count):
                         yield data[start:at] + spelling + tail
+
+    def _text_words(self, term: Text, state: int, read: int, count: int) -> list[bytes]:
+        tails = self.meaning.tails
+        key = (id(term), state, read, count)
+        if key not in tails:
+            tails[key] = text_words(term, state, read, count)
+            self.meaning.kept.append(term)
+        return tails[key]

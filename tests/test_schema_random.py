@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -34,17 +35,19 @@ VALUES = st.recursive(
     ),
     max_leaves=8,
 )
+SEVERAL_VALUES = st.lists(VALUES, min_size=3, max_size=8)
 SIZES = st.integers(0, 3)
 PATTERNS = st.sampled_from(["a", "^a", "b$", "^[ab]*$", "^.{2}$", "", "c|^$"])
 TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
 
 
-@st.composite
-def schemas(draw: Any, draft: Draft, depth: int = 3) -> Any:
-    """A schema of a few keywords; `$ref` only where a value has been gone into."""
-    year = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}[draft]
-    if year > 4 and draw(st.integers(0, 12)) == 0:
-        return draw(st.booleans())
+YEARS: dict[Draft, int] = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
+
+
+@cache
+def values_of_keywords(draft: Draft, depth: int) -> dict[str, st.SearchStrategy[Any]]:
+    """What may be written behind each keyword of a schema; `$ref` only where a value has been gone into."""
+    year = YEARS[draft]
     inner = schemas(draft, depth - 1) if depth else st.just({})
     child = st.one_of(inner, st.just({"$ref": "#"}), st.just({"$ref": "#/definitions/d"}))
     several = st.lists(inner, min_size=1, max_size=3)
@@ -102,7 +105,23 @@ def schemas(draw: Any, draft: Draft, depth: int = 3) -> Any:
     else:
         keywords["items"] = st.one_of(child, st.lists(child, min_size=1, max_size=3))
         keywords["additionalItems"] = child
-    chosen = draw(st.lists(st.sampled_from(sorted(keywords)), max_size=4, unique=True))
+    return keywords
+
+
+@cache
+def names_of_keywords(draft: Draft, depth: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(sorted(values_of_keywords(draft, depth))), max_size=4, unique=True)
+
+
+@cache
+@st.composite
+def schemas(draw: Any, draft: Draft, depth: int = 3) -> Any:
+    """A schema of a few keywords."""
+    year = YEARS[draft]
+    if year > 4 and draw(st.integers(0, 12)) == 0:
+        return draw(st.booleans())
+    keywords = values_of_keywords(draft, depth)
+    chosen = draw(names_of_keywords(draft, depth))
     if "if" in chosen:
         chosen += [word for word in ("then", "else") if word not in chosen]
     if year == 4:
@@ -143,5 +162,5 @@ def test_the_language_holds_the_valid_instances(draft: Draft, data: st.DataObjec
         assume(False)
         raise
     validator = VALIDATORS[draft](schema)
-    for value in data.draw(st.lists(VALUES, min_size=3, max_size=8)):
+    for value in data.draw(SEVERAL_VALUES):
         assert accepts(language, value) == validator.is_valid(value), value

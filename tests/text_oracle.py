@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, product
 
 from sglc.automata.term import Listed, Span, Text
@@ -20,13 +21,15 @@ def move(term: Text, state: int, point: int) -> int | None:
     return None
 
 
+@lru_cache(1 << 14)
 def spell(char: str, encoding: str) -> bytes:
     return (char if encoding == "raw" else json.dumps(char, ensure_ascii=False)[1:-1]).encode()
 
 
-def spellings(char: str, encoding: str) -> Iterator[bytes]:
+@lru_cache(1 << 14)
+def spellings(char: str, encoding: str) -> tuple[bytes, ...]:
     """All ways to write a character."""
-    yield spell(char, encoding)
+    found = [spell(char, encoding)]
     if encoding == "json-any":
         others = [short.encode() for short in SHORT if json.loads(f'"{short}"') == char]
         units = json.dumps(char, ensure_ascii=True)[1:-1]
@@ -34,7 +37,8 @@ def spellings(char: str, encoding: str) -> Iterator[bytes]:
             units = f"\\u{ord(char):04x}"
         choices = [(c, c.upper()) if c in "abcdef" else (c,) for c in units]
         others += ["".join(cased).encode() for cased in product(*choices)]
-        yield from (other for other in dict.fromkeys(others) if other != spell(char, encoding))
+        found += [other for other in dict.fromkeys(others) if other != found[0]]
+    return tuple(found)
 
 
 SHORT = ('\\"', "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t")
@@ -62,10 +66,13 @@ def pieces(term: Span | Listed) -> Iterator[str]:
 
 def read_char(data: bytes, at: int, encoding: str) -> tuple[str | None, int]:
     """The character spelled at a place and how many bytes it takes; (None, 0) if none is complete there."""
-    for size in range(1, 13):
-        piece = data[at : at + size]
-        if len(piece) < size:
-            break
+    return _first_char(data[at : at + 12], encoding)
+
+
+@lru_cache(1 << 14)
+def _first_char(data: bytes, encoding: str) -> tuple[str | None, int]:
+    for size in range(1, len(data) + 1):
+        piece = data[:size]
         try:
             text = piece.decode()
             char = text if encoding == "raw" else json.loads('"' + text + '"', strict=True)

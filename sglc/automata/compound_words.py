@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -202,8 +203,11 @@ def _shortest_first(
 ) -> Words:
     """The shortest words from a state to an end, by best-first search.
 
-    `following` gives (pieces, state behind them, bytes that are still to come at least).
+    `following` gives (pieces, state behind them, bytes that are still to come at least). Each of `count` ways
+    to a state goes on to different words, so a longer way to it than those makes none of the shortest.
     """
+    steps: dict[State, list[tuple[Words, State, int]]] = {}
+    visits: Counter[State] = Counter()
     heap: list[tuple[int, int, bytes, State | None]] = [(0, 0, b"", start)]
     found: dict[bytes, None] = {}
     seen: set[tuple[bytes, State]] = set()
@@ -213,15 +217,18 @@ def _shortest_first(
         if state is None:
             found[word] = None
             continue
-        if (word, state) in seen:
+        if (word, state) in seen or visits[state] == count:
             continue
         seen.add((word, state))
+        visits[state] += 1
         if len(seen) > _MOST_EXPANDED:
             raise dfa.TooLarge("the shortest words of an array or object are too many")
         order += 1
         if may_end(state):
             heapq.heappush(heap, (len(word), order, word, None))
-        for words, after, least in following(state):
+        if state not in steps:
+            steps[state] = list(following(state))
+        for words, after, least in steps[state]:
             for piece in words:
                 order += 1
                 heapq.heappush(heap, (len(word) + len(piece) + least, order, word + piece, after))
