@@ -44,10 +44,12 @@ class Account:
         return self
 
     def __exit__(self, *fault: object) -> None:
-        made = len(self.machine.configs) - self._configs
-        self._made += made
-        self._configs += made
-        if fault[0] is None:
+        machine = self.machine
+        made = len(machine.configs) - self._configs
+        if made:
+            self._made += made
+            self._configs += made
+        if (made or machine.effort > self._effort) and fault[0] is None:
             self.check()
 
     def check(self) -> None:

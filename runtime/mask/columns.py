@@ -14,7 +14,10 @@ set of groups is 128 bits, held as two uint64.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +30,8 @@ _GROUP[:128] = np.arange(128)
 _GROUP[:32] = _CONTROL
 _GROUP[[9, 10, 13]] = 9, 10, 13
 _GROUP[0x7E], _GROUP[0x7F] = _TILDE, _CONTROL
+
+_QUOTE = 0x22
 
 _MOST_CLASSES = 256
 
@@ -53,6 +58,7 @@ class Columns:
     """
 
     def __init__(self, trie: Trie, token_bytes: tuple[bytes | None, ...]) -> None:
+        self._token_bytes = token_bytes
         self._words = (len(token_bytes) + 31) // 32
         self._size = len(token_bytes)
         data = [b or b"" for b in token_bytes]
@@ -73,6 +79,17 @@ class Columns:
         self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
         self._quiet: dict[bytes, Quiet] = {}
         self.below = _below(trie, partial)
+
+    @cached_property
+    def quoted(self) -> frozenset[str]:
+        """The texts that a token may read before a quote, however spelled; no other key ends in a token."""
+        found: set[str] = set()
+        for data in self._token_bytes:
+            if data is not None and b'"' in data:
+                for at in range(len(data)):
+                    if data[at] == _QUOTE:
+                        found.update(_texts_before(data[:at]))
+        return frozenset(found)
 
     def quiet_but(self, first: np.ndarray) -> Quiet:
         """All groups but those of some bytes, bool[256]."""
@@ -170,3 +187,17 @@ def _below(trie: Trie, partial: np.ndarray) -> np.ndarray:
         parents = parents[first]
         below[parents] |= np.bitwise_or.reduceat(own[nodes] | below[nodes], first)
     return below
+
+
+def _texts_before(data: bytes) -> Iterator[str]:
+    """The texts of a JSON string that end with some bytes, from every place where one may begin."""
+    for start in range(len(data), -1, -1):
+        part = data[start:]
+        try:
+            if b"\\" in part:
+                yield json.loads(f'"{part.decode()}"', strict=False)
+            elif b'"' not in part:
+                yield part.decode()
+        except ValueError:
+            # Inside a character, or a quote that is not escaped.
+            continue

@@ -13,6 +13,7 @@ from sglc.automata.charset import ALL
 from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.words import WordList
+from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.still import Still, onward
@@ -24,8 +25,8 @@ _FEW_NAMES = 2000
 _FEW_RANGES = 4
 """Open names with more of the others between them are listed for themselves."""
 _MOST_OPEN = 1000
-_FEW_SHAPED = 64
-"""Places before more names are not compared with those of other objects."""
+_FEW_SHAPED, _MOST_SHAPED = 32, 128
+"""Places before more open names, or more names, are not compared with those of other objects."""
 
 
 class _OpenNames(NamedTuple):
@@ -33,7 +34,7 @@ class _OpenNames(NamedTuple):
 
     names: WordList
     labels: np.ndarray
-    ranges: list[tuple[int, int]]
+    ranges: tuple[tuple[int, int], ...]
     read: int
 
 
@@ -54,6 +55,7 @@ class KeyLeaf(LeafTable):
         self._open: dict[tuple[int, bytes], _OpenNames | None] = {}
         self._all_names: tuple[WordList, np.ndarray] | None = None
         self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
+        self._shaped_for: Columns | None = None
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
@@ -116,7 +118,7 @@ class KeyLeaf(LeafTable):
         still, accepting = self._of_families(states)
         if still is None or still.uniform is None or not accepting:
             return None
-        open = [label for label, at in zip(self.table.family_labels, states, strict=True) if at >= 0]
+        open = self._labels_of(states)
         alone = open[0] if len(open) == 1 else -1
         found = self._names.get((local, alone))
         if found is None:
@@ -150,39 +152,47 @@ class KeyLeaf(LeafTable):
         order = np.argsort(nodes, kind="stable")
         return nodes[order], open.labels[np.concatenate(numbers)[order]]
 
-    def shape(self, place: LeafPlace) -> tuple[Hashable, Sequence[int] | None]:
+    def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
         local = self.places[place.state]
         if local < 0:
             return place.key(), None
         key = (local, place.open.tobytes())
-        found = self._shapes.get(key)
+        found = self._shapes.get(key) if columns is self._shaped_for else None
         if found is None:
-            if len(self._shapes) > _MOST_OPEN:
+            if len(self._shapes) > _MOST_OPEN or columns is not self._shaped_for:
                 self._shapes.clear()
-            found = self._shapes[key] = self._find_shape(place, local)
+                self._shaped_for = columns
+            found = self._find_shape(place, local, columns.quoted)
+            self._shapes[key] = found
         return found
 
-    def _find_shape(self, place: LeafPlace, local: int) -> tuple[Hashable, Sequence[int] | None]:
+    def _find_shape(
+        self, place: LeafPlace, local: int, quoted: frozenset[str]
+    ) -> tuple[Hashable, Sequence[int] | None]:
         """The rests of names, and the characters of all other keys, if these have one label."""
         first, last, read = self.table.place_of(local)
-        if last - first > _FEW_SHAPED:
+        if last - first > _MOST_SHAPED:
             return place.key(), None
         names: Sequence[int] = range(first, last)
         kind: Hashable = None
         labels = self.table.name_labels
         states = self._open_families(place, local)
-        others: list[int] = []
+        others: tuple[int, ...] = ()
         if any([at >= 0 for at in states]):
-            named = self.names(place)
-            still = self._of_families(states)[0]
-            if named is None or still is None or not isinstance(named.others, int):
+            still, accepting = self._of_families(states)
+            open_families = self._labels_of(states)
+            if still is None or still.uniform is None or not accepting or len(open_families) > 1:
                 return place.key(), None
-            kind, others = still.uniform, [named.others]
+            kind, others = still.uniform, tuple(open_families)
+            # Names that no token reads to their end are keys like all others.
+            names = [number for number in names if self.table.names[number][read:] in quoted]
         else:
             open = self._bits[place.open.tobytes()]
             names = [number for number in names if open >> labels[number] & 1]
+        if len(names) > _FEW_SHAPED:
+            return place.key(), None
         rests = tuple([self.table.names[number][read:] for number in names])
-        return (self.encoding, kind, rests), [*[labels[number] for number in names], *others]
+        return (self.encoding, kind, rests), (*[labels[number] for number in names], *others)
 
     def _open_names(self, place: LeafPlace) -> _OpenNames | None:
         """The open names that go on from a place, where they are plain and no other keys are open."""
@@ -211,10 +221,10 @@ class KeyLeaf(LeafTable):
         bounds = zip([first, *[number + 1 for number in taken]], [*taken, last], strict=True)
         ranges = [(low, high) for low, high in bounds if low < high]
         if len(ranges) <= _FEW_RANGES:
-            return _OpenNames(names, labels, ranges, read)
+            return _OpenNames(names, labels, tuple(ranges), read)
         numbers = [number for low, high in ranges for number in range(low, high)]
         some = WordList([self.table.names[number].encode() for number in numbers])
-        return _OpenNames(some, labels[numbers], [(0, len(numbers))], read)
+        return _OpenNames(some, labels[numbers], ((0, len(numbers)),), read)
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""
@@ -224,6 +234,9 @@ class KeyLeaf(LeafTable):
                 for number, label in enumerate(self.table.family_labels)
             ]
         )
+
+    def _labels_of(self, states: tuple[int, ...]) -> list[int]:
+        return [label for label, at in zip(self.table.family_labels, states, strict=True) if at >= 0]
 
     def _is_open(self, place: LeafPlace, label: int) -> bool:
         return bool(int(place.open[label >> 6]) >> (label & 63) & 1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import CharacterLeaf
+from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.still import Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
@@ -29,12 +30,12 @@ _PLAIN = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
 """Bytes that are characters wherever they stand in a JSON string."""
 PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 """Bytes that are characters, and not quotes, in any encoding."""
-PLAIN = np.array([byte in _PLAIN and byte < 0x7F for byte in range(256)])
+PLAIN = sum([1 << 8 * byte for byte in _PLAIN if byte < 0x7F])
+"""The bytes of plain runs as a number: of a bool[256] read as one, so that a look at all of them is cheap."""
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LeafPlace:
+class LeafPlace(NamedTuple):
     """Where a thread is inside a leaf: a state, the characters still to come, and the labels that are open.
 
     `open` is uint64[W] for tables whose states have labels, else empty.
@@ -44,7 +45,7 @@ class LeafPlace:
     state: int
     least: int = 0
     most: int | None = None
-    open: np.ndarray = field(default_factory=lambda: _NO_LABELS)
+    open: np.ndarray = _NO_LABELS
 
     def key(self) -> tuple[int, int, int, int | None, bytes]:
         """Equal for equal places; valid while the table lives."""
@@ -148,13 +149,22 @@ class LeafTable:
         """Whether all characters of its class lead from a place back to it."""
         return still.home == place.state
 
-    def shape(self, place: LeafPlace) -> tuple[Hashable, Sequence[int] | None]:
-        """What is equal only for places from which the same words lead on, and labels by canonical number.
+    def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
+        """What is equal only for places at which all tokens of a vocabulary do the same, and labels by
+        canonical number.
 
         Labels of equal places that have the same number are those of the same words. None instead of the
         labels where they are numbers themselves.
         """
-        return place.key(), None
+        least, most = place.least, place.most
+        if least > 0 or most is not None:
+            # No token reads so many characters that it would come to the end of longer counts.
+            self.measure()
+            if self.any_length:
+                least = min(least, columns.longest + 1)
+            if most is not None and most >= columns.longest + self.fewest():
+                most = None
+        return (id(self), place.state, least, most, place.open.tobytes()), None
 
     def names(self, place: LeafPlace) -> Names | None:
         """For a uniform place: the words that end with labels of their own, where they are few."""

@@ -84,12 +84,12 @@ class LeafWalks:
                 inside = columns.inside(still.groups, still.room)
                 quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
         if least > 0 or most is not None:
-            reach = self._known_walk(replace(place, least=0, most=None), first, quiet).reach
+            reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
             if table.any_length:
                 least = min(least, reach + 1)
             if most is not None and most >= reach + table.fewest():
                 most = None
-            place = replace(place, least=least, most=most)
+            place = place._replace(least=least, most=most)
         return self._known_walk(place, first, quiet), inside
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:

@@ -30,7 +30,6 @@ from sglc.runtime.mask.object_words import (
     OpenKey,
     Option,
     after_character,
-    closing_run,
     required_only,
 )
 from sglc.runtime.mask.spelling import begins, byte_ranges, read, spellings
@@ -55,7 +54,7 @@ of the character begun if there are such endings, bytes of the key where kept).
 
 Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
 and `_LOST` behind that quote; `_COMMA` plus n behind n bytes of a comma and the quote after it; `_CLOSE` plus
-n << _LABELS plus a label behind n bytes of what closes a key of that label (see `_runs`).
+n << _LABELS plus a label behind n bytes of what closes a key of that label.
 """
 
 ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
@@ -149,7 +148,6 @@ class ObjectNode(Node):
             longest = len(names)
         self.leaf_table = KeyLeaf(self.table, len(self._options))
         self._profiles = Profiles(self.states, self.leaf_table)
-        self._runs = tuple([closing_run(some) for some in self._options])
         comma = parts.comma
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
@@ -238,7 +236,7 @@ class ObjectNode(Node):
         if local >= _COMMA:
             return self._comma[local - _COMMA :]
         if local >= _CLOSE:
-            return self._runs[local & _LABEL][0][local - _CLOSE >> _LABELS :]
+            return self.words.closing(local & _LABEL)[0][local - _CLOSE >> _LABELS :]
         return b'"' if local == _OPEN else b""
 
     def skip(self, state: LeafState, size: int) -> LeafState:
@@ -439,7 +437,7 @@ class ObjectNode(Node):
             return 0
         local = _CLOSE + (read << _LABELS) + label
         leaf: LeafState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
-        if read == len(self._runs[label][0]):
+        if read == len(self.words.closing(label)[0]):
             return self.behind(machine, leaf, cont)
         return machine.alone(machine.thread(self, leaf, cont))
 
@@ -447,7 +445,7 @@ class ObjectNode(Node):
         self, machine: Machine, here: int, profile: int, label: int, data: bytes | None, cont: int
     ) -> int:
         """The configuration behind the run that closes a key, without the state if `here` is negative."""
-        rests = self._runs[label][1]
+        rests = self.words.closing(label)[1]
         config = 0
         for option, end, go in self._profiles.outcome(profile, label):
             if here >= 0:

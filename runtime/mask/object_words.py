@@ -74,7 +74,15 @@ class ObjectWords:
         self.properties = len(parts.names)
         self._nodes = [option.tail for some in options for option in some]
         self._measured: tuple[list[int | None], int | None] | None = None
+        self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
         self._rests: dict[tuple[int, frozenset[str], int], tuple[int, Plan]] = {}
+
+    def closing(self, label: int) -> tuple[bytes, tuple[Node, ...]]:
+        """What closes a key of a label, as far as it is the same for all options, and the nodes behind it."""
+        found = self._closing.get(label)
+        if found is None:
+            found = self._closing[label] = _closing(self.options[label])
+        return found
 
     def _costs(self) -> tuple[Callable[[int, int], int | None], int]:
         """(bytes of an entry with a comma, of a family's without its key; bytes of the comma)."""
@@ -242,8 +250,7 @@ def required_only(parts: ObjectParts) -> tuple[int, ...] | None:
     return tuple([label for label, _ in literals])
 
 
-def closing_run(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
-    """What closes a key, as far as it is the same for all options; what each goes on with behind it."""
+def _closing(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
     tails = [option.tail for option in options]
     runs: set[bytes] = set()
     rests: list[Node] = []

@@ -22,6 +22,7 @@ import numpy as np
 from sglc.runtime.mask.steps import Group
 
 if TYPE_CHECKING:
+    from sglc.runtime.mask.columns import Columns
     from sglc.runtime.mask.leaf import LeafTable
     from sglc.runtime.mask.machine import Machine
     from sglc.runtime.mask.store import Mask
@@ -78,12 +79,13 @@ class Shapes:
     """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
 
     Its steps are numbers: by step, the number of the next question or ~n for what was found n-th; by step and
-    shape, the next step. The shape of a configuration is the number of the tuple of its groups' shapes, and
-    _SAME + n for the configuration that the path has as number n.
+    shape, the next step. The shape of a configuration is that of its group, or the number of the tuple of its
+    groups' shapes, and _SAME + n for the configuration that the path has as number n.
     """
 
-    def __init__(self, machine: Machine, most: int) -> None:
+    def __init__(self, machine: Machine, columns: Columns, most: int) -> None:
         self._machine = machine
+        self._columns = columns
         self._most = most
         self._views: dict[int, View | None] = {}
         self._clear()
@@ -119,17 +121,15 @@ class Shapes:
                 if group.leaf is None or group.node.barred(machine, group.state) is not None:
                     return None
                 table = group.leaf.table
-                shape, labels = table.shape(group.leaf)
+                shape, labels = table.shape(group.leaf, self._columns)
                 key = (shape, group.follow(machine).tobytes())
                 self._tables[id(table)] = table
             seen.append((numbers.setdefault(key, len(numbers)), at, labels))
         if len(seen) == 1:
-            # Numbers of groups and of tuples of them are in one count.
-            shape, _, labels = seen[0]
-            key = (shape,)
-            return View(numbers.setdefault(key, len(numbers)), groups, (labels,))
+            # Groups and tuples of them are numbered together.
+            return View(seen[0][0], groups, (seen[0][2],))
         seen.sort(key=_first)
-        key = tuple([shape for shape, _, _ in seen])
+        key = ("groups", *[shape for shape, _, _ in seen])
         return View(
             numbers.setdefault(key, len(numbers)),
             tuple([groups[at] for _, at, _ in seen]),

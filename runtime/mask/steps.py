@@ -28,6 +28,8 @@ class Group(NamedTuple):
 
     def behind(self, machine: Machine) -> int:
         """The configuration after the forced run."""
+        if len(self.conts) == 1:
+            return self.node.behind(machine, self.state, self.conts[0])
         return machine.join([self.node.behind(machine, self.state, cont) for cont in self.conts])
 
     def follow(self, machine: Machine) -> np.ndarray:
@@ -41,6 +43,8 @@ class Group(NamedTuple):
 
     def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
         """The configuration after a word of the leaf, see `Node.leave`."""
+        if len(self.conts) == 1:
+            return self.node.leave(machine, self.state, self.conts[0], label, data)
         return machine.join([self.node.leave(machine, self.state, cont, label, data) for cont in self.conts])
 
 
@@ -94,11 +98,10 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
     size = len(data)
     if not size or config == _DEAD:
         return config
-    landed: set[int] = set()
-    pending = {0: [config]}
-    while pending:
-        at = min(pending)
-        here = machine.join(pending.pop(at))
+    landed: list[int] = []
+    pending: dict[int, list[int]] = {}
+    at, here = 0, config
+    while True:
         machine.effort += len(machine.configs[here])
         for group in machine.groups(here):
             if group.run:
@@ -110,29 +113,32 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
                 after = [(node.move(machine, state, cont, data[at]), at + 1) for cont in group.conts]
             for behind, end in after:
                 if end == size:
-                    landed.update(machine.configs[behind])
+                    landed.append(behind)
                 elif behind != _DEAD:
                     pending.setdefault(end, []).append(behind)
-    return machine.config(landed)
+        if not pending:
+            return machine.join(landed)
+        at = min(pending)
+        here = machine.join(pending.pop(at))
 
 
 def _read_run(
-    machine: Machine, group: Group, data: bytes, at: int, landed: set[int]
+    machine: Machine, group: Group, data: bytes, at: int, landed: list[int]
 ) -> list[tuple[int, int]]:
     run, node = group.run, group.node
     end = at + len(run)
     if end > len(data):
         if run.startswith(data[at:]):
             state = node.skip(group.state, len(data) - at)
-            landed.update([machine.thread(node, state, cont) for cont in group.conts])
+            landed += [machine.alone(machine.thread(node, state, cont)) for cont in group.conts]
         return []
     return [(group.behind(machine), end)] if data.startswith(run, at) else []
 
 
 def _read_leaf(
-    machine: Machine, group: Group, place: LeafPlace, data: bytes, at: int, landed: set[int]
+    machine: Machine, group: Group, place: LeafPlace, data: bytes, at: int, landed: list[int]
 ) -> list[tuple[int, int]]:
-    """Adds the threads at the end of the data inside the leaf; the places where the leaf is left."""
+    """Adds the configurations at the end of the data inside the leaf; the places where the leaf is left."""
     node, state = group.node, group.state
     table, local, least = place.table, place.state, place.least
     most = UNBOUNDED if place.most is None else place.most
@@ -158,7 +164,7 @@ def _read_leaf(
         if runs and (plain := PLAIN_RUN.match(data, position)) is not None:
             if follow is None:
                 follow = group.follow(machine)
-            runs = not (follow & PLAIN).any()
+            runs = not int.from_bytes(follow.tobytes(), "little") & PLAIN
             after = table.run(local, plain.group().decode()) if runs else None
         if after is not None and plain is not None:
             local, position = after, plain.end()
@@ -173,8 +179,7 @@ def _read_leaf(
         taken += flags[local] & BOUNDARY
         if not table.alive(local, least - taken, most - taken, place):
             return left
-    for cont in group.conts:
-        landed.update(machine.configs[node.land(machine, state, cont, local, taken, data[at:])])
+    landed += [node.land(machine, state, cont, local, taken, data[at:]) for cont in group.conts]
     return left
 
 

@@ -53,7 +53,7 @@ class MaskStore:
         self.transitions: dict[int, int] = {}
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
         self._walks = LeafWalks(vocabulary, self._most_masks)
-        self._shapes = Shapes(machine, max(8, self._most_masks // 2))
+        self._shapes = Shapes(machine, vocabulary.columns, max(8, self._most_masks // 2))
         self._search = MaskSearch(machine, self._walks, self._shapes)
         self._stays: dict[int, np.ndarray] = {}
         """By configuration: tokens of which all lead back to it, or none."""
