@@ -17,6 +17,8 @@ from sglc.grammar.lexing import Lexis
 
 ALL = -1
 """Every class may come out."""
+Turns = list[tuple[int, int | None]]
+"""What must come out of some turns of a repetition, and how many turns they are (None: any number)."""
 MAX_CLASSES = 500
 
 
@@ -146,9 +148,12 @@ class Contexts:
     def _repeated(
         self, item: tuple[int, ...], minimum: int, maximum: int | None, identity: tuple[int, ...]
     ) -> tuple[int, ...]:
-        found = identity
-        for _ in range(min(minimum, len(identity) + 1)):
-            found = self._after(found, item)
+        found, power, left = identity, item, minimum
+        while left:
+            if left & 1:
+                found = self._after(found, power)
+            power = self._after(power, power)
+            left >>= 1
         count = minimum
         while maximum is None or count < maximum:
             more = tuple(ends | _image(ends, item) for ends in found)
@@ -186,29 +191,43 @@ class Contexts:
             alive = self.before(item, alive)
         return found[::-1]
 
-    def item(self, node: int, alive: int) -> int:
-        """What must come out of each item of a repetition."""
-        if self.plain:
-            return ALL
+    def turns(self, node: int, alive: int) -> tuple[Turns, Turns]:
+        """What must come out of each turn of a repetition: of those that there must be, and of the others."""
         inner = self.graph.below[node][0]
         minimum, maximum = bounds(self.graph.about[node])
-        if maximum == 1:
-            return alive
-        found = alive
-        while True:
-            more = found | self.before(inner, found)
-            if more == found:
+        may: Turns = []
+        # From the last turn to the first. One that may be the last can end, or be followed by another one.
+        need = alive
+        if maximum is None or maximum > minimum:
+            count = 0
+            while maximum is None or count < maximum - minimum:
+                more = need if self.plain else alive | self.before(inner, need)
+                if more == need:
+                    left = None if maximum is None else maximum - minimum - count
+                    self._add(may, inner, need, left)
+                    break
+                if maximum is not None:
+                    self._add(may, inner, need, 1)
+                    count += 1
+                need = more
+            if self.dead(inner, need):
+                may = []
+        must: Turns = []
+        for turn in range(minimum):
+            before = need if self.plain else self.before(inner, need)
+            if before == need:
+                self._add(must, inner, need, minimum - turn)
                 break
-            found = more
-        ends = _any(self.relations[inner])
-        must_go_on = minimum > 1 and ends & found & ~self.before(inner, found)
-        must_end = maximum is not None and ends & found & ~alive
-        if must_go_on or must_end:
-            raise GrammarError(
-                "the items of a counted repetition cannot follow each other here",
-                hint="a terminal that is matched longest-first takes the beginning of the next",
-            )
-        return found
+            self._add(must, inner, need, 1)
+            need = before
+        return must[::-1], may[::-1]
+
+    def _add(self, turns: Turns, inner: int, need: int, count: int | None) -> None:
+        """One or more turns with this need; equal neighbours are counted together."""
+        need = self.narrowed(inner, need)
+        if turns and turns[-1][0] == need and turns[-1][1] is not None:
+            count = None if count is None else count + turns.pop()[1]
+        turns.append((need, count))
 
 
 def _bottom_up(graph: Graph) -> list[int]:

@@ -20,7 +20,7 @@ from sglc.automata.term import Language, Term
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds, build_graph
+from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
 from sglc.grammar.model import Grammar
@@ -31,8 +31,6 @@ from sglc.grammar.regular_parts import Regular
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
-_FREE = ((0, 1), (0, None), (1, None))
-"""Bounds of repetitions that are no counts."""
 Lexing = OneOf["dynamic", "longest"]
 
 
@@ -128,14 +126,7 @@ class _Emitter:
         if self.lexis.skip is not None and ignore_ends:
             before = self.contexts.before(start, ALL)
             root = t.Sequence((self.skip(before), root))
-        rules = _Rules(self)
-        if not self.contexts.plain and any(
-            kind == REPEAT and bounds(about) not in _FREE
-            for kind, about in zip(self.graph.kind, self.graph.about, strict=True)
-        ):
-            # What comes out of counted items may be refused, which is to be known at once.
-            rules.make_all()
-        return Language(root, rules)
+        return Language(root, _Rules(self))
 
     def body(self, name: str) -> Term:
         """The term of a rule."""
@@ -165,11 +156,27 @@ class _Emitter:
             return self.sequence(below, alive)
         if kind == CHOICE:
             return self.choice(below, alive)
-        minimum, maximum = bounds(graph.about[node])
-        inner = self.contexts.item(node, alive)
-        if self.contexts.dead(below[0], inner):
-            return t.Bytes(b"")
-        return t.Repeat(self.term(below[0], inner), minimum, maximum)
+        return self.repeat(node, alive)
+
+    def repeat(self, node: int, alive: int) -> Term:
+        """A repetition; where terminals look ahead, turns that end otherwise are written apart."""
+        inner = self.graph.below[node][0]
+        must, may = self.contexts.turns(node, alive)
+        if len(must) <= 1 and len(may) <= 1 and (not must or not may or must[0][0] == may[0][0]):
+            if not must and not may:
+                return t.Bytes(b"")
+            minimum, maximum = bounds(self.graph.about[node])
+            return t.Repeat(self.term(inner, (must or may)[0][0]), minimum, maximum if may else minimum)
+        found = [t.Repeat(self.term(inner, need), count or 0, count) for need, count in must]
+        rest: Term | None = None
+        for need, count in reversed(may):
+            item = self.term(inner, need)
+            if rest is None or count is None:
+                rest = t.Repeat(item, 0, count)
+            else:
+                fewer = t.Repeat(item, 0, count - 1) if count > 1 else t.Bytes(b"")
+                rest = t.Choice((fewer, t.Sequence((t.Repeat(item, count, count), rest))))
+        return t.Sequence((*found, *(() if rest is None else (rest,))))
 
     def rule(self, node: int, alive: int) -> Term:
         key = (node, alive)

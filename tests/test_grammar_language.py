@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import grammar_oracle
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
+from lark_oracle import lark_accepts, lark_of, longest_first_parsers
 from sglc.automata.term import Language, LateRules, Rule
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, grammar_language
@@ -40,19 +41,6 @@ def language_of(grammar: Grammar, **options: object):
         raise
 
 
-def lark_accepts(lark: object, text: str) -> bool:
-    from lark.exceptions import LarkError
-
-    try:
-        lark.parse(text)  # type: ignore[attr-defined]
-    except LarkError:
-        return False
-    except RuntimeError as fault:
-        # Lark's own complaint about ignored text that could as well belong to the last terminal.
-        assert "multiple start symbol" in str(fault)
-    return True
-
-
 @some(4 * EXAMPLES)
 @given(char_grammars())
 def test_words_are_those_of_the_oracle(grammar: Grammar) -> None:
@@ -68,63 +56,19 @@ def test_words_are_those_of_the_oracle(grammar: Grammar) -> None:
 @some(EXAMPLES)
 @given(char_grammars())
 def test_words_are_those_that_lark_accepts(grammar: Grammar) -> None:
-    from lark import Lark
-    from lark.exceptions import GrammarError as LarkGrammarError
-
     language = language_of(grammar)
     text, start = to_lark(grammar)
-    try:
-        lark = Lark(text, start=start, parser="earley", lexer="dynamic_complete")
-    except LarkGrammarError as fault:
-        assume("Rules defined twice" not in str(fault))
-        raise
+    lark = lark_of(text, start=start)
     assert words_of(language, "xyz", 4) == {word for word in texts("xyz", 4) if lark_accepts(lark, word)}
 
 
 @some(2 * EXAMPLES)
 @given(token_grammars())
 def test_terminals_match_as_in_larks_dynamic_lexer(text: str) -> None:
-    from lark import Lark
-    from lark.exceptions import GrammarError as LarkGrammarError
-
     language = language_of(read_grammar(text, "lark"))
-    try:
-        lark = Lark(text, parser="earley", lexer="dynamic_complete")
-    except LarkGrammarError as fault:
-        assume("Rules defined twice" not in str(fault))
-        raise
+    lark = lark_of(text)
     expected = {word for word in texts(ALPHABET, 3) if lark_accepts(lark, word)}
     assert words_of(language, ALPHABET, 3) == expected
-
-
-def lark_parsers(text: str) -> list[object]:
-    """The parsers that must take what is generated longest-first: LALR too if there is no conflict."""
-    import io
-    import logging
-
-    from lark import Lark, logger
-    from lark.exceptions import GrammarError as LarkGrammarError
-
-    try:
-        parsers: list[object] = [Lark(text, parser="earley", lexer="dynamic")]
-    except LarkGrammarError as fault:
-        assume("Rules defined twice" not in str(fault))
-        raise
-    messages = io.StringIO()
-    handler = logging.StreamHandler(messages)
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    try:
-        parsers.append(Lark(text, parser="lalr", debug=True))
-        if "conflict" in messages.getvalue().lower():
-            parsers.pop()
-    except LarkGrammarError as fault:
-        assert "collision" in str(fault)
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-    return parsers
 
 
 @some(2 * EXAMPLES)
@@ -132,7 +76,7 @@ def lark_parsers(text: str) -> list[object]:
 def test_what_is_generated_longest_first_parses_with_lark(text: str) -> None:
     language = language_of(read_grammar(text, "lark"), lexing="longest")
     words = words_of(language, ALPHABET, 4)
-    for lark in lark_parsers(text):
+    for lark in longest_first_parsers(text):
         assert [word for word in words if not lark_accepts(lark, word)] == []
 
 
