@@ -326,6 +326,7 @@ def test_a_limit_is_not_shared_with_others() -> None:
 
 def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 200_000)
+    monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
     made = compile_constraint(language=NAMED["map"], options=ConstraintOptions(max_terms=999))
     old = made.matcher(BYTES)
     text = b'{"a": 1, "b": 2}'
@@ -349,6 +350,18 @@ def test_a_machine_that_one_constraint_fills_is_kept(monkeypatch: pytest.MonkeyP
     made = compile_constraint(language=language, options=ConstraintOptions(max_terms=998))
     assert made._shop.full()
     assert made.matcher(BYTES).machine is made.matcher(BYTES).machine
+
+
+def test_a_machine_that_a_text_of_one_constraint_fills_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules of a large grammar are made as its texts go."""
+    lines = [f'l{n}: l{n} "o{n}" l{n + 1} | l{n + 1}' for n in range(200)]
+    text = "\n".join(["start: l0", *lines, 'l200: "x" | "(" l0 ")"'])
+    made = compile_constraint(grammar=text, options=ConstraintOptions(max_terms=997))
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", made._shop.size)
+    made._most = made._shop.size
+    first = made.matcher(BYTES)
+    assert first.accept_bytes(b"(x") and made._shop.full()
+    assert made.matcher(BYTES).machine is first.machine
 
 
 def test_large_sets_of_words_are_cheap() -> None:

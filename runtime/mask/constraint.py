@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _RENEW_AT_BYTES = 128 << 20
 _MOST_VOCABULARIES = 8
+_FEW_MATCHERS = 16
+"""A machine that is full after so many matchers is full with the constraint itself."""
 
 
 class _Shop:
@@ -37,6 +39,8 @@ class _Shop:
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._stores: OrderedDict[str, MaskStore] = OrderedDict()
         self._rows_before = leaf.allocated
+        self.matchers = 0
+        """How many there have been, of all constraints."""
 
     def store(self, vocabulary: Vocabulary) -> MaskStore:
         found = self._stores.get(vocabulary.digest)
@@ -93,6 +97,7 @@ class Constraint:
                 self.start = self.machine.begin(shop.compiler.compile(self.language), END)
         # One constraint may be so large that each machine is full with it.
         self._most = shop.size + _RENEW_AT_BYTES // 2 if shop.full() else _RENEW_AT_BYTES
+        self._before = shop.matchers
 
     @property
     def is_empty(self) -> bool:
@@ -101,8 +106,13 @@ class Constraint:
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
-        if self._shop.size > self._most:
-            self._enter(_shop(self.options))
+        if (size := self._shop.size) > self._most:
+            if self._shop.matchers - self._before > _FEW_MATCHERS:
+                self._enter(_shop(self.options))
+            else:
+                # What a large grammar needs is made as its texts go, and would be made again each time.
+                self._most = 2 * size
+        self._shop.matchers += 1
         return Matcher(self._shop.store(vocabulary), self.start, self._account)
 
 
