@@ -84,11 +84,13 @@ class Columns:
     def quoted(self) -> frozenset[str]:
         """The texts that a token may read before a quote, however spelled; no other key ends in a token."""
         found: set[str] = set()
-        for data in self._token_bytes:
-            if data is not None and b'"' in data:
-                for at in range(len(data)):
-                    if data[at] == _QUOTE:
-                        found.update(_texts_before(data[:at]))
+        column = self._with.get(_QUOTE, np.zeros(self._words, np.int32))
+        for token in np.flatnonzero(np.unpackbits(column.view(np.uint8), bitorder="little")).tolist():
+            data = self._token_bytes[token] or b""
+            at = data.find(_QUOTE)
+            while at >= 0:
+                found.update(_texts_before(data[:at]))
+                at = data.find(_QUOTE, at + 1)
         return frozenset(found)
 
     def quiet_but(self, first: np.ndarray) -> Quiet:
@@ -196,7 +198,11 @@ def _texts_before(data: bytes) -> Iterator[str]:
         try:
             if b"\\" in part:
                 yield json.loads(f'"{part.decode()}"', strict=False)
-            elif b'"' not in part:
+            elif part[:1] == b'"':
+                # All that begin further to the left have this quote inside, escaped or not.
+                if data[start - 1 : start] != b"\\":
+                    return
+            else:
                 yield part.decode()
         except ValueError:
             # Inside a character, or a quote that is not escaped.

@@ -103,15 +103,16 @@ def _targets(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Iterable[tuple
     cuts = sorted(
         {low for row in rows for low, _, _ in row} | {high + 1 for row in rows for _, high, _ in row}
     )
-    found = {
-        tuple(
-            [
-                next((target for low, high, target in row if low <= point <= high), -1) if row else -1
-                for row in rows
-            ]
-        )
-        for point in cuts
-    }
+    at = [0] * len(rows)
+    found: set[tuple[int, ...]] = set()
+    for point in cuts:
+        reached = []
+        for number, row in enumerate(rows):
+            while at[number] < len(row) and row[at[number]][1] < point:
+                at[number] += 1
+            edge = row[at[number]] if at[number] < len(row) else None
+            reached.append(edge[2] if edge is not None and edge[0] <= point else -1)
+        found.add(tuple(reached))
     found.discard((-1,) * len(dfas))
     return found
 
