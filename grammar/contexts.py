@@ -40,6 +40,8 @@ class Contexts:
         self.barred = list(self.classes)
         self.relations: list[tuple[int, ...]] = [(0,) * len(self.classes)] * len(graph.kind)
         self._identity = tuple(1 << before for before in range(len(self.barred)))
+        self._products: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
+        """One relation after another; most are few, and come up again and again."""
         self._firsts: dict[int, Ranges] = {}
         self._skip_ends: dict[int, int] = {}
         self._available: dict[tuple[int, Ranges], bool] = {}
@@ -142,8 +144,11 @@ class Contexts:
         return self.relations[below[0]] if below else (0,) * len(identity)
 
     def _after(self, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
-        images = {ends: _image(ends, second) for ends in set(first)}
-        return tuple([images[ends] for ends in first])
+        found = self._products.get((first, second))
+        if found is None:
+            images = {ends: _image(ends, second) for ends in set(first)}
+            found = self._products[first, second] = tuple([images[ends] for ends in first])
+        return found
 
     def _repeated(
         self, item: tuple[int, ...], minimum: int, maximum: int | None, identity: tuple[int, ...]

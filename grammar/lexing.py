@@ -22,6 +22,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sglc.automata import charset
 from sglc.automata.charset import LAST, Ranges, atoms, invert, meet
@@ -324,6 +325,8 @@ class _Contest:
         machines += [
             (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
         ]
+        if self.token.exact is not None:
+            return _along(self.token.exact, whole, machines)
         return tuple(_run_beside(whole, machines))
 
     def _keyword_automata(self, whole: CharDfa) -> list[CharDfa]:
@@ -346,7 +349,13 @@ def _matches_whole(token: Token, text: str) -> bool:
 def _touching(dfa: CharDfa, others: list[CharDfa]) -> list[CharDfa]:
     """Those that begin with a character that this one may begin with."""
     begins = _first(((dfa, ()),))
-    return [other for other in others if meet(begins, _first(((other, ()),)))]
+    return [other for other in others if _share(begins, _first(((other, ()),)))]
+
+
+@lru_cache(maxsize=4096)
+def _share(one: Ranges, other: Ranges) -> bool:
+    """Whether there is a character in both."""
+    return bool(meet(one, other))
 
 
 def _always_goes_on(dfa: CharDfa) -> Ranges:
@@ -355,6 +364,21 @@ def _always_goes_on(dfa: CharDfa) -> Ranges:
     for state in dfa.accepting:
         found = meet(found, charset.ranges((low, high) for low, high, _ in dfa.edges[state]))
     return found
+
+
+def _along(text: str, dfa: CharDfa, machines: list[_Machine]) -> Automaton:
+    """The product of a single text, whose automaton is given, with its rivals."""
+    rivals: list[_Place] = [(0, False)] * len(machines)
+    for char in text:
+        point = ord(char)
+        for number, (other, role, _) in enumerate(machines):
+            if rivals[number] is not None:
+                after = rivals[number] = _step(other, role, rivals[number], point)
+                if after is _LOST:
+                    return ()
+    (end,) = dfa.accepting
+    barred = _barred_at(dfa, ((end, False), *rivals), machines)
+    return () if barred is None else ((dfa, barred),)
 
 
 def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
