@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.schema.options import SchemaOptions
 
 CHARACTERS = st.sampled_from([*'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀'])
 TOKENS = st.lists(
@@ -18,6 +28,12 @@ TOKENS = st.lists(
     min_size=1,
     max_size=60,
 )
+PIECES = [
+    b"a", b"bc", b"\xc3\xa9", b"\xc3", b"\xa9", b"\\n", b"\\u00", b"e9", b"\\ud83d", b"\\ude00", b"\\u", b'"',
+    b'",', b'": ', b"\\", b"\xf0\x9f\x98\x80", b"\xf0\x9f", b'\\"', b"d", b"8", b" ",
+]  # fmt: skip
+ALONE = itertools.count(400_000)
+"""Limits that no other constraint has: each makes a machine of its own."""
 CLASSES = st.sets(CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map(chr))
 
 
@@ -77,3 +93,50 @@ def test_groups_below_a_node(
         quiet = not (vocabulary.columns.below[node] & ~groups).any()
         below = [i for place in range(node + 1, int(trie.end[node])) for i in trie.ids(place)]
         assert quiet == all(i in found for i in below)
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=7).map(b"".join), max_size=40))
+def test_texts_before_quotes(tokens: list[bytes]) -> None:
+    found = set()
+    for token in tokens:
+        for end in range(len(token)):
+            for start in range(end + 1):
+                if token[end] == ord('"'):
+                    with contextlib.suppress(ValueError):
+                        found.add(json.loads(f'"{token[start:end].decode()}"', strict=False))
+    assert Vocabulary(tokens or [b"a"]).columns.quoted == found
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(b"".join), min_size=1, max_size=60),
+    st.integers(0, 5),
+    st.none() | st.integers(0, 6),
+    st.sampled_from(["canonical", "any"]),
+    st.randoms(use_true_random=False),
+)
+def test_bounded_texts_as_walks(
+    tokens: list[bytes], least: int, more: int | None, spelling: Any, random: Any
+) -> None:
+    """Texts that are bounded in length only are parts of one walk; the same as walks of their own."""
+    vocabulary = Vocabulary([*tokens, *(bytes([byte]) for byte in range(256))])
+    bounds = {"minLength": least} | ({} if more is None else {"maxLength": least + more})
+    matchers = []
+    for counted in (TextLeaf.counted, lambda table, place: None):
+        constraint = compile_constraint(
+            json_schema={"type": "string"} | bounds,
+            schema_options=SchemaOptions(spelling=spelling),
+            options=ConstraintOptions(max_terms=next(ALONE)),
+        )
+        matchers.append((constraint.matcher(vocabulary), counted))
+    for _ in range(12):
+        rows = []
+        for matcher, counted in matchers:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(TextLeaf, "counted", counted)
+                rows.append(matcher.mask())
+        assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
+        legal = vocabulary.unpack(rows[0])
+        if not len(legal):
+            return
+        token = int(random.choice(legal.tolist()))
+        assert all([matcher.accept(token) for matcher, _ in matchers])

@@ -22,7 +22,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Still, leading_to, onward, size, still_on
+from sglc.runtime.mask.still import Onward, Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
 _QUOTE = 0x22
@@ -143,6 +143,11 @@ class LeafTable:
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
         """Bytes after which the leaf surely stays alive; tokens have up to `longest` characters."""
+        return None
+
+    def counted(self, place: LeafPlace) -> Ranges | None:
+        """The characters of which all words go on from a place that are not too short or too long for it;
+        None where that is not all."""
         return None
 
     def stays(self, place: LeafPlace, still: Still) -> bool:
@@ -309,7 +314,8 @@ class TextLeaf(LeafTable):
         self._measured = False
         self._fewest = -1
         self._loops: dict[int, tuple[Still | None, int]] = {}
-        self._onward: dict[int, Still | None] = {}
+        self._onward: dict[int, Onward] = {}
+        self._stills: dict[int, Still | None] = {}
         self._characters: CharacterLeaf | None = None
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
@@ -430,12 +436,26 @@ class TextLeaf(LeafTable):
         found = dfa_walk(self.table.dfa, text, local)
         return NO_MOVE if found is None else self.number(found)
 
+    def counted(self, place: LeafPlace) -> Ranges | None:
+        local = self.places[place.state]
+        if local >= self.table.boundary:
+            return None
+        known = self._from(local)
+        return known.characters if known.uniform and known.accepting else None
+
     def _everywhere(self, local: int) -> Still | None:
         """Characters with which every state that can be reached can go on."""
+        if local not in self._stills:
+            if len(self._stills) > 20_000:
+                self._stills.clear()
+            self._stills[local] = self._from(local).still(self.table.encoding)
+        return self._stills[local]
+
+    def _from(self, local: int) -> Onward:
         if local not in self._onward:
             if len(self._onward) > 20_000:
                 self._onward.clear()
-            self._onward[local] = onward((self.table.dfa,), (local,)).still(self.table.encoding)
+            self._onward[local] = onward((self.table.dfa,), (local,))
         return self._onward[local]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
-from sglc.runtime.mask.spelling import read
-from sglc.runtime.mask.still import still_on
+from sglc.runtime.mask.spelling import characters_begun, read
+from sglc.runtime.mask.still import Still, still_on
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
@@ -40,6 +40,17 @@ class LeafMask:
     """Whether some exit lies below another one."""
 
 
+class _Counts(NamedTuple):
+    """How many characters are read: by tokens that are not looked up, int64[n] each, and before the exits;
+    rows of these tokens by the most that may be read."""
+
+    walk: LeafMask
+    tokens: np.ndarray
+    read: np.ndarray
+    exits: np.ndarray
+    rows: dict[int, np.ndarray]
+
+
 class LeafWalks:
     """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
 
@@ -57,6 +68,7 @@ class LeafWalks:
         self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
+        self._counts: dict[tuple[Any, ...], _Counts] = {}
         self._class_leaves: dict[tuple[Ranges, Encoding], LeafTable] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
@@ -68,9 +80,14 @@ class LeafWalks:
         share one walk.
         """
         table, least, most = place.table, place.least, place.most
-        if least > 0 or most is not None:
-            table.measure()
         columns = self.vocabulary.columns
+        if least > 0 or most is not None:
+            characters = table.counted(place)
+            if characters is not None:
+                still = still_on(characters, table.encoding, 0)
+                if still is not None and not (first & still.bytes).any():
+                    return self._bounded(place, characters, still, first)
+            table.measure()
         inside, quiet = None, None
         still = table.still(place, columns.longest)
         if still is not None and not (first & still.bytes).any():
@@ -196,6 +213,53 @@ class LeafWalks:
             self._labels[key] = labels, found, table
         row = None if entries is None else found.row
         return LeafMask(table, row, found.exits, found.ends, found.reach, found.paths, labels=labels)
+
+    def _bounded(
+        self, place: LeafPlace, characters: Ranges, still: Still, first: np.ndarray
+    ) -> tuple[LeafMask, np.ndarray]:
+        """What a walk over the words of some characters finds that are neither too short nor too long: the
+        same walk for all lengths, of which some tokens and exits are left out."""
+        table, least = place.table, place.least
+        columns = self.vocabulary.columns
+        most = columns.longest if place.most is None else min(place.most, columns.longest)
+        least = min(least, columns.longest + 1)
+        inside = columns.inside(still.groups, most)
+        key = ("bounded", characters, table.encoding, first.tobytes())
+        found = self._leaves.get((*key, least, most, id(table)))
+        if found is not None:
+            return found, inside
+        whole = self._class(characters, table.encoding, first)
+        counts = self._counts.get(key)
+        if counts is None or counts.walk is not whole:
+            if len(self._counts) > _MOST_CLASSES:
+                self._counts.clear()
+            looked_up = columns.inside(still.groups, None)
+            counts = self._counts[key] = self._count(whole, looked_up, table.encoding)
+        # Where a word of no characters ends, another thread goes on.
+        open = (counts.exits >= max(least, 0 if table.eager else 1)) & (counts.exits <= most)
+        exits, ends = whole.exits[open], whole.ends[open]
+        row = counts.rows.get(most)
+        if row is None:
+            row = counts.rows[most] = self._row_of(counts.tokens[counts.read <= most])
+        found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
+        self._leaves[(*key, least, most, id(table))] = found
+        if len(self._leaves) > self._most:
+            self._leaves.popitem(last=False)
+        return found, inside
+
+    def _count(self, walk: LeafMask, looked_up: np.ndarray, encoding: Encoding) -> _Counts:
+        """The characters that the tokens and exits of a walk read."""
+        assert walk.row is not None
+        data = self.vocabulary.token_bytes
+        tokens = self.vocabulary.unpack(walk.row & ~looked_up)
+        read_by = [characters_begun(data[token] or b"", encoding) for token in tokens.tolist()]
+        before = [characters_begun(path, encoding) for path in self.paths(walk, None)]
+        return _Counts(walk, tokens, np.array(read_by, np.int64), np.array(before, np.int64), {})
+
+    def _row_of(self, tokens: np.ndarray) -> np.ndarray:
+        row = np.zeros(self.vocabulary.words, np.int32)
+        np.bitwise_or.at(row.view(np.uint32), tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
+        return row
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""
