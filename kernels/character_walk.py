@@ -9,8 +9,9 @@ can still come.
 
 from __future__ import annotations
 
+from sglc.kernels.token_groups import BYTE, CONTROL_1, DEPTH, LOW, OTHER, PARTIAL, SEPARATOR
 from sglc.kernels.typed import I32, I64, U8, U32, U64, kernel
-from sglc.kernels.walks import BACKSLASH, ENDS, KNOWN, set_bits
+from sglc.kernels.walks import BACKSLASH, ENDS, KNOWN
 
 RAW, JSON, JSON_ANY = 0, 1, 2
 """Encodings: UTF-8; inside a JSON string, in one spelling; there, in every spelling."""
@@ -19,12 +20,12 @@ LOADED = 8
 
 _MORE = 3
 """Modes up to here: so many bytes of UTF-8 to come."""
-_AFTER_E0, _AFTER_F0, _ESCAPE, _HEX, _LOW_BACKSLASH, _LOW_U, _LOW, _CONTROL = 4, 5, 6, 6, 11, 12, 12, 16
+_AFTER_E0, _AFTER_F0, ESCAPE, _HEX, _LOW_BACKSLASH, _LOW_U, _LOW, _CONTROL = 4, 5, 6, 6, 11, 12, 12, 16
 """Modes: the second byte after E0, F0; after a backslash; `_HEX` + 1 to 4 digits to come; the backslash, then
 the u, then `_LOW` + 1 to 4 digits of a second unit; `_CONTROL` + 1 to 4 digits of a control character."""
 _LAST = 0x10FFFF
-_OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800
-"""How many characters there are from U+00A0 on."""
+_OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800 - 2
+"""How many characters there are from U+00A0 on, but for U+2028 and U+2029."""
 _SHORT_CONTROLS = 0x3700
 """The control characters that have a short escape, as bits: U+0008, 9, A, C, D."""
 
@@ -85,16 +86,19 @@ def make_row(
 ) -> None:  # fmt: skip
     """The row of a state (int32[128], states + 1 or 0) and the groups of bytes that lead back to it.
 
-    Groups are those of `token_groups`; all of a group's characters have to.
+    Groups are those of `token_groups`; all of a group's characters have to. Where `OTHER` does, a token may
+    end inside a character: every beginning of one can be that of another.
     """
-    control, others = 0, 0
+    control, separators, others = 0, 0, 0
     for at in range(start, stop):
         low, high, target = edges[3 * at], edges[3 * at + 1], edges[3 * at + 2]
         for point in range(low, min(high, 127) + 1):
             rows[(state << 7) + point] = target + 1
         if target == state:
             control += max(min(high, 0x9F) - max(low, 0x80) + 1, 0)
-            others += max(high - max(low, 0xA0) + 1, 0)
+            lines = max(min(high, 0x2029) - max(low, 0x2028) + 1, 0)
+            separators += lines
+            others += max(high - max(low, 0xA0) + 1, 0) - lines
     base = 2 * state
     loops[base], loops[base + 1] = 0, 0
     for point in range(128):
@@ -103,10 +107,12 @@ def make_row(
         escaped = encoding != RAW and (point < 0x20 or point == 0x22 or point == BACKSLASH)
         if escaped or rows[(state << 7) + point] != state + 1:
             loops[base + (group[point] >> 6)] &= ~(1 << (group[point] & 63))
-    other = group[128]
-    if control == 0x20 and others == _OTHERS:
-        loops[base] |= 1 << 3
-        loops[base + (other >> 6)] |= 1 << (other & 63)
+    if control == 0x20:
+        loops[base] |= 1 << CONTROL_1
+    if separators == 2:
+        loops[base] |= 1 << SEPARATOR
+    if others == _OTHERS:
+        loops[base + 1] |= (1 << (OTHER - 64)) | (1 << (PARTIAL - 64))
 
 
 @kernel
@@ -179,7 +185,7 @@ def read_part(
     low, high, following, done = 0, -1, 0, -1
     if mode == 0:
         if read == BACKSLASH and encoding != RAW:
-            following, value = _ESCAPE, 0
+            following, value = ESCAPE, 0
             if encoding == JSON_ANY:
                 high = _LAST
             elif any_goes_on(0, 0x1F, edges, start, stop, least, most, lo, hi, labels, width, open):
@@ -215,11 +221,11 @@ def read_part(
         low, high = value << (6 * following), ((value + 1) << (6 * following)) - 1
         if following == 0:
             done = value
-    elif mode == _ESCAPE and read != 0x75:
+    elif mode == ESCAPE and read != 0x75:
         done = short_escape(read)
         if done < 0 or (encoding == JSON and done == 0x2F):
             return -1
-    elif mode == _ESCAPE:
+    elif mode == ESCAPE:
         if encoding == JSON:
             if not control_goes_on(0, 4, state, rows, least, most, lo, hi, labels, width, open):
                 return -1
@@ -323,18 +329,30 @@ def list_first(
 
 
 @kernel
-def walk_characters(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, entries: I32, count: int, begin: int,
-    least: int, most: int, eager: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32,
-    flags: U8, loops: U64, lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8,
-    below: U64, tall: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int, home: int,
-    states: I32, counts: I32, modes: I32, values: I64, cursor: I64, mask: U32, exits: I32, ends: I32,
-) -> int:  # fmt: skip
-    """As `walk_leaf`, from state `begin`; returns the state whose edges are missing, or -1 when done.
+def set_token(code: int, duplicates: I32, mask: U32) -> None:
+    """Set the bits of a node's tokens, see `TokenGroups.nodes`."""
+    if code < 0x80000000:
+        mask[code >> 5] |= 1 << (code & 31)
+    elif code < 0xFFFFFFFF:
+        place = 0xFFFFFFFE - code
+        while duplicates[place] >= 0:
+            mask[duplicates[place] >> 5] |= 1 << (duplicates[place] & 31)
+            place += 1
 
-    A subtree whose characters all lead from a state back to it, and after which no text can follow, is taken
+
+@kernel
+def walk_characters(
+    nodes: U64, duplicates: I32, entries: I32, count: int, begin: int, least: int, most: int, eager: int,
+    inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32, flags: U8, loops: U64,
+    lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8, order: I32, begins: I32,
+    quiet: U8, quiet0: int, quiet1: int, home: int, states: I32, counts: I32, modes: I32, values: I64,
+    cursor: I64, mask: U32, exits: I32, ends: I32,
+) -> int:  # fmt: skip
+    """As `walk_leaf`, from state `begin` in mode `inside`; returns the state that is not loaded, or -1.
+
+    A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
     as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
-    `make_row`; below, tall, order, begins see `TokenGroups`; states, counts, modes int32[deepest + 1], values
+    `make_row`; nodes, order, begins see `TokenGroups`; states, counts, modes int32[deepest + 1], values
     int64[deepest + 1].
     """
     entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
@@ -347,16 +365,17 @@ def walk_characters(
                 leave1 |= 1 << (group[read] - 64)
     while entry < count:
         top = entries[entry]
-        base = depth[top] - 1
+        base = (nodes[4 * top] >> DEPTH) - 1
         if node < 0:
             node = top
-            states[base], counts[base], modes[base] = begin, 0, 0
+            states[base], counts[base], modes[base], values[base] = begin, 0, inside, 0
             calm = base
-        stop = end[top]
+        stop = nodes[4 * top] & LOW
         while node < stop:
-            level = depth[node]
+            packed = nodes[4 * node]
+            level, read, after = packed >> DEPTH, (packed >> BYTE) & 0xFF, packed & LOW
             above = level - 1
-            state, taken, mode, read = states[above], counts[above], modes[above], byte[node]
+            state, taken, mode = states[above], counts[above], modes[above]
             here = flags[state]
             start = starts[state]
             if here & KNOWN == 0:
@@ -384,43 +403,49 @@ def walk_characters(
                     values,
                 )  # fmt: skip
                 target = states[level]
-            if following == 0 and flags[target] & KNOWN == 0:
-                if flags[target] & LOADED == 0:
-                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
-                    return target
-                begun = starts[target]
-                make_row(target, encoding, edges, begun, begun + sizes[target], rows, loops, group)
-                flags[target] |= KNOWN
             if mode == 0 and here & ENDS and above + eager > base and taken >= least and first[read]:
                 exits[out], ends[out] = node, state
                 out += 1
+                reach = max(reach, taken)
             if following < 0:
-                node = end[node]
+                node = after
                 continue
             now = taken + 1 if following == 0 else taken
             if calm > above:
                 calm = above
             if calm == above and quiet[read] and (home < 0 or following > 0 or target == home):
                 calm = level
-                if (below[2 * node] & ~quiet0) == 0 and (below[2 * node + 1] & ~quiet1) == 0:
+                if (nodes[4 * node + 2] & ~quiet0) == 0 and (nodes[4 * node + 3] & ~quiet1) == 0:
                     # A token of whole characters is known to the caller, one that ends inside of one is not.
                     if following > 0:
                         reach = max(reach, now)
-                        set_bits(token, duplicates, node, mask)
-                    node = end[node]
+                        set_token(nodes[4 * node + 1] >> 32, duplicates, mask)
+                    node = after
                     continue
-            reach = max(reach, now)
             counts[level] = now
-            set_bits(token, duplicates, node, mask)
-            if following == 0 and now + tall[node] + lo[target] <= most:
+            tall = nodes[4 * node + 1] & LOW
+            if calm < level or following > 0:
+                reach = max(reach, now)
+                set_token(nodes[4 * node + 1] >> 32, duplicates, mask)
+            # Of a character that has been begun all ends have to lead back.
+            known = flags[target]
+            if known & LOADED and known & KNOWN == 0:
+                begun = starts[target]
+                make_row(target, encoding, edges, begun, begun + sizes[target], rows, loops, group)
+                known |= KNOWN
+                flags[target] = known
+            if known and following <= _AFTER_F0 and now + tall + lo[target] + (1 if following else 0) <= most:
                 loop0, loop1 = loops[2 * target], loops[2 * target + 1]
-                if flags[target] & ENDS:
+                if known & ENDS:
                     loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
-                if (below[2 * node] & ~loop0) == 0 and (below[2 * node + 1] & ~loop1) == 0:
-                    reach = max(reach, now + tall[node])
-                    for at in range(begins[node + 1], begins[end[node]]):
+                if following > 0 and (loop1 >> (OTHER - 64)) & 1 == 0:
+                    node += 1
+                    continue
+                if (nodes[4 * node + 2] & ~loop0) == 0 and (nodes[4 * node + 3] & ~loop1) == 0:
+                    reach = max(reach, now + tall + (1 if following else 0))
+                    for at in range(begins[node + 1], begins[after]):
                         mask[order[at] >> 5] |= 1 << (order[at] & 31)
-                    node = end[node]
+                    node = after
                     continue
             node += 1
         node = -1

@@ -10,7 +10,7 @@ import numpy as np
 from sglc.kernels.character_walk import list_first, walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
-from sglc.kernels.token_groups import GROUP, TokenGroups, group_tokens
+from sglc.kernels.token_groups import GROUP, TokenGroups, empty_groups, group_tokens
 from sglc.kernels.typed import run
 from sglc.kernels.walks import BACKSLASH, list_children, walk_leaf, walk_literal, walk_rows, walk_words
 from sglc.kernels.words import Found, WordList
@@ -128,15 +128,14 @@ def children_of(trie: TrieArrays) -> Children:
     """Looking for a child among these touches less memory than going from sibling to sibling in the trie."""
     size = len(trie.byte)
     starts, nodes, parents = (np.full(length, -1, np.int32) for length in (size + 1, size, size))
-    below, order = np.zeros((size, 2), np.uint64), np.zeros(_token_count(trie), np.int32)
-    groups = TokenGroups(below, np.zeros(size, np.int32), order, np.zeros(size + 1, np.int32))
+    groups = empty_groups(size, _token_count(trie))
     found = Children(starts, nodes, np.zeros(size, np.uint8), parents, groups)
     parts = (trie.byte, trie.end)
     results = (found.starts, found.nodes, found.bytes, found.parents)
-    tokens = (trie.byte, trie.depth, trie.token, trie.duplicates, parents)
+    tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents)
     facts = (
-        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros((size, 2), np.uint64), groups.below,
-        groups.tall, groups.order, groups.begins,
+        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros((size, 2), np.uint64), groups.nodes,
+        groups.order, groups.begins,
     )  # fmt: skip
     kernels = _WALKS.functions()
     if kernels is None:
@@ -192,8 +191,9 @@ class SubtreeWalk:
         self._modes = np.zeros(trie.deepest + 2, np.int32)
         self._values = np.zeros(trie.deepest + 2, np.int64)
         tokens = below.groups
-        self._tokens = (tokens.below, tokens.tall, tokens.order, tokens.begins)
-        self._tokens_at = tuple(map(address, (GROUP, *self._tokens)))
+        self._tokens = (GROUP, tokens.order, tokens.begins)
+        self._tokens_at = tuple(map(address, self._tokens))
+        self._nodes, self._nodes_at = tokens.nodes, (address(tokens.nodes), address(trie.duplicates))
         self._parts_of_characters = (address(self._modes), address(self._values))
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
         self._ends = np.zeros(len(trie.byte) + 1, np.int32)
@@ -305,11 +305,11 @@ class SubtreeWalk:
             fill(missing)
 
     def characters(
-        self, entries: np.ndarray, place: tuple[int, int, int, int], first: np.ndarray, mask: np.ndarray,
+        self, entries: np.ndarray, place: tuple[int, int, int, int, int], first: np.ndarray, mask: np.ndarray,
         arrays: Callable[[], CharacterArrays], load: Callable[[int], None], quiet: Quiet | None = None,
         open: np.ndarray = _NO_LABELS,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
-        """The same by `character_walk.walk_characters`."""
+        """The same by `character_walk.walk_characters`, from (state, least, most, eager, mode)."""
         kernels = _WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
@@ -319,15 +319,15 @@ class SubtreeWalk:
             leaf = arrays()
             if kernels is None:
                 missing = run(
-                    walk_characters, *self._parts, entries, len(entries), *place, leaf.encoding,
-                    *leaf.arrays, len(open), open, first, GROUP, *self._tokens, still.bytes, *groups,
+                    walk_characters, self._nodes, self.trie.duplicates, entries, len(entries), *place,
+                    leaf.encoding, *leaf.arrays, len(open), open, first, *self._tokens, still.bytes, *groups,
                     still.home, self._stack, self._counts, self._modes, self._values, cursor, mask,
                     self._exits, self._ends,
                 )  # fmt: skip
             else:
                 stack, counts, at, exits, ends = self._scratch
                 missing = kernels.walk_characters(
-                    *self._arrays, address(entries), len(entries), *place, leaf.encoding, *leaf.addresses,
+                    *self._nodes_at, address(entries), len(entries), *place, leaf.encoding, *leaf.addresses,
                     len(open), address(open), address(first), *self._tokens_at, address(still.bytes),
                     *groups, still.home, stack, counts, *self._parts_of_characters, at, address(mask),
                     exits, ends,

@@ -2,7 +2,8 @@
 
 Bytes are told apart by *groups*: an ASCII byte is a group of its own, but for control characters other than
 tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Tokens with one of the control
-characters U+0080-U+009F have `CONTROL_1` as well, tokens that begin or end inside a character `PARTIAL`. A
+characters U+0080-U+009F have `CONTROL_1` as well, with the line separators U+2028 and U+2029 `SEPARATOR`;
+tokens that begin or end inside a character have `PARTIAL`, and those that no text begins with `BROKEN` too. A
 set of groups is 128 bits, held as two uint64.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from sglc.kernels.typed import I32, U8, U64, kernel
 
-CONTROL, TILDE, CONTROL_1, OTHER, PARTIAL = 1, 2, 3, 126, 127
+CONTROL, TILDE, CONTROL_1, SEPARATOR, BROKEN, OTHER, PARTIAL = 1, 2, 3, 4, 5, 126, 127
 GROUP = np.full(256, OTHER, np.uint8)
 """uint8[256]: the groups of bytes."""
 GROUP[:128] = np.arange(128)
@@ -22,6 +23,8 @@ GROUP[:32] = CONTROL
 GROUP[[9, 10, 13]] = 9, 10, 13
 GROUP[0x7E], GROUP[0x7F] = TILDE, CONTROL
 
+LOW, BYTE, DEPTH = 0xFFFFFFFF, 32, 40
+"""Where the parts of a node's first word are: its end, its byte, its depth."""
 _BROKEN = 8
 
 
@@ -29,16 +32,34 @@ _BROKEN = 8
 class TokenGroups:
     """The facts about one trie of n nodes.
 
-    below  uint64[n, 2]   the groups in the tokens of a node's subtree, without the path to the node
-    tall   int32[n]       the most characters of a token of the subtree, without that path
+    nodes  uint64[n, 4]   what a walk asks of a node, side by side: its end (32 bits), byte (8), depth (24);
+                          the most characters of a token of its subtree without the path to it (32), its
+                          token as in the trie (32); the groups of its subtree's tokens without that path
     order  int32[T]       all tokens by node
     begins int32[n + 1]   where the tokens of each node begin in `order`
     """
 
-    below: np.ndarray
-    tall: np.ndarray
+    nodes: np.ndarray
     order: np.ndarray
     begins: np.ndarray
+
+    @property
+    def below(self) -> np.ndarray:
+        """uint64[n, 2]: the groups."""
+        return self.nodes[:, 2:]
+
+    @property
+    def tall(self) -> np.ndarray:
+        """uint64[n]: the most characters."""
+        return self.nodes[:, 1] & np.uint64(LOW)
+
+
+def empty_groups(size: int, tokens: int) -> TokenGroups:
+    """Room for so many nodes and tokens; no node lies in two lines of memory."""
+    room = np.zeros(4 * size + 8, np.uint64)
+    skip = (-room.ctypes.data % 64) // 8
+    nodes = room[skip : skip + 4 * size].reshape(-1, 4)
+    return TokenGroups(nodes, np.zeros(tokens, np.int32), np.zeros(size + 1, np.int32))
 
 
 @kernel
@@ -72,8 +93,8 @@ def continued(state: int, read: int) -> int:
 
 @kernel
 def group_tokens(
-    byte: U8, depth: I32, token: I32, duplicates: I32, parents: I32, count: int, group: U8, states: I32,
-    own: U64, below: U64, tall: I32, order: I32, begins: I32,
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, count: int, group: U8,
+    states: I32, own: U64, nodes: U64, order: I32, begins: I32,
 ) -> None:  # fmt: skip
     """See `TokenGroups`. parents int32[n], of inner nodes; states int32[deepest + 1], own uint64[n, 2]."""
     out = 0
@@ -92,19 +113,28 @@ def group_tokens(
                 order[out] = duplicates[place]
                 place += 1
                 out += 1
+        nodes[4 * node] = (level << DEPTH) | (read << BYTE) | end[node]
+        nodes[4 * node + 1] = (index & LOW) << 32
         kind = group[read]
         own[2 * node + (kind >> 6)] = 1 << (kind & 63)
         if index != -1 and state != 0:
             own[2 * node + (PARTIAL >> 6)] |= 1 << (PARTIAL & 63)
+            if state == _BROKEN:
+                own[2 * node] |= 1 << BROKEN
         if level > 1 and read >= 0x80 and read < 0xA0 and byte[parents[node]] == 0xC2:
-            own[2 * node + (CONTROL_1 >> 6)] |= 1 << (CONTROL_1 & 63)
+            own[2 * node] |= 1 << CONTROL_1
+        if level > 2 and (read == 0xA8 or read == 0xA9) and byte[parents[node]] == 0x80:
+            if byte[parents[parents[node]]] == 0xE2:
+                own[2 * node] |= 1 << SEPARATOR
     begins[count] = out
     node = count
     while node > 0:
         node -= 1
         if depth[node] > 1:
-            above = parents[node]
-            below[2 * above] |= below[2 * node] | own[2 * node]
-            below[2 * above + 1] |= below[2 * node + 1] | own[2 * node + 1]
+            above, here = 4 * parents[node], 4 * node
+            nodes[above + 2] |= nodes[here + 2] | own[2 * node]
+            nodes[above + 3] |= nodes[here + 3] | own[2 * node + 1]
             lead = 1 if byte[node] < 0x80 or byte[node] >= 0xC0 else 0
-            tall[above] = max(tall[above], tall[node] + lead)
+            tall = (nodes[here + 1] & LOW) + lead
+            if tall > (nodes[above + 1] & LOW):
+                nodes[above + 1] = (nodes[above + 1] & ~LOW) | tall

@@ -87,9 +87,10 @@ def walk_leaf(
 
     `quiet` uint8[256] are bytes of characters that lead from `start` to states that are alive, without end.
     While a path has had no others (and was in state `home` after every character, if that is not negative),
-    a subtree whose groups (below uint64[n, 2], one bit a group) are all among `quiet0` and `quiet1` is left
-    out: the caller knows its tokens. cursor[3] is the level down to which that holds, cursor[4] the most
-    characters of a path that was walked. Returns the state whose row is missing, or -1 when done.
+    tokens of whole characters are left out, and a subtree whose groups (below uint64[n, 2], one bit a group)
+    are all among `quiet0` and `quiet1`: the caller knows them. cursor[3] is the level down to which that
+    holds, cursor[4] the most characters of a token or before an exit that was found. Returns the state whose
+    row is missing, or -1 when done.
     """
     entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
     while entry < count:
@@ -112,6 +113,7 @@ def walk_leaf(
             if here & ENDS and above + eager > base and taken >= least and first[read]:
                 exits[out], ends[out] = node, state
                 out += 1
+                reach = max(reach, taken)
             target = rows[(state << 8) + read]
             if target < 0:
                 node = end[node]
@@ -140,9 +142,10 @@ def walk_leaf(
                         set_bits(token, duplicates, node, mask)
                     node = end[node]
                     continue
-            reach = max(reach, now)
             states[level], counts[level] = target, now
-            set_bits(token, duplicates, node, mask)
+            if calm < level or whole == 0:
+                reach = max(reach, now)
+                set_bits(token, duplicates, node, mask)
             node += 1
         node = -1
         entry += 1

@@ -37,6 +37,17 @@ class WordList:
         self.plain = _PLAIN.fullmatch(data) is not None
         """Whether all characters are of ASCII and have, in JSON, no escape but that by their number."""
 
+    def part(self, ranges: Sequence[tuple[int, int]]) -> WordList:
+        """The words of some ranges (first, last + 1) in order; the list of plain words is plain."""
+        starts = self.starts
+        found = WordList([])
+        found.bytes = np.concatenate([self.bytes[starts[low] : starts[high]] for low, high in ranges])
+        sizes = np.concatenate([starts[low + 1 : high + 1] - starts[low:high] for low, high in ranges])
+        found.starts = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=found.starts[1:])
+        found.plain = self.plain
+        return found
+
     def goes_on(self, places: np.ndarray) -> np.ndarray:
         """bool[n]: whether a word goes on from places int64[n, 3]."""
         low, high, read = places.T

@@ -14,14 +14,18 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels import library
 from sglc.kernels.subtrees import UNBOUNDED, Quiet
 from sglc.kernels.token_groups import GROUP
+from sglc.runtime.mask.key_leaf import KeyLeaf
+from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, TextLeaf
 from sglc.runtime.mask.leaf_walks import LeafWalks
+from sglc.runtime.mask.numbered_leaf import NumberedLeaf
+from sglc.runtime.mask.span_nodes import SpanTable
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 EDGES = (
     0, 8, 9, 10, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5C, 0x61, 0x62, 0x7F, 0x80, 0x85, 0x9F, 0xA0, 0xE9,
-    0x7FF, 0x800, 0x2028, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x1F7FF, 0x10FFFF,
+    0x7FF, 0x800, 0x2028, 0x2029, 0x202A, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x1F7FF, 0x10FFFF,
 )  # fmt: skip
 """Characters at the ends of what an encoding tells apart."""
 characters = st.sampled_from(EDGES)
@@ -90,7 +94,15 @@ def test_characters_are_walked_as_rows_are(
         return
     first = np.array([byte in begins for byte in range(256)])
     leaf = TextLeaf(table)
-    place = LeafPlace(leaf, leaf.number(state), least, most)
+    start = leaf.number(state)
+    for byte in data.draw(st.none() | texts()) or b"":
+        following = leaf.step(start, byte)
+        if following < 0 or table.advance(leaf.places[following], least, most) is None:
+            break
+        start = following
+        if leaf.places[start] < table.boundary:
+            break
+    place = LeafPlace(leaf, start, least, most)
     quiet = None
     still = leaf.still(place, vocabulary.columns.longest)
     if still is not None and not (first & still.bytes).any() and data.draw(st.booleans()):
@@ -102,6 +114,7 @@ def test_characters_are_walked_as_rows_are(
         exits, _, reach = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
         return row.tolist(), exits.tolist(), reach
 
+    by_number = leaf.places
     rows = found(True)
     compiled = found(False)
     assert compiled[:2] == rows[:2]  # type: ignore[index]
@@ -109,7 +122,7 @@ def test_characters_are_walked_as_rows_are(
     library.use_reference(True)
     try:
         leaf = TextLeaf(table)
-        place = replace(place, table=leaf, state=leaf.number(state))
+        place = place._replace(table=leaf, state=leaf.number(by_number[start]))
         if quiet is not None and still is not None and still.home >= 0:
             again = leaf.still(place, vocabulary.columns.longest)
             assert again is not None
@@ -140,11 +153,15 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
             bits = [_bits(int(GROUP[rest[-1]]))]
             if rest[-2] == 0xC2 and 0x80 <= rest[-1] < 0xA0:
                 bits.append(_bits(3))
+            if rest[-3:] in (b"\xe2\x80\xa8", b"\xe2\x80\xa9"):
+                bits.append(_bits(4))
             if trie.ids(below):
                 try:
                     rest.decode()
-                except UnicodeDecodeError:
+                except UnicodeDecodeError as fault:
                     bits.append(_bits(127))
+                    if fault.reason != "unexpected end of data":
+                        bits.append(_bits(5))
             for low, high in bits:
                 expected = [expected[0] | low, expected[1] | high]
         assert groups.below[node].tolist() == expected
@@ -152,6 +169,21 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
         assert groups.tall[node] == max(leads, default=0)
         span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()
         assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
+
+
+@given(st.lists(texts(), min_size=1, max_size=60), automata(), encodings)
+@settings(deadline=None)
+def test_what_is_looked_up_and_walked_is_all(tokens: list[bytes], dfa: CharDfa, encoding: Encoding) -> None:
+    vocabulary = Vocabulary(tokens)
+    walks = LeafWalks(vocabulary, 10)
+    leaf = TextLeaf(TextTable(dfa, encoding))
+    place = LeafPlace(leaf, leaf.number(0))
+    first = np.zeros(256, bool)
+    row = np.zeros(vocabulary.words, np.int32)
+    LeafTable.walk_states(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+    found, inside = walks.leaf(place, first)
+    looked_up = np.zeros(vocabulary.words, np.int32) if inside is None else inside
+    assert (looked_up | (0 if found.row is None else found.row)).tolist() == row.tolist()
 
 
 def test_a_text_of_many_states_is_loaded_in_parts() -> None:
@@ -201,3 +233,72 @@ def test_first_bytes_and_steps(
             assert by_steps.describe(here) == by_rows.describe(wanted)
             steps, rows = by_steps.table.moves(by_steps.places[here]), table.moves(by_rows.places[wanted])
             assert [move[:2] for move in steps] == [move[:2] for move in rows]
+
+
+@given(
+    st.lists(texts(), min_size=1, max_size=60), st.lists(automata(), max_size=2), encodings,
+    st.sets(st.lists(characters, max_size=3).map(lambda points: "".join(map(chr, points))), max_size=6),
+    st.data(),
+)  # fmt: skip
+@settings(deadline=None)
+def test_keys_are_walked_as_rows_are(
+    tokens: list[bytes], families: list[CharDfa], encoding: Encoding, names: set[str], data: st.DataObject
+) -> None:
+    count = len(names) + len(families)
+    if not count:
+        return
+    vocabulary = Vocabulary([*tokens, b'"', b'a"', b'b":'])
+    walks = LeafWalks(vocabulary, 10)
+    numbered = {name: label for label, name in enumerate(sorted(names))}
+    table = KeyTable(numbered, dict(enumerate(families, len(names))), encoding)
+    leaf = KeyLeaf(table, count)
+    start = leaf.number(0)
+    for byte in data.draw(st.none() | texts()) or b"":
+        following = leaf.step(start, byte)
+        if following < 0:
+            break
+        start = following
+    labels = sum(1 << label for label in data.draw(st.sets(st.integers(0, count - 1))))
+    place = LeafPlace(leaf, start, open=leaf.words(labels))
+    first = np.arange(256) == 0x22
+    quiet = None
+    still = leaf.still(place, vocabulary.columns.longest)
+    if still is not None and not (first & still.bytes).any() and data.draw(st.booleans()):
+        quiet = Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+
+    def found(by_rows: bool) -> object:
+        row = np.zeros(vocabulary.words, np.int32)
+        walk = LeafTable.walk_states if by_rows else KeyLeaf.walk_states
+        exits, ends, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, quiet)
+        ended = leaf.labels_of(ends)
+        return row.tolist(), exits.tolist(), None if ended is None else ended.tolist()
+
+    rows = found(True)
+    assert found(False) == rows
+    library.use_reference(True)
+    try:
+        assert found(False) == rows
+    finally:
+        library.use_reference(False)
+
+
+@given(
+    st.lists(texts(), min_size=1, max_size=60),
+    st.text(st.sampled_from("ab\u00e9\"\n\u2028\U0001f600"), max_size=9), encodings,
+    st.integers(0, 2), st.none() | st.integers(2, 4),
+)  # fmt: skip
+@settings(deadline=None)
+def test_spans_are_walked_as_rows_are(
+    tokens: list[bytes], text: str, encoding: Encoding, least: int, most: int | None
+) -> None:
+    vocabulary = Vocabulary([*tokens, b"ab", b'"', b"a"])
+    walks = LeafWalks(vocabulary, 10)
+    leaf = SpanTable(text, encoding).leaf
+    place = LeafPlace(leaf, leaf.number(0), least, most)
+    first = np.arange(256) == 0x22
+    found = []
+    for walk in (LeafTable.walk_states, NumberedLeaf.walk_states):
+        row = np.zeros(vocabulary.words, np.int32)
+        exits, _, _ = walk(leaf, walks.whole, walks.whole.roots, place, first, row, None)
+        found.append((row.tolist(), exits.tolist()))
+    assert found[0] == found[1]

@@ -422,3 +422,16 @@ def test_a_token_that_ends_inside_a_character_does_not_stay_in_a_text() -> None:
             assert matcher.accept(token)
             assert matcher.allowed().tolist() == [4, 6]
             assert matcher.accept(4)
+
+
+def test_characters_that_lead_back_beside_others_of_their_group() -> None:
+    tokens = [b"\xc2\x85", b"\xc2\x84", b"a", b"\xc3\xa9", b"!", b"\xc2\x85a", b"\xe2\x80\xa8", b"\xe2"]
+    vocabulary = Vocabulary(tokens)
+    for pattern, legal in (
+        ("[^\\x80-\\x84!]*", [0, 2, 3, 5, 6, 7]),
+        ("[^\\u2028\\u2029]*", [0, 1, 2, 3, 4, 5, 7]),
+    ):
+        matcher = compile_constraint(regex=pattern).matcher(vocabulary)
+        row = np.zeros(vocabulary.words, np.int32)
+        matcher.fill_mask(row)
+        assert vocabulary.unpack(row).tolist() == legal

@@ -1,7 +1,8 @@
-"""The automaton of a text as walks read it: character by character, states loaded as walks come to them."""
+"""Leaves as walks read them: character by character, states loaded when walks come to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
@@ -9,33 +10,126 @@ import numpy as np
 from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
 from sglc.kernels.walks import ENDS
+from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.text import TextTable
 
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
 _AT_ONCE = 256
-"""Edges that are loaded together: those of the states that come next in walks."""
+"""Edges of a text that are loaded together: those of the states that come next in walks."""
+_NO_LABELS = np.zeros(0, np.uint64)
 
 
 class CharacterLeaf:
-    """The arrays of a `TextTable`, by its states between characters."""
+    """The arrays of an automaton over characters, whose state s is number s + 1 in them.
 
-    def __init__(self, table: TextTable) -> None:
-        self._table = table
-        size = table.boundary
+    Number 0 is the beginning of walks from inside a character.
+    """
+
+    def __init__(self, characters: Characters, size: int, width: int = 0) -> None:
+        """`size`: how many states there are, or room for the first; `width`: words of a set of labels."""
+        self._characters = characters
         edges = np.zeros((64, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
-        rows = np.zeros((size, 128), np.int32)
         self._arrays = CharacterArrays(
-            ENCODINGS[table.encoding], edges, np.zeros(size, np.int32), np.zeros(size, np.int32), rows,
-            np.zeros(size, np.uint8), np.zeros((size, 2), np.uint64), np.zeros(size, np.int32),
-            np.full(size, UNBOUNDED, np.int32),
-        )  # fmt: skip
+            ENCODINGS[characters.encoding], edges, *_states(size + 1), np.zeros((size + 1, width), np.uint64)
+        )
         self._loaded = 0
-        self._measured = False
+        self._begun: dict[int, tuple[int, int, int] | None] = {}
+        """By place inside a character: (mode, where its edges begin, how many there are)."""
+
+    def load(self, number: int) -> None:
+        """Load the edges of a state, by its number in the arrays."""
+        raise TypeError(type(self).__name__)
 
     def current(self) -> CharacterArrays:
         """The arrays, which are replaced when they grow."""
         return self._arrays
+
+    def place(self, inside: int) -> tuple[int, int] | None:
+        """(number, mode) for walks from an inside state of `Characters`, until the next is asked for.
+
+        None in the middle of the digits of an escape.
+        """
+        if inside not in self._begun:
+            begun = self._characters.begun(inside)
+            if begun is not None:
+                mode, edges = begun
+                self._meet([edges])
+                self._begun[inside] = mode, self._append([edges]), len(edges)
+            else:
+                self._begun[inside] = None
+        found = self._begun[inside]
+        if found is None:
+            return None
+        mode, first, size = found
+        arrays = self._arrays
+        arrays.starts[0], arrays.sizes[0], arrays.flags[0] = first, size, LOADED
+        arrays.rows[0] = 0
+        return 0, mode
+
+    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
+        """bool[256]: the bytes with which the leaf may go on from a state of the automaton."""
+        if not self._arrays.flags[state + 1]:
+            self.load(state + 1)
+        return first_bytes(self._arrays, state + 1, least, most, open)
+
+    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+        """Called with the edges of states before these are taken: what is asked of their targets is said."""
+
+    def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
+        """Take states into the arrays, in which there is room for them."""
+        self._meet(rows)
+        first = self._append(rows)
+        arrays = self._arrays
+        for state, row, ends in zip(states, rows, accepting, strict=True):
+            arrays.starts[state + 1], arrays.sizes[state + 1] = first, len(row)
+            arrays.flags[state + 1] = LOADED | (ENDS if ends else 0)
+            first += len(row)
+
+    def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
+        """Take the edges of states into the arrays; where they begin."""
+        total = sum(map(len, rows))
+        first, edges = self._loaded, self._arrays.edges
+        if first + total > len(edges):
+            grown = np.zeros((max(2 * len(edges), first + total), 3), np.int32)
+            grown[:first] = edges[:first]
+            _, *others = self._arrays.arrays
+            self._arrays = CharacterArrays(self._arrays.encoding, grown, *others)
+        flat = chain.from_iterable(chain.from_iterable(rows))
+        new = self._arrays.edges[first : first + total]
+        new[:] = np.fromiter(flat, np.int32, 3 * total).reshape(-1, 3)
+        new[:, 2] += 1
+        self._loaded = first + total
+        return first
+
+    def _reserve(self, count: int) -> None:
+        """Make room for so many states."""
+        size = len(self._arrays.flags)
+        if count + 1 > size:
+            encoding, (edges, *old) = self._arrays.encoding, self._arrays.arrays
+            room = max(2 * size, count + 1)
+            grown = [*_states(room), np.zeros((room, old[-1].shape[1]), np.uint64)]
+            for new, before in zip(grown, old, strict=True):
+                new[:size] = before
+            self._arrays = CharacterArrays(encoding, edges, *grown)
+
+
+def _states(size: int) -> tuple[np.ndarray, ...]:
+    """Starts, sizes, rows, flags, loops, lo and hi of so many states."""
+    return (
+        np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros((size, 128), np.int32),
+        np.zeros(size, np.uint8), np.zeros((size, 2), np.uint64), np.zeros(size, np.int32),
+        np.full(size, UNBOUNDED, np.int32),
+    )  # fmt: skip
+
+
+class TextCharacters(CharacterLeaf):
+    """The automaton of a `TextTable`."""
+
+    def __init__(self, table: TextTable) -> None:
+        super().__init__(table.characters, table.boundary)
+        self._table = table
+        self._measured = False
 
     def measure(self) -> None:
         """Take the lengths of words into the arrays."""
@@ -44,50 +138,24 @@ class CharacterLeaf:
         self._measured = True
         table, arrays = self._table, self._arrays
         states = range(table.boundary)
-        arrays.lo[:] = [table.shortest(state) for state in states]
+        arrays.lo[1:] = [table.shortest(state) for state in states]
         longest = [table.longest(state) for state in states]
-        arrays.hi[:] = [UNBOUNDED if most is None else most for most in longest]
+        arrays.hi[1:] = [UNBOUNDED if most is None else most for most in longest]
 
-    def load(self, state: int) -> None:
+    def load(self, number: int) -> None:
         """Load the edges of a state, and of some that are reached from it."""
         dfa, flags = self._table.dfa, self._arrays.flags
-        states = [state]
-        seen = {state}
-        total = len(dfa.edges[state])
+        states = [number - 1]
+        seen = {number - 1}
+        total = len(dfa.edges[number - 1])
         for here in states:
             if total >= _AT_ONCE:
                 break
             for _, _, target in dfa.edges[here]:
                 if target not in seen:
                     seen.add(target)
-                    if not flags[target]:
+                    if not flags[target + 1]:
                         states.append(target)
                         total += len(dfa.edges[target])
-        rows = [dfa.edges[each] for each in states]
-        sizes = list(map(len, rows))
-        total = sum(sizes)
-        first = self._loaded
-        self._grow(first + total)
-        arrays = self._arrays
-        flat = chain.from_iterable(chain.from_iterable(rows))
-        arrays.edges[first : first + total] = np.fromiter(flat, np.int32, 3 * total).reshape(-1, 3)
-        accepting = dfa.accepting
-        for each, size in zip(states, sizes, strict=True):
-            arrays.starts[each], arrays.sizes[each] = first, size
-            arrays.flags[each] = LOADED | (ENDS if each in accepting else 0)
-            first += size
-        self._loaded = first
-
-    def first(self, state: int, least: int, most: int) -> np.ndarray:
-        """bool[256]: the bytes with which the leaf may go on."""
-        if not self._arrays.flags[state]:
-            self.load(state)
-        return first_bytes(self._arrays, state, least, most)
-
-    def _grow(self, count: int) -> None:
-        edges = self._arrays.edges
-        if count > len(edges):
-            grown = np.zeros((max(2 * len(edges), count), 3), np.int32)
-            grown[: self._loaded] = edges[: self._loaded]
-            _, *others = self._arrays.arrays
-            self._arrays = CharacterArrays(self._arrays.encoding, grown, *others)
+        rows = [dfa.edges[state] for state in states]
+        self._take(states, rows, [state in dfa.accepting for state in states])

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
 from sglc.automata.term import Encoding
+from sglc.kernels.character_walk import ESCAPE
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
 
 Edge = tuple[int, int, int]
@@ -122,6 +123,19 @@ class Characters:
         """The state between characters that an inside state of `escape_of` belongs to."""
         kind, source, _ = self._keys[state]
         return source if kind == _LATER else None
+
+    def begun(self, state: int) -> tuple[int, tuple[Edge, ...]] | None:
+        """An inside state as walks over characters know it, (mode, edges); None where digits have been read.
+
+        The values of edges are what is still to be read of the character's number.
+        """
+        kind, left, edges = self._keys[state]
+        if kind == _UTF8:
+            return left, edges
+        if kind == _LATER:
+            assert self._edges_of is not None
+            return ESCAPE, self._edges_of(left)
+        return (ESCAPE, edges) if kind in (_ESCAPE, _CONTROL_ESCAPE) else None
 
     def moves(self, state: int) -> tuple[Move, ...]:
         """The moves of an inside state, sorted and disjoint."""

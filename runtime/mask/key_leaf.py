@@ -10,16 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.automata.charset import ALL
-from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
+from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.words import WordList
+from sglc.runtime.mask.character_leaf import CharacterLeaf
+from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.still import Onward, Still, onward
 from sglc.runtime.mask.word_nodes import asides_left
 
-_WORD = (1 << 64) - 1
 _FEW_NAMES = 2000
 """More names than this are found by walking."""
 _FEW_RANGES = 4
@@ -29,6 +30,11 @@ _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
 
+def label_words(labels: int, width: int) -> np.ndarray:
+    """A bit set of labels as uint64[width], not to be written to."""
+    return np.frombuffer(labels.to_bytes(8 * width, "little"), "<u8").astype(np.uint64, copy=False)
+
+
 class _OpenNames(NamedTuple):
     """Names in order, of which some ranges are open; all of these begin with the same `read` characters."""
 
@@ -36,6 +42,27 @@ class _OpenNames(NamedTuple):
     labels: np.ndarray
     ranges: tuple[tuple[int, int], ...]
     read: int
+
+
+class KeyCharacters(CharacterLeaf):
+    """The automaton of a `KeyTable`, whose states are made when they are loaded."""
+
+    def __init__(self, table: KeyTable, width: int) -> None:
+        super().__init__(table.characters, 16, width)
+        self._table = table
+        self._labelled = 0
+
+    def load(self, number: int) -> None:
+        state = number - 1
+        self._take([state], [self._table.edges(state)], [self._table.end(state) >= 0])
+
+    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+        table, count = self._table, self._table.count
+        self._reserve(count)
+        labels = self._arrays.labels
+        for target in range(self._labelled, count):
+            labels[target + 1] = label_words(table.below(target), labels.shape[1])
+        self._labelled = count
 
 
 class KeyLeaf(LeafTable):
@@ -57,12 +84,13 @@ class KeyLeaf(LeafTable):
         self._all_names: tuple[WordList, np.ndarray] | None = None
         self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
         self._shaped_for: Columns | None = None
+        self._by_characters: KeyCharacters | None = None
         self._bits: dict[bytes, int] = {}
         """The bit sets that `words` has given, back again."""
 
     def words(self, labels: int) -> np.ndarray:
         """A bit set of labels as uint64[W]."""
-        found = np.array([labels >> 64 * word & _WORD for word in range(self.width)], np.uint64)
+        found = label_words(labels, self.width)
         self._bits[found.tobytes()] = labels
         return found
 
@@ -92,9 +120,8 @@ class KeyLeaf(LeafTable):
     def alive(self, state: int, least: int, most: int, place: LeafPlace) -> bool:
         return bool(self.table.below(self.places[state]) & self._bits[place.open.tobytes()])
 
-    def labels(self, state: int) -> Sequence[int]:
-        below = self.table.below(self.places[state])
-        return [below >> 64 * word & _WORD for word in range(self.width)]
+    def labels(self, state: int) -> np.ndarray:
+        return label_words(self.table.below(self.places[state]), self.width)
 
     def label(self, state: int) -> int:
         ends = self._ends
@@ -127,6 +154,24 @@ class KeyLeaf(LeafTable):
             others = partial(self.table.label_of, local) if alone < 0 else alone
             found = self._names[local, alone] = Names((id(self), local, alone), known, others)
         return found if len(found.labels) <= _FEW_NAMES else None
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        leaf = self._by_characters
+        if leaf is None:
+            leaf = self._by_characters = KeyCharacters(self.table, self.width)
+        local = self.places[place.state]
+        where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
+        if where is None:
+            return super().walk_states(whole, entries, place, first, row, quiet)
+        begin, mode = where
+        bounds = (begin, 0, UNBOUNDED, int(self.eager), mode)
+        exits, ends, reach = whole.characters(
+            entries, bounds, first, row, leaf.current, leaf.load, quiet, place.open
+        )
+        return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
@@ -217,15 +262,14 @@ class KeyLeaf(LeafTable):
         first, last, read = self.table.place_of(local)
         if not names.plain or first == last:
             return None
-        open = self._bits[place.open.tobytes()]
-        taken = [number for number in range(first, last) if not open >> self.table.name_labels[number] & 1]
+        open = np.unpackbits(place.open.view(np.uint8), bitorder="little")[labels[first:last]]
+        taken = (np.flatnonzero(open == 0) + first).tolist()
         bounds = zip([first, *[number + 1 for number in taken]], [*taken, last], strict=True)
         ranges = [(low, high) for low, high in bounds if low < high]
         if len(ranges) <= _FEW_RANGES:
             return _OpenNames(names, labels, tuple(ranges), read)
-        numbers = [number for low, high in ranges for number in range(low, high)]
-        some = WordList([self.table.names[number].encode() for number in numbers])
-        return _OpenNames(some, labels[numbers], ((0, len(numbers)),), read)
+        some = names.part(ranges)
+        return _OpenNames(some, labels[first:last][open != 0], ((0, len(some.starts) - 1),), read)
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""

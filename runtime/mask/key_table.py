@@ -10,6 +10,8 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
+import numpy as np
+
 from sglc.automata.charset import LAST
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.dfa import walk as dfa_walk
@@ -19,6 +21,7 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.spelling import ByteMoves, Move, spelled
 
 _MANY = 1_000_000
+_MANY_NAMES = 40
 _MOST_STATES = 200_000
 
 _Node = tuple[int, int, int]
@@ -41,6 +44,7 @@ class KeyTable(ByteMoves):
         self._known: dict[int, tuple[Move, ...]] = {}
         self._nodes: dict[_Node, int] = {}
         self._below: dict[int, int] = {}
+        self._label_array: np.ndarray | None = None
         self._left: list[list[int | None] | None] = [None] * len(self.families)
         self._words: dict[tuple[int, int], tuple[int, list[bytes]]] = {}
         root = (0, len(self.names), 0) if self.names else _NO_NODE
@@ -54,6 +58,11 @@ class KeyTable(ByteMoves):
             found = self._ids[state] = len(self._states)
             self._states.append(state)
         return found
+
+    @property
+    def count(self) -> int:
+        """The number of states between characters met so far."""
+        return len(self._states)
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
@@ -77,7 +86,7 @@ class KeyTable(ByteMoves):
         if places == nowhere:
             out = [(char, char, self._state((child, nowhere))) for char, child in children]
             if self.encoding == "json-any":
-                out.append((0x5C, 0x5C, self._characters.escape_of(local)))
+                out.append((0x5C, 0x5C, self.characters.escape_of(local)))
             return tuple(sorted(out))
         for low, high, target in self.moves(self._state((_NO_NODE, places))):
             while waiting and waiting[-1][0] < low:
@@ -90,7 +99,7 @@ class KeyTable(ByteMoves):
                 out.append((char, char, self._state((child, self._states[target][1]))))
                 low = char + 1
             if low == 0x5C == high and self.encoding == "json-any":
-                out.append((low, high, self._characters.escape_of(local)))
+                out.append((low, high, self.characters.escape_of(local)))
             elif low <= high:
                 out.append((low, high, target))
         out += [(char, char, self._state((child, nowhere))) for char, child in reversed(waiting)]
@@ -212,13 +221,12 @@ class KeyTable(ByteMoves):
         found = self._below.get(local)
         if found is None:
             found = 0
-            source = self._characters.escaped_state(-1 - local) if local < 0 else None
+            source = self.characters.escaped_state(-1 - local) if local < 0 else None
             if source is not None:
                 (first, last, depth), places = self._states[source]
                 if first < last and len(self.names[first]) == depth:
                     first += 1
-                for label in self.name_labels[first:last]:
-                    found |= 1 << label
+                found |= self._labels_of(first, last)
                 for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
                     if place >= 0 and dfa.edges[place]:
                         found |= 1 << label
@@ -227,13 +235,26 @@ class KeyTable(ByteMoves):
                     found |= self.below(target)
             else:
                 (first, last, _), places = self._states[local]
-                for label in self.name_labels[first:last]:
-                    found |= 1 << label
+                found |= self._labels_of(first, last)
                 for label, place in zip(self.family_labels, places, strict=True):
                     if place >= 0:
                         found |= 1 << label
             self._below[local] = found
         return found
+
+    def _labels_of(self, first: int, last: int) -> int:
+        """Bit set of the labels of some names in order."""
+        if last - first < _MANY_NAMES:
+            found = 0
+            for label in self.name_labels[first:last]:
+                found |= 1 << label
+            return found
+        if self._label_array is None:
+            self._label_array = np.array(self.name_labels, np.int32)
+        labels = self._label_array[first:last]
+        flags = np.zeros(int(labels.max()) + 1, np.uint8)
+        flags[labels] = 1
+        return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
     def place_of(self, local: int) -> tuple[int, int, int]:
         """(first, last + 1, characters read) of the names that go on from a state between characters."""

@@ -20,7 +20,7 @@ from sglc.automata.dfa import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.runtime.mask.character_leaf import CharacterLeaf
+from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.still import Onward, Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
@@ -124,9 +124,9 @@ class LeafTable:
     def measure(self) -> None:
         """Called before lengths are asked for; until then they may be said to be any."""
 
-    def labels(self, state: int) -> Sequence[int]:
+    def labels(self, state: int) -> np.ndarray:
         """The kinds of words that lead on from a state, as 64-bit words of a set."""
-        return ()
+        return _NO_LABELS
 
     @property
     def any_length(self) -> bool:
@@ -316,7 +316,7 @@ class TextLeaf(LeafTable):
         self._loops: dict[int, tuple[Still | None, int]] = {}
         self._onward: dict[int, Onward] = {}
         self._stills: dict[int, Still | None] = {}
-        self._characters: CharacterLeaf | None = None
+        self._characters: TextCharacters | None = None
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         number = self.number
@@ -354,20 +354,23 @@ class TextLeaf(LeafTable):
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
         quiet: Quiet | None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
-        local, least, most, eager = self._bounds(place)
-        local = self.places[place.state]
-        if local >= self.table.boundary:
-            return super().walk_states(whole, entries, place, first, row, quiet)
+        _, least, most, eager = self._bounds(place)
         leaf = self._by_characters()
+        local = self.places[place.state]
+        where = (local + 1, 0) if local < self.table.boundary else leaf.place(local - self.table.boundary)
+        if where is None:
+            return super().walk_states(whole, entries, place, first, row, quiet)
         if quiet is not None and quiet.home >= 0:
-            quiet = replace(quiet, home=self.places[quiet.home])
-        where = (local, least, most, eager)
-        return whole.characters(entries, where, first, row, leaf.current, leaf.load, quiet)
+            quiet = replace(quiet, home=self.places[quiet.home] + 1)
+        begin, mode = where
+        return whole.characters(
+            entries, (begin, least, most, eager, mode), first, row, leaf.current, leaf.load, quiet
+        )
 
-    def _by_characters(self) -> CharacterLeaf:
+    def _by_characters(self) -> TextCharacters:
         found = self._characters
         if found is None:
-            found = self._characters = CharacterLeaf(self.table)
+            found = self._characters = TextCharacters(self.table)
         if self._measured:
             found.measure()
         return found
@@ -455,7 +458,9 @@ class TextLeaf(LeafTable):
         if local not in self._onward:
             if len(self._onward) > 20_000:
                 self._onward.clear()
-            self._onward[local] = onward((self.table.dfa,), (local,))
+            # No character is common to all states if some state has none.
+            stops = self.table.may_stop(local)
+            self._onward[local] = Onward() if stops else onward((self.table.dfa,), (local,))
         return self._onward[local]
 
 

@@ -103,7 +103,8 @@ class LeafWalks:
         if least > 0 or most is not None:
             reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
             if table.any_length:
-                least = min(least, reach + 1)
+                # A leaf that is not eager is left behind a character at the earliest.
+                least = 0 if least == 1 and not table.eager else min(least, reach + 1)
             if most is not None and most >= reach + table.fewest():
                 most = None
             place = place._replace(least=least, most=most)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from sglc.runtime.mask.leaf import LeafTable
+import numpy as np
+
+from sglc.kernels.subtrees import Quiet, SubtreeWalk
+from sglc.kernels.walks import ENDS
+from sglc.runtime.mask.character_leaf import CharacterLeaf
+from sglc.runtime.mask.characters import Edge
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.spelling import ByteMoves
 
 
@@ -15,6 +21,42 @@ class NumberedLeaf(LeafTable):
         super().__init__()
         self.encoding = table.encoding
         self.table = table
+        self._by_characters = NumberedCharacters(self)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        leaf, local = self._by_characters, self.places[place.state]
+        where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
+        if where is None or (quiet is not None and quiet.home >= 0):
+            return super().walk_states(whole, entries, place, first, row, quiet)
+        _, least, most, eager = self._bounds(place)
+        begin, mode = where
+        bounds = (begin, least, most, eager, mode)
+        return whole.characters(entries, bounds, first, row, leaf.current, leaf.load, quiet)
+
+
+class NumberedCharacters(CharacterLeaf):
+    """The automaton of a `NumberedLeaf`, whose states are made when they are loaded."""
+
+    def __init__(self, leaf: NumberedLeaf) -> None:
+        super().__init__(leaf.table.characters, 16)
+        self._leaf = leaf
+
+    def load(self, number: int) -> None:
+        leaf, state = self._leaf, number - 1
+        self._reserve(state + 1)
+        flags, _, _ = leaf.describe(leaf.number(state))
+        self._take([state], [leaf.table.edges(state)], [bool(flags & ENDS)])
+
+    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+        leaf = self._leaf
+        targets = {target for row in rows for _, _, target in row}
+        self._reserve(1 + max(targets, default=0))
+        arrays = self._arrays
+        for target in targets:
+            _, arrays.lo[target + 1], arrays.hi[target + 1] = leaf.describe(leaf.number(target))

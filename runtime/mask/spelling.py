@@ -77,15 +77,15 @@ class ByteMoves:
         self.edges = edges
         self.encoding = encoding
         self._moves: dict[int, tuple[Move, ...]] = {}
-        self._characters = Characters(encoding, lambda state: tuple(self.edges(state)))
+        self.characters = Characters(encoding, lambda state: tuple(self.edges(state)))
 
     def moves(self, local: int) -> tuple[Move, ...]:
         """The byte moves of a local state, sorted and disjoint."""
         if local < 0:
-            return self._characters.moves(-1 - local)
+            return self.characters.moves(-1 - local)
         found = self._moves.get(local)
         if found is None:
-            found = self._moves[local] = self._characters.begin(tuple(self.edges(local)))
+            found = self._moves[local] = self.characters.begin(tuple(self.edges(local)))
         return found
 
     def move(self, local: int, byte: int) -> int | None:
@@ -97,7 +97,7 @@ class ByteMoves:
 
     def targets(self, local: int) -> tuple[int, ...]:
         """The automaton's states that may be reached by the end of a character that has been begun."""
-        return self._characters.targets(-1 - local)
+        return self.characters.targets(-1 - local)
 
     def ends_of_character(self, local: int, each: int = 1) -> dict[int, list[bytes]]:
         """By state that may be reached: ends of the character begun, the shortest first.

@@ -137,11 +137,9 @@ def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
         inside[low : high + 1] = True
     if encoding != "raw":
         inside[[*range(32), 0x22, 0x5C]] = False
-    control = _covers(characters, 0x80, 0x9F)
-    others = _covers(characters, 0xA0, 0x10FFFF)
-    if home < 0 and not (control and others):
-        control = others = False
-    groups = group_set(inside, control, others)
+    # Bytes do not tell characters beyond ASCII apart: all of them, or none.
+    others = _covers(characters, 0x80, 0x10FFFF)
+    groups = group_set(inside, others, others)
     return Still(groups, bytes_in(groups), home)
 
 

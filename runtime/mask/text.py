@@ -24,6 +24,7 @@ _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
 _MAX_LENGTH_WORK = 20_000_000
 _MAX_PATH_WORK = 5_000_000
+_MOST_SEARCHED = 5000
 
 
 class TextTable:
@@ -44,6 +45,7 @@ class TextTable:
         "_seen_reach",
         "_shortest",
         "_sources",
+        "_stopping",
         "_targets",
         "_word_steps",
         "boundary",
@@ -70,6 +72,7 @@ class TextTable:
         self._reach: list[int] = [self._bits(dfa.accepting)]
         self._seen_reach: dict[int, int] = {self._reach[0]: 0}
         self._gapless: bool | None = None
+        self._stopping: set[int] | None = None
         self._period: tuple[int, int] | None = None
         self._best: list[list[int | None]] = []
         self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
@@ -173,6 +176,20 @@ class TextTable:
             return False
         # Any two of the targets touch, so that those of a character that has been begun do as well.
         return not longest or max(fewest) <= min(longest) + 1
+
+    def may_stop(self, state: int) -> bool:
+        """Whether a state from which no character goes on can be reached; not said of very large automata."""
+        if self._stopping is None:
+            found = {state for state, targets in enumerate(self._targets) if not targets}
+            if self.boundary > _MOST_SEARCHED:
+                found = set()
+            stack = list(found)
+            while stack:
+                before = [source for source in self._before()[stack.pop()] if source not in found]
+                found.update(before)
+                stack += before
+            self._stopping = found
+        return state in self._stopping
 
     def can_end(self, local: int, least: int) -> bool:
         """Whether a word may end at this place."""
