@@ -22,7 +22,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, leading_to, onward, size, still_on
+from sglc.runtime.mask.still import Onward, Still, leading_to, onward_within, size, still_on
 from sglc.runtime.mask.text import TextTable
 
 _QUOTE = 0x22
@@ -455,13 +455,11 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
-        if local not in self._onward:
-            if len(self._onward) > 20_000:
-                self._onward.clear()
-            # No character is common to all states if some state has none.
-            stops = self.table.may_stop(local)
-            self._onward[local] = Onward() if stops else onward((self.table.dfa,), (local,))
-        return self._onward[local]
+        found = self._onward.get(local)
+        if found is None:
+            onward_within(self.table.dfa, local, self._onward)
+            found = self._onward[local]
+        return found
 
 
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:

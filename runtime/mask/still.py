@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -78,6 +78,68 @@ def onward(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Onward:
             accepting = accepting and _accepts(dfas, target)
             characters = meet(characters, covered)
     return Onward(characters, uniform, accepting) if characters else Onward()
+
+
+def onward_within(dfa: CharDfa, state: int, known: dict[int, Onward]) -> None:
+    """The same for one automaton, into `known`, from a state and all that can be reached from it.
+
+    States that reach each other know the same: by strongly connected components (Tarjan 1972), so that all
+    states together cost one walk over the automaton.
+    """
+    covered: dict[int, Ranges] = {}
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    open: list[int] = []
+    path: list[tuple[int, Iterator[int]]] = []
+
+    def enter(at: int) -> None:
+        number[at] = low[at] = len(number)
+        covered[at] = ranges([(first, last) for first, last, _ in dfa.edges[at]])
+        open.append(at)
+        path.append((at, iter({target for _, _, target in dfa.edges[at]})))
+
+    enter(state)
+    while path:
+        at, targets = path[-1]
+        for target in targets:
+            if target in known:
+                continue
+            if target not in number:
+                enter(target)
+                break
+            low[at] = min(low[at], number[target])
+        else:
+            path.pop()
+            if path:
+                above = path[-1][0]
+                low[above] = min(low[above], low[at])
+            if low[at] == number[at]:
+                component = open[open.index(at) :]
+                del open[-len(component) :]
+                found = _of_component(dfa, component, covered, known)
+                known.update(dict.fromkeys(component, found))
+
+
+def _of_component(
+    dfa: CharDfa, component: list[int], covered: dict[int, Ranges], known: dict[int, Onward]
+) -> Onward:
+    """What holds from states that reach each other, of whose other targets it is known."""
+    characters = first = covered[component[0]]
+    uniform = accepting = True
+    inside = set(component)
+    for state in component:
+        accepting = accepting and state in dfa.accepting
+        if covered[state] != first:
+            uniform, characters = False, meet(characters, covered[state])
+        for target in {target for _, _, target in dfa.edges[state]} - inside:
+            behind = known[target]
+            uniform = uniform and behind.uniform and behind.characters == first
+            accepting = accepting and behind.accepting
+            if behind.characters != characters:
+                characters = meet(characters, behind.characters)
+        if not characters:
+            return Onward()
+    return Onward(characters, uniform, accepting)
 
 
 def _covered(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Ranges:
