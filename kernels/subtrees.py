@@ -210,6 +210,7 @@ class SubtreeWalk:
             np.zeros((asides, 3), np.int64),
             np.zeros(2, np.int64),
         )
+        self._words_at = tuple(map(address, self._words))
         self.roots = _roots(trie)
         self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
 
@@ -365,10 +366,11 @@ class SubtreeWalk:
                 *place, first, int(escapes), *stacks, mask, self._exits, self._ends, asides, origins, found,
             )  # fmt: skip
         else:
+            *stacks_at, asides_at, origins_at, found_at = self._words_at
             kernels.walk_words(
-                *self._arrays[:2], *self._below_at, address(entries), len(entries), address(words.bytes),
-                address(words.starts), *place, address(first), int(escapes), *map(address, stacks),
-                address(mask), *self._scratch[3:], address(asides), address(origins), address(found),
+                *self._arrays[:2], *self._below_at, address(entries), len(entries), *words.addresses, *place,
+                address(first), int(escapes), *stacks_at, address(mask), *self._scratch[3:], asides_at,
+                origins_at, found_at,
             )  # fmt: skip
         out, aside = found.tolist()
         exits, ends = self._exits[:out].copy(), self._ends[:out].copy()

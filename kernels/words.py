@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sglc.kernels.library import address
+
 _PLAIN = re.compile(rb"[ !#-.0-\[\]-~]*")
 
 
@@ -36,6 +38,7 @@ class WordList:
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])
         self.plain = _PLAIN.fullmatch(data) is not None
         """Whether all characters are of ASCII and have, in JSON, no escape but that by their number."""
+        self.addresses = address(self.bytes), address(self.starts)
 
     def part(self, ranges: Sequence[tuple[int, int]]) -> WordList:
         """The words of some ranges (first, last + 1) in order; the list of plain words is plain."""
@@ -46,9 +49,14 @@ class WordList:
         found.starts = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=found.starts[1:])
         found.plain = self.plain
+        found.addresses = address(found.bytes), address(found.starts)
         return found
 
-    def goes_on(self, places: np.ndarray) -> np.ndarray:
-        """bool[n]: whether a word goes on from places int64[n, 3]."""
-        low, high, read = places.T
-        return high - low > (self.starts[low + 1] - self.starts[low] == read)
+    def goes_on(self, places: np.ndarray) -> list[int]:
+        """Which of the places int64[n, 3] have a word that goes on."""
+        size = self.starts.item
+        return [
+            number
+            for number, (low, high, read) in enumerate(places.tolist())
+            if high - low > (size(low + 1) - size(low) == read)
+        ]

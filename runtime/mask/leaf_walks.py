@@ -41,7 +41,7 @@ class LeafMask:
 
 
 class _Counts(NamedTuple):
-    """How many characters are read: by tokens that are not looked up, int64[n] each, and before the exits;
+    """How many characters are read: by tokens that are not looked up, and before the exits, int[n] each;
     rows of these tokens by the most that may be read."""
 
     walk: LeafMask
@@ -251,11 +251,16 @@ class LeafWalks:
     def _count(self, walk: LeafMask, looked_up: np.ndarray, encoding: Encoding) -> _Counts:
         """The characters that the tokens and exits of a walk read."""
         assert walk.row is not None
-        data = self.vocabulary.token_bytes
+        data, columns = self.vocabulary.token_bytes, self.vocabulary.columns
         tokens = self.vocabulary.unpack(walk.row & ~looked_up)
-        read_by = [characters_begun(data[token] or b"", encoding) for token in tokens.tolist()]
+        read_by = columns.characters[tokens]
+        if encoding != "raw":
+            for number, token in enumerate(tokens.tolist()):
+                word = data[token] or b""
+                if b"\\" in word:
+                    read_by[number] = characters_begun(word, encoding)
         before = [characters_begun(path, encoding) for path in self.paths(walk, None)]
-        return _Counts(walk, tokens, np.array(read_by, np.int64), np.array(before, np.int64), {})
+        return _Counts(walk, tokens, read_by, np.array(before, np.int64), {})
 
     def _row_of(self, tokens: np.ndarray) -> np.ndarray:
         row = np.zeros(self.vocabulary.words, np.int32)

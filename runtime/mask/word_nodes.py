@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -175,7 +175,8 @@ class WordLeaf(LeafTable):
         if not len(found.asides) or not len(left := asides_left(whole, found, table.set.list, row)):
             return found.exits, None
         exits = [found.exits]
-        for node, origin in zip(found.asides[left].tolist(), found.origins[left].tolist(), strict=True):
+        for number in left:
+            node, origin = found.asides[number], found.origins[number].tolist()
             if table.may_escape(tuple(origin)):
                 # The walk has followed the canonical escape only.
                 below = whole.literal(np.array([node], np.int32), b"\\", row)
@@ -186,16 +187,16 @@ class WordLeaf(LeafTable):
         return np.unique(np.concatenate(exits)), None
 
 
-def asides_left(whole: SubtreeWalk, found: Found, words: WordList, row: np.ndarray) -> np.ndarray:
+def asides_left(whole: SubtreeWalk, found: Found, words: WordList, row: np.ndarray) -> Sequence[int]:
     """The numbers of the asides where it matters which character is escaped; others are put into `row`.
 
     What no token reads beyond are the first digits, which are the same for all plain characters.
     """
     if not words.plain:
-        return np.arange(len(found.asides))
-    open = np.flatnonzero(words.goes_on(found.origins))
+        return range(len(found.asides))
+    open = words.goes_on(found.origins)
     # With one escape or more after it a token is walked; few vocabularies have such tokens.
-    return open if len(whole.literal(found.asides[open], _DIGITS, row)) else open[:0]
+    return open if open and len(whole.literal(found.asides[open], _DIGITS, row)) else ()
 
 
 class WordNode(Node):
