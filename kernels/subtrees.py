@@ -128,14 +128,15 @@ def children_of(trie: TrieArrays) -> Children:
     """Looking for a child among these touches less memory than going from sibling to sibling in the trie."""
     size = len(trie.byte)
     starts, nodes, parents = (np.full(length, -1, np.int32) for length in (size + 1, size, size))
-    groups = empty_groups(size, _token_count(trie))
+    groups = empty_groups(size, _token_count(trie), trie.words)
     found = Children(starts, nodes, np.zeros(size, np.uint8), parents, groups)
     parts = (trie.byte, trie.end)
     results = (found.starts, found.nodes, found.bytes, found.parents)
     tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents)
     facts = (
-        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros((size, 2), np.uint64), groups.nodes,
-        groups.order, groups.begins,
+        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros(trie.deepest + 2, np.int32),
+        np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.read,
+        groups.spelled, groups.tokens,
     )  # fmt: skip
     kernels = _WALKS.functions()
     if kernels is None:
@@ -193,6 +194,7 @@ class SubtreeWalk:
         tokens = below.groups
         self._tokens = (GROUP, tokens.order, tokens.begins)
         self._tokens_at = tuple(map(address, self._tokens))
+        self.groups = tokens
         self._nodes, self._nodes_at = tokens.nodes, (address(tokens.nodes), address(trie.duplicates))
         self._parts_of_characters = (address(self._modes), address(self._values))
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
@@ -230,6 +232,12 @@ class SubtreeWalk:
             layers[len(stops)].append(node)
             stops.append(self.trie.end.item(node))
         return [np.array(layer, np.int32) for layer in layers]
+
+    def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
+        """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""
+        parents = self._parents[nodes]
+        read = self.groups.spelled if spelled else self.groups.read
+        return np.where(parents < 0, 0, read[parents]).astype(np.int64)
 
     def path(self, node: int) -> bytes:
         """The bytes of a node."""

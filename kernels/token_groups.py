@@ -23,9 +23,11 @@ GROUP[:32] = CONTROL
 GROUP[[9, 10, 13]] = 9, 10, 13
 GROUP[0x7E], GROUP[0x7F] = TILDE, CONTROL
 
+BACKSLASH = 0x5C
 LOW, BYTE, DEPTH = 0xFFFFFFFF, 32, 40
 """Where the parts of a node's first word are: its end, its byte, its depth."""
 _BROKEN = 8
+_BEGUN, _UNIT, _HALF = 100, 101, 102
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +39,17 @@ class TokenGroups:
                           token as in the trie (32); the groups of its subtree's tokens without that path
     order  int32[T]       all tokens by node
     begins int32[n + 1]   where the tokens of each node begin in `order`
+    read   int32[n]       the characters begun on the path to a node
+    spelled int32[n]      the same inside a JSON string, where escapes are one character
+    tokens int32[32 W]    the characters begun by each token inside a JSON string
     """
 
     nodes: np.ndarray
     order: np.ndarray
     begins: np.ndarray
+    read: np.ndarray
+    spelled: np.ndarray
+    tokens: np.ndarray
 
     @property
     def below(self) -> np.ndarray:
@@ -54,12 +62,13 @@ class TokenGroups:
         return self.nodes[:, 1] & np.uint64(LOW)
 
 
-def empty_groups(size: int, tokens: int) -> TokenGroups:
-    """Room for so many nodes and tokens; no node lies in two lines of memory."""
+def empty_groups(size: int, tokens: int, words: int) -> TokenGroups:
+    """Room for so many nodes and tokens, and rows of so many words; no node lies in two lines of memory."""
     room = np.zeros(4 * size + 8, np.uint64)
     skip = (-room.ctypes.data % 64) // 8
     nodes = room[skip : skip + 4 * size].reshape(-1, 4)
-    return TokenGroups(nodes, np.zeros(tokens, np.int32), np.zeros(size + 1, np.int32))
+    sizes = (tokens, size + 1, size, size, 32 * words)
+    return TokenGroups(nodes, *[np.zeros(length, np.int32) for length in sizes])
 
 
 @kernel
@@ -92,25 +101,54 @@ def continued(state: int, read: int) -> int:
 
 
 @kernel
+def escaped(state: int, read: int) -> int:
+    """Inside a JSON string: how many bytes are to come of an escape after one more byte, 0 outside of one.
+
+    `_BEGUN` after its backslash, `_UNIT` after the u, `_HALF` where the unit may be the first of a pair.
+    """
+    if state == 0:
+        return _BEGUN if read == BACKSLASH else 0
+    if state == _BEGUN:
+        return _UNIT if read == 0x75 else 0
+    if state == _UNIT:
+        return _HALF if read == 0x64 or read == 0x44 else 3
+    if state == _HALF:
+        first = read == 0x38 or read == 0x39 or read == 0x61 or read == 0x62 or read == 0x41 or read == 0x42
+        return 8 if first else 2
+    return state - 1
+
+
+@kernel
 def group_tokens(
     byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, count: int, group: U8,
-    states: I32, own: U64, nodes: U64, order: I32, begins: I32,
+    states: I32, escapes: I32, own: U64, nodes: U64, order: I32, begins: I32, characters: I32, spelled: I32,
+    by_token: I32,
 ) -> None:  # fmt: skip
-    """See `TokenGroups`. parents int32[n], of inner nodes; states int32[deepest + 1], own uint64[n, 2]."""
+    """See `TokenGroups`. parents int32[n], of inner nodes; states and escapes int32[deepest + 2], own
+    uint64[n, 2]."""
     out = 0
     for node in range(count):
         level, read, index = depth[node], byte[node], token[node]
+        lead = 1 if read < 0x80 or read >= 0xC0 else 0
+        within = escapes[level - 1] if level > 1 else 0
+        escapes[level] = escaped(within, read)
+        above = characters[parents[node]] if level > 1 else 0
+        characters[node] = above + lead
+        above = spelled[parents[node]] if level > 1 else 0
+        spelled[node] = above + lead if within == 0 else above
         before = states[level - 1] if level > 1 else 0
         state = continued(before, read)
         states[level] = state
         begins[node] = out
         if index >= 0:
             order[out] = index
+            by_token[index] = spelled[node]
             out += 1
         elif index < -1:
             place = -2 - index
             while duplicates[place] >= 0:
                 order[out] = duplicates[place]
+                by_token[duplicates[place]] = spelled[node]
                 place += 1
                 out += 1
         nodes[4 * node] = (level << DEPTH) | (read << BYTE) | end[node]
@@ -131,10 +169,10 @@ def group_tokens(
     while node > 0:
         node -= 1
         if depth[node] > 1:
-            above, here = 4 * parents[node], 4 * node
-            nodes[above + 2] |= nodes[here + 2] | own[2 * node]
-            nodes[above + 3] |= nodes[here + 3] | own[2 * node + 1]
-            lead = 1 if byte[node] < 0x80 or byte[node] >= 0xC0 else 0
-            tall = (nodes[here + 1] & LOW) + lead
-            if tall > (nodes[above + 1] & LOW):
-                nodes[above + 1] = (nodes[above + 1] & ~LOW) | tall
+            parent, here = 4 * parents[node], 4 * node
+            nodes[parent + 2] |= nodes[here + 2] | own[2 * node]
+            nodes[parent + 3] |= nodes[here + 3] | own[2 * node + 1]
+            ahead = 1 if byte[node] < 0x80 or byte[node] >= 0xC0 else 0
+            tall = (nodes[here + 1] & LOW) + ahead
+            if tall > (nodes[parent + 1] & LOW):
+                nodes[parent + 1] = (nodes[parent + 1] & ~LOW) | tall

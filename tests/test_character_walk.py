@@ -132,6 +132,21 @@ def test_characters_are_walked_as_rows_are(
         library.use_reference(False)
 
 
+def characters_begun(data: bytes) -> int:
+    """How many characters are spelled by bytes inside a JSON string, the last of which need not be whole."""
+    count = at = 0
+    while at < len(data):
+        count += data[at] & 0xC0 != 0x80
+        if data[at] != 0x5C:
+            at += 1
+        elif data[at + 1 : at + 2] != b"u":
+            at += 2
+        else:
+            # Behind one half of a surrogate pair, the other is of the same character.
+            at += 12 if data[at + 2 : at + 3] in (b"d", b"D") and data[at + 3 : at + 4] in b"89abAB" else 6
+    return count
+
+
 def _bits(group: int) -> tuple[int, int]:
     return (1 << group, 0) if group < 64 else (0, 1 << (group - 64))
 
@@ -165,6 +180,9 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
             for low, high in bits:
                 expected = [expected[0] | low, expected[1] | high]
         assert groups.below[node].tolist() == expected
+        assert groups.read[node] == sum(byte & 0xC0 != 0x80 for byte in path)
+        assert groups.spelled[node] == characters_begun(path)
+        assert all(groups.tokens[token] == groups.spelled[node] for token in trie.ids(node))
         leads = [sum(byte & 0xC0 != 0x80 for byte in paths[below][len(path) :]) for below in inside]
         assert groups.tall[node] == max(leads, default=0)
         span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()

@@ -70,6 +70,9 @@ class Columns:
         partial = _partial(flat, sizes)
         self.longest = int(self.characters.max(initial=0))
         """Most characters of a token."""
+        self._sizes = np.zeros(32 * self._words, np.uint16 if self.longest <= 0xFFFF else np.int32)
+        """The same, as narrow as comparing likes it."""
+        self._sizes[: self._size] = self.characters
         self._whole = self._pack((sizes > 0) & ~partial)
         self._with = self._with_group(_GROUP[flat], owner)
         flags = np.zeros(self._size, bool)
@@ -84,7 +87,7 @@ class Columns:
     def quoted(self) -> frozenset[str]:
         """The texts that a token may read before a quote, however spelled; no other key ends in a token."""
         found: set[str] = set()
-        column = self._with.get(_QUOTE, np.zeros(self._words, np.int32))
+        column = self.containing(_QUOTE)
         for token in np.flatnonzero(np.unpackbits(column.view(np.uint8), bitorder="little")).tolist():
             data = self._token_bytes[token] or b""
             at = data.find(_QUOTE)
@@ -92,6 +95,11 @@ class Columns:
                 found.update(_texts_before(data[:at]))
                 at = data.find(_QUOTE, at + 1)
         return frozenset(found)
+
+    def containing(self, byte: int) -> np.ndarray:
+        """The tokens in which a byte of ASCII is that is a group of its own."""
+        found = self._with.get(byte)
+        return np.zeros(self._words, np.int32) if found is None else found
 
     def quiet_but(self, first: np.ndarray) -> Quiet:
         """All groups but those of some bytes, bool[256]."""
@@ -125,7 +133,8 @@ class Columns:
         else:
             short = self._short.get(most)
             if short is None:
-                short = self._short[most] = self._pack(self.characters <= most)
+                bits = np.packbits(self._sizes <= most, bitorder="little")
+                short = self._short[most] = bits.view("<i4").astype(np.int32, copy=False)
             found = self.inside(groups, None) & short
         self._inside[key] = found
         if len(self._inside) > _MOST_CLASSES:

@@ -12,7 +12,7 @@ from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
-from sglc.runtime.mask.spelling import characters_begun, read
+from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import Still, still_on
 from sglc.runtime.mask.vocabulary import Vocabulary
 
@@ -251,16 +251,11 @@ class LeafWalks:
     def _count(self, walk: LeafMask, looked_up: np.ndarray, encoding: Encoding) -> _Counts:
         """The characters that the tokens and exits of a walk read."""
         assert walk.row is not None
-        data, columns = self.vocabulary.token_bytes, self.vocabulary.columns
         tokens = self.vocabulary.unpack(walk.row & ~looked_up)
-        read_by = columns.characters[tokens]
-        if encoding != "raw":
-            for number, token in enumerate(tokens.tolist()):
-                word = data[token] or b""
-                if b"\\" in word:
-                    read_by[number] = characters_begun(word, encoding)
-        before = [characters_begun(path, encoding) for path in self.paths(walk, None)]
-        return _Counts(walk, tokens, read_by, np.array(before, np.int64), {})
+        spelled = encoding != "raw"
+        read_by = self.whole.groups.tokens if spelled else self.vocabulary.columns.characters
+        before = self.whole.read_before(walk.exits, spelled)
+        return _Counts(walk, tokens, read_by[tokens].astype(np.int64), before, {})
 
     def _row_of(self, tokens: np.ndarray) -> np.ndarray:
         row = np.zeros(self.vocabulary.words, np.int32)

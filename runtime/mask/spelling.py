@@ -134,23 +134,6 @@ def read(data: bytes, encoding: Encoding) -> str:
     return json.loads(b'"' + data + b'"')
 
 
-def characters_begun(data: bytes, encoding: Encoding) -> int:
-    """How many characters are spelled by bytes, of which the last need not be whole."""
-    if encoding == "raw" or b"\\" not in data:
-        return sum([byte & 0xC0 != 0x80 for byte in data])
-    count = at = 0
-    while at < len(data):
-        count += data[at] & 0xC0 != 0x80
-        if data[at] != 0x5C:
-            at += 1
-        elif data[at + 1 : at + 2] != b"u":
-            at += 2
-        else:
-            # Behind one half of a surrogate pair, the other is of the same character.
-            at += 12 if data[at + 2 : at + 3] in (b"d", b"D") and data[at + 3 : at + 4] in b"89abAB" else 6
-    return count
-
-
 def begins(char: str, data: bytes, encoding: Encoding) -> bool:
     """Whether some spelling of a character begins with the data."""
     for path in spellings(ord(char), ord(char), encoding):
