@@ -20,6 +20,7 @@ from sglc.automata.term import Language, Term
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
+from sglc.grammar.factoring import factor
 from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
@@ -61,7 +62,9 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
             grammar.rules[grammar.start].at, "every way to write it needs itself",
         )  # fmt: skip
-    if remove_left_recursion(graph):
+    changed = remove_left_recursion(graph)
+    # What follows each part of a whole is known already, so that it is left as it is.
+    if (lexis is None and factor(graph)) or changed:
         graph.analyse()
     if lexis is None:
         # Without left recursion less can follow: fewer characters matter.

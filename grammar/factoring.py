@@ -1,0 +1,78 @@
+"""Left factoring: alternatives that begin alike become one beginning and a choice of what follows it.
+
+`x a | x b` is `x (a | b)`. The texts are the same; but however many alternatives begin alike, there is one
+place to be in until they differ. Alternatives that are rules are looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph
+from sglc.grammar.terminals import Token
+
+_DEEP = 4
+"""How deep parts are compared; below, only the same part is equal."""
+_GROWTH = 2
+"""How many nodes may be added for each that there is."""
+
+
+def factor(graph: Graph) -> bool:
+    """Factor all choices below the start. Whether there was anything to do."""
+    before = len(graph.kind)
+    waiting = [node for node in graph.reached(graph.start) if graph.kind[node] == CHOICE]
+    found = False
+    for node in waiting:
+        if len(graph.kind) > (1 + _GROWTH) * before:
+            break
+        groups: dict[Hashable, list[tuple[int, tuple[int, ...]]]] = {}
+        for arm in graph.below[node]:
+            items = _items(graph, arm)
+            groups.setdefault(_key(graph, items[0], _DEEP) if items else None, []).append((arm, items))
+        if len(groups) == len(graph.below[node]):
+            continue
+        arms: list[int] = []
+        for key, group in groups.items():
+            if key is None or len(group) == 1:
+                arms += [arm for arm, _ in group]
+                continue
+            found = True
+            same = _common(graph, [items for _, items in group])
+            rest = graph.choice(graph.sequence(items[same:]) for _, items in group)
+            if graph.kind[rest] == CHOICE:
+                waiting.append(rest)
+            arms.append(graph.sequence((*group[0][1][:same], rest)))
+        graph.below[node] = tuple(dict.fromkeys(arms))
+    return found
+
+
+def _items(graph: Graph, arm: int) -> tuple[int, ...]:
+    """The parts of an alternative, one after the other."""
+    node = arm
+    if graph.kind[node] == RULE and graph.below[node]:
+        node = graph.below[node][0]
+        if graph.kind[node] not in (SEQUENCE, LEAF):
+            return (arm,)
+    return graph.below[node] if graph.kind[node] == SEQUENCE else (node,)
+
+
+def _common(graph: Graph, arms: list[tuple[int, ...]]) -> int:
+    """With how many equal parts all of them begin."""
+    count = 0
+    for parts in zip(*arms, strict=False):
+        if len({_key(graph, part, _DEEP) for part in parts}) > 1:
+            break
+        count += 1
+    return count
+
+
+def _key(graph: Graph, node: int, deep: int) -> Hashable:
+    """Equal for parts that are written alike."""
+    kind = graph.kind[node]
+    if kind == LEAF:
+        about = graph.about[node]
+        return about.index if isinstance(about, Token) else about
+    if kind == RULE or not deep:
+        return ("node", node)
+    inner = tuple([_key(graph, part, deep - 1) for part in graph.below[node]])
+    return (kind, graph.about[node] if kind == REPEAT else None, inner)

@@ -1,0 +1,88 @@
+"""Grammars that are hard for mask engines, cut down: exact, and the same however they are written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from budget import examples
+from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars, words_of
+from lark_oracle import lark_accepts, lark_of
+from sglc.grammar import language as language_module
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.language import GrammarOptions, grammar_language
+from sglc.grammar.model import Grammar
+from sglc.grammar.read import read_grammar
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
+from stress_grammars import SMALL
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_hard_grammars_are_exact(name: str) -> None:
+    """Texts, masks of longer tokens against single bytes, and what is written against Lark."""
+    case = SMALL[name]()
+    constraint = compile_constraint(grammar=case.text)
+    lark = lark_of(case.text)
+    for text, good in [(text, True) for text in case.legal] + [(text, False) for text in case.illegal]:
+        matcher = constraint.matcher(BYTES)
+        assert (matcher.accept_bytes(text.encode()) and matcher.is_accepting()) == good, text
+        if len(text) < 40:
+            assert lark_accepts(lark, text) == good, text
+    pieces = sorted(
+        {text[at : at + size].encode() for text in case.legal for at in range(20) for size in (2, 3, 5)}
+    )
+    pieces = [*(bytes([byte]) for byte in range(256)), *(piece for piece in pieces if piece)]
+    vocabulary = Vocabulary(pieces)
+    dice = Random(5)
+    for _ in range(4):
+        matcher, single = constraint.matcher(vocabulary), constraint.matcher(BYTES)
+        for _ in range(8):
+            legal = matcher.allowed().tolist()
+            assert legal == [n for n, piece in enumerate(pieces) if single.clone().accept_bytes(piece)]
+            if not legal:
+                break
+            token = dice.choice([token for token in legal if token >= 256] or legal)
+            assert matcher.accept(token) and single.accept_bytes(pieces[token])
+        assert matcher.accept_bytes(matcher.shortest_completion()) and matcher.is_accepting()
+        assert lark_accepts(lark, matcher.text().decode())
+
+
+@settings(
+    max_examples=examples(20),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+@given(token_grammars() | char_grammars(), st.booleans())
+def test_factored_alternatives_write_the_same(given_grammar: str | Grammar, longest: bool) -> None:
+    grammar = read_grammar(given_grammar, "lark") if isinstance(given_grammar, str) else given_grammar
+    lexing = "longest" if longest and isinstance(given_grammar, str) else "dynamic"
+    alphabet = ALPHABET if isinstance(given_grammar, str) else "xyz"
+
+    def words() -> set[str] | str:
+        try:
+            return words_of(grammar_language(grammar, GrammarOptions(lexing)), alphabet, 3)
+        except GrammarError as fault:
+            return fault.reason
+
+    found = words()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language_module, "factor", lambda graph: False)
+        assert words() == found
+
+
+def test_alternatives_that_begin_alike_are_one_place() -> None:
+    """Rules too, in rules of rules, as long as they are alike."""
+    lines = [f'r{n}: "a" w? ("b" | w)* "c" q{n}' for n in range(50)]
+    lines += [f'q{n}: "d" "e"? "{n}"' for n in range(50)]
+    text = "start: " + " | ".join(f"r{n}" for n in range(50)) + "\n" + "\n".join(lines) + "\nw: /[0-9]/\n"
+    matcher = compile_constraint(grammar=text).matcher(BYTES)
+    assert matcher.accept_bytes(b"a1b2bc")
+    assert len(matcher.machine.configs[matcher.config]) == 1
+    assert matcher.accept_bytes(b"de49") and matcher.is_accepting()
