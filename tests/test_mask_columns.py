@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.constraint import compile_constraint
@@ -52,6 +53,7 @@ def inside(char: str, ascii_class: set[str], control_1: bool, other: bool) -> bo
     return control_1 if ord(char) < 0xA0 else other
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(TOKENS, CLASSES, st.booleans(), st.booleans(), st.none() | st.integers(0, 7))
 def test_tokens_inside_a_class(
     tokens: list[bytes | None], chosen: set[str], control_1: bool, other: bool, most: int | None
@@ -78,6 +80,7 @@ def test_tokens_inside_a_class(
     assert {c for c in range(128) if bytes_in(groups)[c]} == {ord(c) for c in seen}
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(TOKENS, CLASSES, st.booleans(), st.booleans())
 def test_groups_below_a_node(
     tokens: list[bytes | None], chosen: set[str], control_1: bool, other: bool
@@ -96,6 +99,7 @@ def test_groups_below_a_node(
         assert quiet == all(i in found for i in below)
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=7).map(b"".join), max_size=40))
 def test_texts_before_quotes(tokens: list[bytes]) -> None:
     found = set()
@@ -108,6 +112,7 @@ def test_texts_before_quotes(tokens: list[bytes]) -> None:
     assert Vocabulary(tokens or [b"a"]).columns.quoted == found
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(b"".join), min_size=1, max_size=60),
     st.integers(0, 5),

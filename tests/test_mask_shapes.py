@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
@@ -92,7 +93,7 @@ def compare(matchers: tuple[Matcher, Matcher], choose: Any, steps: int) -> None:
     free=st.booleans(),
     random=st.randoms(use_true_random=False),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_masks_by_shape_are_masks(some: list[Any], free: bool, random: Any) -> None:
     options = SchemaOptions(order="any", spelling="any") if free else SchemaOptions()
     for schema in some:

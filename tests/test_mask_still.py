@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from sglc.automata.term import CharDfa
 from sglc.runtime.mask.still import Onward, onward, onward_within
 
@@ -29,6 +30,7 @@ def automata(draw: st.DrawFn) -> CharDfa:
     return CharDfa(tuple(edges), frozenset(draw(st.sets(target))))
 
 
+@settings(max_examples=examples(100), deadline=None)
 @given(automata(), st.randoms(use_true_random=False))
 def test_components_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
     states = list(range(len(dfa.edges)))
