@@ -40,6 +40,8 @@ from sglc.source import Source
 
 MAX_PATTERN = 200_000
 """Characters of the pattern of one terminal."""
+MANY_TEXTS = 200
+"""So many alternatives that are texts are a set of texts, which may be large."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Tokens:
             part = self._part_of(name)
             token = Token(
                 len(self.all), name, part.value, part.flags, part.is_text, terminal.priority,
-                terminal.source, terminal.at,
+                terminal.source, terminal.at, _texts(terminal.body),
             )  # fmt: skip
             self.all.append(token)
             self._by_name[name] = token
@@ -219,8 +221,9 @@ class Tokens:
         if part is None:
             terminal = self.grammar.terminals[name]
             self._source = terminal.source
+            texts = _texts(terminal.body)
             try:
-                part = self._part(terminal.body)
+                part = self._part(Words(texts)) if texts else self._part(terminal.body)
             except PatternError as fault:
                 raise GrammarError(
                     f"the terminal {name}: {fault.reason}", terminal.source, terminal.at
@@ -240,7 +243,8 @@ class Tokens:
                 return _Part(_class(points), _NO_FLAGS, False)
             case Words(texts):
                 longest = sorted(texts, key=lambda text: (-len(text), text))
-                return self._joined("(?:", "|".join(map(escaped, longest)), ")")
+                # Sets of texts are not made into automata by their pattern.
+                return _Part(f"(?:{'|'.join(map(escaped, longest))})", _NO_FLAGS, False)
             case Sequence(items):
                 parts = [self._part(inner) for inner in items]
                 if not parts:
@@ -267,6 +271,14 @@ class Tokens:
         if len(middle) > MAX_PATTERN:
             raise PatternError(f"its pattern has more than {MAX_PATTERN} characters")
         return _Part(before + middle + after, _NO_FLAGS, False)
+
+
+def _texts(body: Expression) -> frozenset[str]:
+    """The texts of a terminal that is a choice of very many."""
+    if not isinstance(body, Alternatives) or len(body.arms) < MANY_TEXTS:
+        return frozenset()
+    plain = all([isinstance(arm, Literal) and not arm.ignore_case and arm.text for arm in body.arms])
+    return frozenset([arm.text for arm in body.arms if isinstance(arm, Literal)]) if plain else frozenset()
 
 
 _NO_FLAGS: frozenset[str] = frozenset()

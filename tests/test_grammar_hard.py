@@ -14,8 +14,9 @@ from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars, words_of
 from lark_oracle import lark_accepts, lark_of
 from sglc.grammar import language as language_module
+from sglc.grammar import terminals as terminals_module
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language
+from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
 from sglc.runtime.mask.constraint import compile_constraint
@@ -55,10 +56,39 @@ def test_hard_grammars_are_exact(name: str) -> None:
         assert lark_accepts(lark, matcher.text().decode())
 
 
-@settings(
-    max_examples=examples(20),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)
+def some(count: int) -> settings:
+    return settings(
+        max_examples=examples(count),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    )
+
+
+WORDS = st.lists(st.text("ab ;", min_size=1, max_size=3), min_size=2, max_size=4, unique=True)
+
+
+@some(20)
+@given(token_grammars(), WORDS, WORDS, st.sampled_from(["dynamic", "longest"]))
+def test_terminals_of_many_texts_are_those_of_their_pattern(
+    text: str, ones: list[str], others: list[str], lexing: Lexing
+) -> None:
+    text = text.replace("/[ab]+/", "ONES").replace('"ab"', "OTHERS")
+    for name, words in (("ONES", ones), ("OTHERS", others)):
+        text += f"{name}: " + " | ".join(f'"{word}"' for word in words) + "\n"
+
+    def words_with(many: int) -> set[str] | str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(terminals_module, "MANY_TEXTS", many)
+            try:
+                return words_of(
+                    grammar_language(read_grammar(text, "lark"), GrammarOptions(lexing)), ALPHABET, 3
+                )
+            except GrammarError as fault:
+                return fault.reason
+
+    assert words_with(2) == words_with(100)
+
+
+@some(20)
 @given(token_grammars() | char_grammars(), st.booleans())
 def test_factored_alternatives_write_the_same(given_grammar: str | Grammar, longest: bool) -> None:
     grammar = read_grammar(given_grammar, "lark") if isinstance(given_grammar, str) else given_grammar
