@@ -6,10 +6,7 @@ that contain a byte outside of the class. And a walk need not enter a subtree of
 in the class, since nothing can happen there. Both depend on the vocabulary only, so there is nothing to
 build for a class.
 
-Bytes are told apart by *groups*: an ASCII byte is a group of its own, but for control characters other than
-tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Tokens with one of the control
-characters U+0080-U+009F have `CONTROL_1` as well, tokens that begin or end inside a character `PARTIAL`. A
-set of groups is 128 bits, held as two uint64.
+For the groups of bytes see `sglc.kernels.token_groups`.
 """
 
 from __future__ import annotations
@@ -22,14 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from sglc.kernels.subtrees import Quiet
-from sglc.runtime.mask.trie import Trie
-
-_CONTROL, _TILDE, CONTROL_1, OTHER, PARTIAL = 1, 2, 3, 126, 127
-_GROUP = np.full(256, OTHER, np.uint8)
-_GROUP[:128] = np.arange(128)
-_GROUP[:32] = _CONTROL
-_GROUP[[9, 10, 13]] = 9, 10, 13
-_GROUP[0x7E], _GROUP[0x7F] = _TILDE, _CONTROL
+from sglc.kernels.token_groups import CONTROL_1, GROUP, OTHER, SEPARATOR, TokenGroups
 
 _QUOTE = 0x22
 
@@ -39,16 +29,16 @@ _MOST_CLASSES = 256
 def group_set(inside: np.ndarray, control_1: bool, other: bool) -> np.ndarray:
     """uint64[2]: the groups wholly inside: bool[128] for ASCII, then U+0080-U+009F, then all others."""
     flags = np.zeros(128, bool)
-    flags[_GROUP[:128]] = True
-    np.logical_and.at(flags, _GROUP[:128], inside)
+    flags[GROUP[:128]] = True
+    np.logical_and.at(flags, GROUP[:128], inside)
     flags[CONTROL_1] = control_1
-    flags[OTHER] = other
+    flags[[SEPARATOR, OTHER]] = other
     return np.packbits(flags, bitorder="little").view(np.uint64)
 
 
 def bytes_in(groups: np.ndarray) -> np.ndarray:
     """bool[256]: the bytes of a group set."""
-    return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[_GROUP]
+    return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[GROUP]
 
 
 class Columns:
@@ -57,7 +47,7 @@ class Columns:
     below  uint64[n, 2]  by trie node: the groups in the tokens of its subtree, without the path to the node
     """
 
-    def __init__(self, trie: Trie, token_bytes: tuple[bytes | None, ...]) -> None:
+    def __init__(self, groups: TokenGroups, token_bytes: tuple[bytes | None, ...]) -> None:
         self._token_bytes = token_bytes
         self._words = (len(token_bytes) + 31) // 32
         self._size = len(token_bytes)
@@ -74,14 +64,14 @@ class Columns:
         """The same, as narrow as comparing likes it."""
         self._sizes[: self._size] = self.characters
         self._whole = self._pack((sizes > 0) & ~partial)
-        self._with = self._with_group(_GROUP[flat], owner)
+        self._with = self._with_group(GROUP[flat], owner)
         flags = np.zeros(self._size, bool)
         flags[owner[1:][(flat[:-1] == 0xC2) & (flat[1:] >= 0x80) & (flat[1:] < 0xA0)]] = True
         self._with[CONTROL_1] = self._pack(flags)
         self._short: dict[int, np.ndarray] = {}
         self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
         self._quiet: dict[bytes, Quiet] = {}
-        self.below = _below(trie, partial)
+        self.below = np.ascontiguousarray(groups.below)
 
     @cached_property
     def quoted(self) -> frozenset[str]:
@@ -107,7 +97,7 @@ class Columns:
         found = self._quiet.get(key)
         if found is None:
             flags = np.ones(128, bool)
-            flags[_GROUP[first]] = False
+            flags[GROUP[first]] = False
             groups = np.packbits(flags, bitorder="little").view(np.uint64)
             if len(self._quiet) > _MOST_CLASSES:
                 self._quiet.clear()
@@ -173,31 +163,6 @@ def _partial(flat: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         except UnicodeDecodeError:
             partial[index] = True
     return partial
-
-
-def _below(trie: Trie, partial: np.ndarray) -> np.ndarray:
-    """See `Columns.below`: the groups of all nodes strictly below, gathered from the deepest level up."""
-    own = np.zeros((trie.size, 2), np.uint64)
-    group = _GROUP[trie.byte]
-    own[np.arange(trie.size), group >> 6] = np.uint64(1) << (group & 63).astype(np.uint64)
-    below = np.zeros((trie.size, 2), np.uint64)
-    broken = np.zeros(trie.size, bool)
-    single = trie.token >= 0
-    broken[single] = partial[trie.token[single]]
-    for node in np.flatnonzero(trie.token < -1):
-        broken[node] = any(partial[index] for index in trie.ids(int(node)))
-    own[broken, 1] |= np.uint64(1) << np.uint64(PARTIAL - 64)
-    levels = [np.flatnonzero(trie.depth == depth) for depth in range(1, trie.deepest + 1)]
-    for depth in range(len(levels) - 1, 0, -1):
-        nodes, above = levels[depth], levels[depth - 1]
-        parents = above[np.searchsorted(above, nodes) - 1]
-        byte = trie.byte[nodes]
-        control = nodes[(trie.byte[parents] == 0xC2) & (byte >= 0x80) & (byte < 0xA0)]
-        own[control, 0] |= np.uint64(1 << CONTROL_1)
-        first = np.flatnonzero(np.diff(parents, prepend=-1))
-        parents = parents[first]
-        below[parents] |= np.bitwise_or.reduceat(own[nodes] | below[nodes], first)
-    return below
 
 
 def _texts_before(data: bytes) -> Iterator[str]:

@@ -17,6 +17,8 @@ from sglc.runtime.mask.still import Still, still_on
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
+_FEW_TOKENS = 1000
+"""So many are set one by one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -258,6 +260,10 @@ class LeafWalks:
         return _Counts(walk, tokens, read_by[tokens].astype(np.int64), before, {})
 
     def _row_of(self, tokens: np.ndarray) -> np.ndarray:
+        if len(tokens) > _FEW_TOKENS:
+            flags = np.zeros(self.vocabulary.size, bool)
+            flags[tokens] = True
+            return self.vocabulary.pack(flags)
         row = np.zeros(self.vocabulary.words, np.int32)
         np.bitwise_or.at(row.view(np.uint32), tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
         return row

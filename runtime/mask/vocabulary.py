@@ -86,7 +86,7 @@ class Vocabulary:
 
     @cached_property
     def columns(self) -> Columns:
-        return Columns(self.trie, self.token_bytes)
+        return Columns(self.children.groups, self.token_bytes)
 
     @property
     def longest_token(self) -> int:
