@@ -16,7 +16,13 @@ from sglc.runtime.mask.text import TextTable
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
 _AT_ONCE = 256
 """Edges of a text that are loaded together: those of the states that come next in walks."""
+_OF_STATE, _OF_EDGE = 600, 24
+"""Bytes of a state and of an edge, roughly."""
 _NO_LABELS = np.zeros(0, np.uint64)
+
+
+allocated = 0
+"""Bytes that arrays of leaves have taken in this process; what has been given back is not subtracted."""
 
 
 class CharacterLeaf:
@@ -78,6 +84,8 @@ class CharacterLeaf:
 
     def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
         """Take states into the arrays, in which there is room for them."""
+        global allocated
+        allocated += sum([_OF_STATE + _OF_EDGE * len(row) for row in rows])
         self._meet(rows)
         first = self._append(rows)
         arrays = self._arrays

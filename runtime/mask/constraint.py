@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language, Words
-from sglc.runtime.mask import leaf
+from sglc.runtime.mask import character_leaf, leaf
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
@@ -38,7 +38,7 @@ class _Shop:
         self.machine: Machine = JoiningMachine()
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._stores: OrderedDict[str, MaskStore] = OrderedDict()
-        self._rows_before = leaf.allocated
+        self._rows_before = leaf.allocated + character_leaf.allocated
         self.matchers = 0
         """How many there have been, of all constraints."""
 
@@ -55,7 +55,7 @@ class _Shop:
     @property
     def size(self) -> int:
         """Bytes, roughly."""
-        return self.machine.size + leaf.allocated - self._rows_before
+        return self.machine.size + leaf.allocated + character_leaf.allocated - self._rows_before
 
     def full(self) -> bool:
         return self.size > _RENEW_AT_BYTES

@@ -26,6 +26,8 @@ _FEW_NAMES = 2000
 _FEW_RANGES = 4
 """Open names with more of the others between them are listed for themselves."""
 _MOST_OPEN = 1000
+_FEW_LISTED = 50
+"""Names that are looked at one by one."""
 _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
@@ -138,10 +140,14 @@ class KeyLeaf(LeafTable):
 
     def still(self, place: LeafPlace, longest: int) -> Still | None:
         local = self.places[place.state]
-        return None if local < 0 else self._of_families(local, self._open_families(place, local))[0]
+        if local < 0 or not self.table.families:
+            return None
+        return self._of_families(local, self._open_families(place, local))[0]
 
     def names(self, place: LeafPlace) -> Names | None:
         local = self.places[place.state]
+        if not self.table.families:
+            return None
         states = self._open_families(place, local)
         still, accepting = self._of_families(local, states)
         if still is None or still.uniform is None or not accepting:
@@ -262,14 +268,19 @@ class KeyLeaf(LeafTable):
         first, last, read = self.table.place_of(local)
         if not names.plain or first == last:
             return None
-        open = np.unpackbits(place.open.view(np.uint8), bitorder="little")[labels[first:last]]
-        taken = (np.flatnonzero(open == 0) + first).tolist()
+        if last - first <= _FEW_LISTED:
+            bits, label = self._bits[place.open.tobytes()], self.table.name_labels
+            taken = [number for number in range(first, last) if not bits >> label[number] & 1]
+        else:
+            flags = np.unpackbits(place.open.view(np.uint8), bitorder="little")
+            taken = (np.flatnonzero(flags[labels[first:last]] == 0) + first).tolist()
         bounds = zip([first, *[number + 1 for number in taken]], [*taken, last], strict=True)
         ranges = [(low, high) for low, high in bounds if low < high]
         if len(ranges) <= _FEW_RANGES:
             return _OpenNames(names, labels, tuple(ranges), read)
         some = names.part(ranges)
-        return _OpenNames(some, labels[first:last][open != 0], ((0, len(some.starts) - 1),), read)
+        open = np.concatenate([labels[low:high] for low, high in ranges])
+        return _OpenNames(some, open, ((0, len(open)),), read)
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""

@@ -82,15 +82,8 @@ class LeafTable:
     def __init__(self, width: int = 0) -> None:
         """`width`: words of a set of labels, 0 where there are none."""
         self._size = 0
-        self.arrays = LeafArrays(
-            np.full((8, 256), NO_MOVE, np.int32),
-            np.zeros(8, np.uint8),
-            np.zeros(8, np.int32),
-            np.zeros(8, np.int32),
-            np.zeros((8, width), np.uint64),
-        )
-        global allocated
-        allocated += self.arrays.rows.nbytes
+        self._width = width
+        self._arrays: LeafArrays | None = None
         self._lists: dict[int, list[int]] = {}
         self.places: list[Any] = []
         """What the states are, by number."""
@@ -100,6 +93,18 @@ class LeafTable:
         """Flags of the states but KNOWN."""
         self.lo: list[int] = []
         self.hi: list[int] = []
+
+    @property
+    def arrays(self) -> LeafArrays:
+        """The rows; most leaves are walked without any."""
+        if self._arrays is None:
+            self._arrays = LeafArrays(
+                np.full((8, 256), NO_MOVE, np.int32), np.zeros(8, np.uint8), np.zeros(8, np.int32),
+                np.zeros(8, np.int32), np.zeros((8, self._width), np.uint64),
+            )  # fmt: skip
+            global allocated
+            allocated += self._arrays.rows.nbytes
+        return self._arrays
 
     def number(self, place: Any) -> int:
         """The state at a place of the subclass."""
@@ -291,7 +296,7 @@ class LeafTable:
             labels = np.zeros((room, arrays.labels.shape[1]), np.uint64)
             flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
             lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
-            arrays = self.arrays = LeafArrays(rows, flags, lo, hi, labels)
+            arrays = self._arrays = LeafArrays(rows, flags, lo, hi, labels)
             global allocated
             allocated += rows.nbytes - 1024 * size
         wide = arrays.labels.shape[1]
@@ -348,7 +353,8 @@ class TextLeaf(LeafTable):
         self.lo = [fewest for fewest, _ in lengths]
         self.hi = [most for _, most in lengths]
         size = self._size
-        self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
+        if size:
+            self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
 
     def walk_states(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
