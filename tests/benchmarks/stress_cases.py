@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maskbench import text_of
+from stress_grammars import hard_grammars
 
 PROSE = (
     "When the last ferry had left, nobody on the quay spoke; lamps went out one by one, and the gulls came. "
@@ -319,4 +320,5 @@ WORSE: list[Case] = [
         [{"s": "Ελληνικά, кириллица, 日本語の文章, हिन्दी, العربية, 2026 Ærøskøbing."}],
         [{"s": "no ☃ here"}],
     ),
+    *(Case(hard.name, "lark", hard.text, hard.legal, hard.illegal) for hard in hard_grammars()),
 ]

@@ -147,7 +147,7 @@ HARD: dict[str, Callable[[], GrammarCase]] = {
     "prefixes": lambda: long_prefixes(300, 60),
     "ambiguous": lambda: ambiguous_twice(60),
     "terminals": lambda: overlapping_terminals(40),
-    "nullable": lambda: nullable_chain(200),
+    "nullable": lambda: nullable_chain(40),
     "hidden": lambda: hidden_left_recursion(40),
     "words": lambda: words_in_recursion(20_000),
     "counts": lambda: large_counts(300),
