@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
+from sglc.automata.charset import ranges
 from sglc.automata.term import CharDfa
-from sglc.runtime.mask.still import Onward, onward, onward_within
+from sglc.runtime.mask.still import Onward, onward
 
 LETTERS = range(ord("a"), ord("g"))
 
@@ -30,14 +32,43 @@ def automata(draw: st.DrawFn) -> CharDfa:
     return CharDfa(tuple(edges), frozenset(draw(st.sets(target))))
 
 
+def searched(dfas: tuple[CharDfa, ...], places: tuple[int, ...]) -> Onward:
+    """The same by a search from one place."""
+
+    def moves(here: tuple[int, ...], letter: int) -> tuple[int, ...]:
+        found = []
+        for dfa, at in zip(dfas, here, strict=True):
+            row = dfa.edges[at] if at >= 0 else ()
+            found.append(next((target for low, high, target in row if low <= letter <= high), -1))
+        return tuple(found)
+
+    dead = (-1,) * len(dfas)
+    seen = {places}
+    stack = [places]
+    letters: dict[tuple[int, ...], frozenset[int]] = {}
+    while stack:
+        here = stack.pop()
+        after = {letter: moves(here, letter) for letter in LETTERS}
+        letters[here] = frozenset(letter for letter in LETTERS if after[letter] != dead)
+        for target in set(after.values()) - seen - {dead}:
+            seen.add(target)
+            stack.append(target)
+    common = frozenset(LETTERS).intersection(*letters.values())
+    if not common:
+        return Onward()
+    accepting = all(any(at in dfa.accepting for dfa, at in zip(dfas, here, strict=True)) for here in seen)
+    return Onward(ranges([(c, c) for c in common]), len(set(letters.values())) == 1, accepting)
+
+
 @settings(max_examples=examples(100), deadline=None)
-@given(automata(), st.randoms(use_true_random=False))
-def test_components_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
-    states = list(range(len(dfa.edges)))
-    random.shuffle(states)
-    known: dict[int, Onward] = {}
-    for state in states:
-        if state not in known:
-            onward_within(dfa, state, known)
-    for state in states:
-        assert known[state] == onward((dfa,), (state,))
+@given(st.lists(automata(), min_size=1, max_size=3), st.randoms(use_true_random=False))
+def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -> None:
+    some = tuple(dfas)
+    starts = list(itertools.product(*[range(-1, len(dfa.edges)) for dfa in dfas]))
+    random.shuffle(starts)
+    known: dict[tuple[int, ...], Onward] = {}
+    for places in starts[:8]:
+        if any(at >= 0 for at in places):
+            assert onward(some, places, known) == searched(some, places)
+    for places, found in known.items():
+        assert found == searched(some, places)

@@ -78,7 +78,7 @@ class KeyLeaf(LeafTable):
         self.table = table
         self.encoding = table.encoding
         self._still: dict[tuple[int, ...], tuple[Still | None, bool]] = {}
-        self._every: dict[tuple[int, ...], bool] = {}
+        self._onward: dict[tuple[int, ...], Onward] = {}
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
@@ -142,14 +142,14 @@ class KeyLeaf(LeafTable):
         local = self.places[place.state]
         if local < 0 or not self.table.families:
             return None
-        return self._of_families(local, self._open_families(place, local))[0]
+        return self._of_families(self._open_families(place, local))[0]
 
     def names(self, place: LeafPlace) -> Names | None:
         local = self.places[place.state]
         if not self.table.families:
             return None
         states = self._open_families(place, local)
-        still, accepting = self._of_families(local, states)
+        still, accepting = self._of_families(states)
         if still is None or still.uniform is None or not accepting:
             return None
         open = self._labels_of(states)
@@ -231,7 +231,7 @@ class KeyLeaf(LeafTable):
         states = self._open_families(place, local)
         others: tuple[int, ...] = ()
         if any([at >= 0 for at in states]):
-            still, accepting = self._of_families(local, states)
+            still, accepting = self._of_families(states)
             open_families = self._labels_of(states)
             if still is None or still.uniform is None or not accepting or len(open_families) > 1:
                 return place.key(), None
@@ -297,37 +297,13 @@ class KeyLeaf(LeafTable):
     def _is_open(self, place: LeafPlace, label: int) -> bool:
         return bool(int(place.open[label >> 6]) >> (label & 63) & 1)
 
-    def _of_families(self, local: int, states: tuple[int, ...]) -> tuple[Still | None, bool]:
-        """(characters with which keys of families go on from some states, whether they may end anywhere).
-
-        `local` is a state of the table with these states, but for families that are not open.
-        """
+    def _of_families(self, states: tuple[int, ...]) -> tuple[Still | None, bool]:
+        """(characters with which keys of families go on from some states, whether they may end anywhere)."""
         found = self._still.get(states)
         if found is None:
-            if self._all_keys(local, states):
-                known = Onward(ALL, True, True)
-            else:
-                known = onward(self.table.families, states)
-                if known.characters != ALL:
-                    # Names may go on with other characters.
-                    known = replace(known, uniform=False)
+            known = onward(self.table.families, states, self._onward)
+            if known.characters != ALL:
+                # Names may go on with other characters.
+                known = replace(known, uniform=False)
             found = self._still[states] = known.still(self.encoding), known.accepting
-        return found
-
-    def _all_keys(self, local: int, states: tuple[int, ...]) -> bool:
-        """Whether it is seen from the beginnings of families that every key goes on.
-
-        Families of which no key begins like this do not count here, but where all keys begin. If these and
-        those that are open have all keys together, the open ones have all endings here.
-        """
-        families = self.table.families
-        begun = tuple(
-            [
-                0 if dfa.edges and (at >= 0 or self.table.in_family(local, number) < 0) else -1
-                for number, (dfa, at) in enumerate(zip(families, states, strict=True))
-            ]
-        )
-        found = self._every.get(begun)
-        if found is None:
-            found = self._every[begun] = onward(families, begun) == Onward(ALL, True, True)
         return found

@@ -22,7 +22,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, leading_to, onward_within, size, still_on
+from sglc.runtime.mask.still import Onward, Still, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
 _QUOTE = 0x22
@@ -319,7 +319,7 @@ class TextLeaf(LeafTable):
         self._measured = False
         self._fewest = -1
         self._loops: dict[int, tuple[Still | None, int]] = {}
-        self._onward: dict[int, Onward] = {}
+        self._onward: dict[tuple[int, ...], Onward] = {}
         self._stills: dict[int, Still | None] = {}
         self._characters: TextCharacters | None = None
 
@@ -461,11 +461,7 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
-        found = self._onward.get(local)
-        if found is None:
-            onward_within(self.table.dfa, local, self._onward)
-            found = self._onward[local]
-        return found
+        return onward((self.table.dfa,), (local,), self._onward)
 
 
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,6 +11,9 @@ import numpy as np
 from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.columns import bytes_in, group_set
+
+Places = tuple[int, ...]
+"""A state in each of some automata, -1 for none."""
 
 _FEW = 4
 """Classes of fewer characters are walked."""
@@ -56,93 +59,83 @@ class Onward:
         return found
 
 
-def onward(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Onward:
+def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Onward]) -> Onward:
     """From a state in each of some automata (-1: none) on, where a word is one of any of them.
 
-    Nothing is known where very many states can be reached, or no character is common to all.
+    What is found of the states on the way is kept in `known`. States that reach each other know the same: by
+    strongly connected components (Tarjan 1972), so that all together cost one walk. Where very many states
+    can be reached, or no character is common to all, nothing is known.
     """
-    characters = first = _covered(dfas, places)
-    uniform, accepting = True, _accepts(dfas, places)
-    seen = {places}
-    stack = [places]
-    while stack and characters:
-        for target in _targets(dfas, stack.pop()):
-            if target in seen:
-                continue
-            seen.add(target)
-            if len(seen) > _MANY:
+    if places not in known:
+        _Walk(dfas, known).run(places)
+    return known[places]
+
+
+class _Walk:
+    """One walk over the automata, by an explicit stack."""
+
+    def __init__(self, dfas: Sequence[CharDfa], known: dict[Places, Onward]) -> None:
+        self._dfas = dfas
+        self._known = known
+        self._number: dict[Places, int] = {}
+        self._low: dict[Places, int] = {}
+        self._targets: dict[Places, set[Places]] = {}
+        self._open: list[Places] = []
+        self._path: list[tuple[Places, Iterator[Places]]] = []
+
+    def run(self, start: Places) -> None:
+        known, number, low, path = self._known, self._number, self._low, self._path
+        self._enter(start)
+        while path:
+            at, targets = path[-1]
+            for target in targets:
+                if target in known:
+                    continue
+                if target not in number:
+                    if len(number) == _MANY:
+                        known.update(dict.fromkeys(self._open, Onward()))
+                        return
+                    self._enter(target)
+                    break
+                low[at] = min(low[at], number[target])
+            else:
+                path.pop()
+                if path:
+                    above = path[-1][0]
+                    low[above] = min(low[above], low[at])
+                if low[at] == number[at]:
+                    component = self._open[self._open.index(at) :]
+                    del self._open[-len(component) :]
+                    known.update(dict.fromkeys(component, self._holds(component)))
+
+    def _enter(self, at: Places) -> None:
+        self._number[at] = self._low[at] = len(self._number)
+        self._targets[at] = targets = _targets(self._dfas, at)
+        self._open.append(at)
+        self._path.append((at, iter(targets)))
+
+    def _holds(self, component: list[Places]) -> Onward:
+        """What holds from states that reach each other, of whose other targets it is known."""
+        characters = first = _covered(self._dfas, component[0])
+        uniform = accepting = True
+        inside = set(component)
+        for places in component:
+            accepting = accepting and _accepts(self._dfas, places)
+            covered = _covered(self._dfas, places)
+            if covered != first:
+                uniform, characters = False, meet(characters, covered)
+            for target in self._targets[places] - inside:
+                behind = self._known[target]
+                uniform = uniform and behind.uniform and behind.characters == first
+                accepting = accepting and behind.accepting
+                if behind.characters != characters:
+                    characters = meet(characters, behind.characters)
+            if not characters:
                 return Onward()
-            stack.append(target)
-            covered = _covered(dfas, target)
-            uniform = uniform and covered == first
-            accepting = accepting and _accepts(dfas, target)
-            characters = meet(characters, covered)
-    return Onward(characters, uniform, accepting) if characters else Onward()
+        return Onward(characters, uniform, accepting)
 
 
-def onward_within(dfa: CharDfa, state: int, known: dict[int, Onward]) -> None:
-    """The same for one automaton, into `known`, from a state and all that can be reached from it.
-
-    States that reach each other know the same: by strongly connected components (Tarjan 1972), so that all
-    states together cost one walk over the automaton.
-    """
-    covered: dict[int, Ranges] = {}
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    open: list[int] = []
-    path: list[tuple[int, Iterator[int]]] = []
-
-    def enter(at: int) -> None:
-        number[at] = low[at] = len(number)
-        covered[at] = ranges([(first, last) for first, last, _ in dfa.edges[at]])
-        open.append(at)
-        path.append((at, iter({target for _, _, target in dfa.edges[at]})))
-
-    enter(state)
-    while path:
-        at, targets = path[-1]
-        for target in targets:
-            if target in known:
-                continue
-            if target not in number:
-                enter(target)
-                break
-            low[at] = min(low[at], number[target])
-        else:
-            path.pop()
-            if path:
-                above = path[-1][0]
-                low[above] = min(low[above], low[at])
-            if low[at] == number[at]:
-                component = open[open.index(at) :]
-                del open[-len(component) :]
-                found = _of_component(dfa, component, covered, known)
-                known.update(dict.fromkeys(component, found))
-
-
-def _of_component(
-    dfa: CharDfa, component: list[int], covered: dict[int, Ranges], known: dict[int, Onward]
-) -> Onward:
-    """What holds from states that reach each other, of whose other targets it is known."""
-    characters = first = covered[component[0]]
-    uniform = accepting = True
-    inside = set(component)
-    for state in component:
-        accepting = accepting and state in dfa.accepting
-        if covered[state] != first:
-            uniform, characters = False, meet(characters, covered[state])
-        for target in {target for _, _, target in dfa.edges[state]} - inside:
-            behind = known[target]
-            uniform = uniform and behind.uniform and behind.characters == first
-            accepting = accepting and behind.accepting
-            if behind.characters != characters:
-                characters = meet(characters, behind.characters)
-        if not characters:
-            return Onward()
-    return Onward(characters, uniform, accepting)
-
-
-def _covered(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Ranges:
+def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:
     return ranges(
         [
             (low, high)
@@ -153,11 +146,11 @@ def _covered(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Ranges:
     )
 
 
-def _accepts(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> bool:
+def _accepts(dfas: Sequence[CharDfa], places: Places) -> bool:
     return any(at in dfa.accepting for dfa, at in zip(dfas, places, strict=True))
 
 
-def _targets(dfas: Sequence[CharDfa], places: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
+def _targets(dfas: Sequence[CharDfa], places: Places) -> set[Places]:
     """The states after every character, of all the automata at once."""
     if len(dfas) == 1:
         return {(target,) for _, _, target in dfas[0].edges[places[0]]}
