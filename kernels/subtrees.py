@@ -64,8 +64,8 @@ class CharacterArrays:
     loops: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
-    labels: np.ndarray = field(default_factory=lambda: np.zeros((1, 0), np.uint64))
-    addresses: tuple[int, ...] = ()
+    labels: np.ndarray
+    addresses: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         expect(self.edges, "edges", np.int32, 2)
@@ -133,7 +133,7 @@ def children_of(trie: TrieArrays) -> Children:
     parts = (trie.byte, trie.end)
     results = (found.starts, found.nodes, found.bytes, found.parents)
     tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents)
-    facts = (
+    facts: tuple[np.ndarray, ...] = (
         GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros(trie.deepest + 2, np.int32),
         np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.read,
         groups.spelled, groups.tokens,

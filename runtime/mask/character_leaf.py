@@ -37,7 +37,10 @@ class CharacterLeaf:
         edges = np.zeros((64, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
         self._arrays = CharacterArrays(
-            ENCODINGS[characters.encoding], edges, *_states(size + 1), np.zeros((size + 1, width), np.uint64)
+            ENCODINGS[characters.encoding],
+            edges,
+            *_states(size + 1),
+            labels=np.zeros((size + 1, width), np.uint64),
         )
         self._loaded = 0
         self._begun: dict[int, tuple[int, int, int] | None] = {}

@@ -60,7 +60,8 @@ class Columns:
         partial = _partial(flat, sizes)
         self.longest = int(self.characters.max(initial=0))
         """Most characters of a token."""
-        self._sizes = np.zeros(32 * self._words, np.uint16 if self.longest <= 0xFFFF else np.int32)
+        narrow = np.uint16 if self.longest <= 0xFFFF else np.int32
+        self._sizes: np.ndarray = np.zeros(32 * self._words, narrow)
         """The same, as narrow as comparing likes it."""
         self._sizes[: self._size] = self.characters
         self._whole = self._pack((sizes > 0) & ~partial)

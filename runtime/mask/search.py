@@ -13,6 +13,11 @@ from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes
 from sglc.runtime.mask.steps import Group
 
+_FEW = 8
+"""So much that is open is searched as it is."""
+_MOST_TOGETHER = 1000
+"""Threads of a configuration that is made only for a mask."""
+
 _Open = tuple[int, np.ndarray, Question]
 """(configuration before rests of tokens, their nodes, the question that it answers)."""
 
@@ -80,6 +85,8 @@ class MaskSearch:
         done: dict[int, set[int]] = {}
         at = 0
         while pending:
+            if self._path is None and len(pending) > _FEW:
+                pending = self._together(pending)
             config, entries, question = pending.pop()
             at += 1
             view = None
@@ -113,6 +120,20 @@ class MaskSearch:
                     numbers = None if view is None else view.numbers(number)
                     pending += self._left(group, found, entries, (at, number), numbers)
         return lost
+
+    def _together(self, pending: list[_Open]) -> list[_Open]:
+        """The same where what goes on at equal nodes is one configuration: many arms go on alike, and what
+        they have in common is searched once."""
+        found: dict[bytes, tuple[list[int], np.ndarray, Question]] = {}
+        for config, entries, question in pending:
+            found.setdefault(entries.tobytes(), ([], entries, question))[0].append(config)
+        machine = self._machine
+        together: list[_Open] = []
+        for configs, entries, question in found.values():
+            if sum([len(machine.configs[config]) for config in configs]) <= _MOST_TOGETHER:
+                configs = [machine.join(configs)]
+            together += [(config, entries, question) for config in configs]
+        return together
 
     def _by_rows(self, group: Group, entries: np.ndarray) -> bool:
         machine = self._machine

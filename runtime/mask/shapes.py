@@ -34,6 +34,8 @@ Path = list[tuple[int, Question | None]]
 
 LONGEST = 256
 """Paths with more configurations are not kept."""
+_WIDEST = 24
+"""Configurations of more groups are not compared: to look at all is as long as to search."""
 _MOST_VIEWS = 1_000
 _MOST_STEPS = 100_000
 _NOTHING = 1 << 62
@@ -113,6 +115,8 @@ class Shapes:
     def _look(self, config: int) -> View | None:
         machine, numbers = self._machine, self._numbers
         groups = machine.groups(config)
+        if len(groups) > _WIDEST:
+            return None
         seen: list[tuple[int, int, Sequence[int] | None]] = []
         for at, group in enumerate(groups):
             key: Hashable = group.run
