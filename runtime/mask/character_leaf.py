@@ -36,12 +36,7 @@ class CharacterLeaf:
         self._characters = characters
         edges = np.zeros((64, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
-        self._arrays = CharacterArrays(
-            ENCODINGS[characters.encoding],
-            edges,
-            *_states(size + 1),
-            labels=np.zeros((size + 1, width), np.uint64),
-        )
+        self._arrays = CharacterArrays(ENCODINGS[characters.encoding], edges, *_states(size + 1, width))
         self._loaded = 0
         self._begun: dict[int, tuple[int, int, int] | None] = {}
         """By place inside a character: (mode, where its edges begin, how many there are)."""
@@ -119,18 +114,18 @@ class CharacterLeaf:
         if count + 1 > size:
             encoding, (edges, *old) = self._arrays.encoding, self._arrays.arrays
             room = max(2 * size, count + 1)
-            grown = [*_states(room), np.zeros((room, old[-1].shape[1]), np.uint64)]
+            grown = _states(room, old[-1].shape[1])
             for new, before in zip(grown, old, strict=True):
                 new[:size] = before
             self._arrays = CharacterArrays(encoding, edges, *grown)
 
 
-def _states(size: int) -> tuple[np.ndarray, ...]:
-    """Starts, sizes, rows, flags, loops, lo and hi of so many states."""
+def _states(size: int, width: int) -> tuple[np.ndarray, ...]:
+    """Starts, sizes, rows, flags, loops, lo, hi and labels of so many states."""
     return (
         np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros((size, 128), np.int32),
         np.zeros(size, np.uint8), np.zeros((size, 2), np.uint64), np.zeros(size, np.int32),
-        np.full(size, UNBOUNDED, np.int32),
+        np.full(size, UNBOUNDED, np.int32), np.zeros((size, width), np.uint64),
     )  # fmt: skip
 
 
