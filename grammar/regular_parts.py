@@ -86,8 +86,8 @@ class Regular:
         return self._joined[key]
 
     def _apart(self, run: list[int]) -> bool:
-        """Whether a run is texts and one terminal: it is read in one place as it is."""
-        patterns = [node for node in run if self.text[node] is None]
+        """Whether a run is texts, or choices of them, and one terminal: it is read as it is."""
+        patterns = [node for node in run if self.mixed[node]]
         return len(patterns) == 1 and self.graph.kind[patterns[0]] == LEAF
 
     def _form(self, node: int) -> int:

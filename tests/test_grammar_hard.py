@@ -38,14 +38,14 @@ def test_hard_grammars_are_exact(name: str) -> None:
         if len(text) < 40:
             assert lark_accepts(lark, text) == good, text
     pieces = sorted(
-        {text[at : at + size].encode() for text in case.legal for at in range(20) for size in (2, 3, 5)}
+        {text[at : at + size].encode() for text in case.legal for at in range(12) for size in (2, 4)}
     )
     pieces = [*(bytes([byte]) for byte in range(256)), *(piece for piece in pieces if piece)]
     vocabulary = Vocabulary(pieces)
     dice = Random(5)
-    for _ in range(4):
+    for _ in range(3):
         matcher, single = constraint.matcher(vocabulary), constraint.matcher(BYTES)
-        for _ in range(8):
+        for _ in range(6):
             legal = matcher.allowed().tolist()
             assert legal == [n for n, piece in enumerate(pieces) if single.clone().accept_bytes(piece)]
             if not legal:

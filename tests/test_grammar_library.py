@@ -122,16 +122,16 @@ def some_texts(name: str, lexing: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize(("name", "lexing"), [(name, lexing) for name in SHIPPED for lexing in lexings(name)])
 def test_other_parsers_take_what_is_generated(name: str, lexing: str) -> None:
-    for text in some_texts(name, lexing, examples(16 if name == "sql" else 25)):
+    for text in some_texts(name, lexing, examples(10)):
         assert OTHERS[name](text), text
 
 
 @pytest.mark.parametrize("name", sorted(set(SHIPPED) - {"sql"}))
 def test_either_lexing_takes_what_the_other_writes(name: str) -> None:
     """As the library says; of SQL, whose words would run together, only one is meant."""
-    for text in some_texts(name, "dynamic", examples(25)):
+    for text in some_texts(name, "dynamic", examples(10)):
         assert takes(name, text, "longest"), text
-    for text in some_texts(name, "longest", examples(25)):
+    for text in some_texts(name, "longest", examples(10)):
         assert takes(name, text, "dynamic"), text
 
 
@@ -140,5 +140,5 @@ def test_lark_parses_what_is_generated(name: str) -> None:
     from lark import Lark
 
     lark = Lark((FOLDER / f"{name}.lark").read_text(encoding="utf-8"), parser="lalr")
-    for text in some_texts(name, "longest", examples(16 if name == "sql" else 25)):
+    for text in some_texts(name, "longest", examples(10)):
         lark.parse(text)

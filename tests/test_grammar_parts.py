@@ -73,7 +73,7 @@ def marked(text: str, parts: list[str]) -> set[str]:
     return found
 
 
-@settings(max_examples=examples(12))
+@settings(max_examples=examples(8))
 @given(char_grammars())
 def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
     """With its parts replaced it is a text of the grammar whose rule is replaced."""
@@ -95,7 +95,7 @@ def test_parts_are_those_of_a_tree(grammar: Grammar) -> None:
                 assert any(grammar_oracle.accepts(outside, left) for left in marked(text, parts))
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(15))
 @given(token_grammars(), st.booleans())
 def test_what_the_mask_allows_has_a_tree(text: str, longest: bool) -> None:
     grammar = read_grammar(text, "lark")

@@ -120,12 +120,15 @@ def test_what_the_mask_writes_is_read_back_and_parses_in_lark(name, surface):
     assert len(seen) > 5
 
 
+SUMS = Lark(SUM, parser="earley", lexer="basic")
+
+
 @settings(max_examples=120, deadline=None)
 @given(st.text(alphabet="01-+*/().", max_size=9))
 def test_a_text_is_a_value_where_lark_parses_it(text):
     """Sums have one way to cut a text into terminals or none that matters: both lexers agree."""
     try:
-        Lark(SUM, parser="earley", lexer="basic").parse(text)
+        SUMS.parse(text)
         parses = True
     except Exception:
         parses = False
@@ -136,9 +139,9 @@ def test_a_text_is_a_value_where_lark_parses_it(text):
 
 def test_deep_and_long_values_are_read():
     grammar = grammar_of(SUM).grammar
-    assert grammar_fault("(" * 3000 + "1" + ")" * 3000, grammar) is None
-    assert grammar_fault("1+" * 5000 + "1", grammar) is None
-    assert grammar_fault("1+" * 5000, grammar) == "it is no text of the grammar G"
+    assert grammar_fault("(" * 1500 + "1" + ")" * 1500, grammar) is None
+    assert grammar_fault("1+" * 2000 + "1", grammar) is None
+    assert grammar_fault("1+" * 2000, grammar) == "it is no text of the grammar G"
 
 
 def test_values_of_another_text_are_refused():
