@@ -112,6 +112,8 @@ class _Recogniser:
     def _array(self, term: Array, value: list[Any]) -> bool:
         if len(value) < term.minimum or (term.maximum is not None and len(value) > term.maximum):
             return False
+        if term.distinct and any(_equal(a, b) for i, a in enumerate(value) for b in value[:i]):
+            return False
         tallies = {(0,) * len(term.counters)}
         for index, item in enumerate(value):
             arms = term.places[index] if index < len(term.places) else term.rest
@@ -178,6 +180,15 @@ def _advanced(
 
 def _fulfilled(counters: tuple[Counter, ...], tally: tuple[int, ...]) -> bool:
     return all(count >= counter.minimum for count, counter in zip(tally, counters, strict=True))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Equality of JSON values: that of Python, but that booleans are no numbers."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
 def _is_scalar(value: Any) -> bool:

@@ -382,9 +382,9 @@ FAULTS: dict[str, tuple[Any, type[SchemaFault], str, str]] = {
     "a broken pattern": ({"pattern": "a("}, SchemaFault, "#/pattern", ""),
     "a pattern that is not regular": ({"pattern": r"(a+)\1"}, UnsupportedSchema, "#/pattern", "pattern"),
     "different objects": (
-        {"items": {"type": "object"}, "uniqueItems": True},
+        {"items": {"type": "object"}, "not": {"uniqueItems": True}},
         UnsupportedSchema,
-        "#/uniqueItems",
+        "#/not/uniqueItems",
         "finitely many",
     ),
     "nothing": (False, Unsatisfiable, "#", "no JSON value"),
@@ -464,8 +464,8 @@ def test_resources_are_given_never_fetched() -> None:
 def test_constraints_take_schemas() -> None:
     assert not compile_constraint(json_schema={"type": "string"}).is_empty
     with pytest.raises(UnsupportedConstraint) as refused:
-        compile_constraint(json_schema={"items": {"uniqueItems": True}})
-    assert (refused.value.keyword, refused.value.path) == ("uniqueItems", "#/items/uniqueItems")
+        compile_constraint(json_schema={"items": {"not": {"uniqueItems": True}}})
+    assert (refused.value.keyword, refused.value.path) == ("uniqueItems", "#/items/not/uniqueItems")
     with pytest.raises(ConstraintError, match="no type") as broken:
         compile_constraint(json_schema={"items": {"type": "text"}})
     assert broken.value.position == "#/items/type"

@@ -16,6 +16,7 @@ from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.analysis import analyse
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
 from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_key, cases_of, may_be_empty
+from sglc.runtime.mask.distinct_nodes import DistinctArray
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
 from sglc.runtime.mask.greedy_nodes import GreedyNode
@@ -93,7 +94,7 @@ class Compiler:
         self._new = []
         return root
 
-    def _late(self, rules: t.LateRules, term: t.Term) -> Node:
+    def _late(self, rules: Mapping[str, t.Term], term: t.Term) -> Node:
         """What is opened for the first time, perhaps while something else is compiled."""
         with self.machine.lock:
             before = self._rules, self._new, self._made, self._waiting
@@ -329,9 +330,12 @@ class Compiler:
         places = tuple(tuple(self._options(arms, counts, depth)) for arms in (*term.places, term.rest))
         key = tuple([tuple([(vector, node.index) for vector, node in place]) for place in places])
         parts = ArrayParts(places, term.minimum, term.maximum, term.counters, comma)
-        return self._intern(
-            ("array", key, term.minimum, term.maximum, term.counters, comma.index), lambda: ArrayNode(parts)
-        )
+        whole = ("array", key, term.minimum, term.maximum, term.counters, comma.index, term.distinct)
+        if not term.distinct:
+            return self._intern(whole, lambda: ArrayNode(parts))
+        if term.counters:
+            raise ConstraintError("an array of different items counts them")
+        return self._intern(whole, lambda: DistinctArray(parts, lambda text: self._late({}, text)))
 
     def _object(self, term: t.Object, depth: int) -> Node:
         names = tuple(prop.name for prop in term.properties)

@@ -51,7 +51,7 @@ class RowMasks:
         trie, machine = self.walk.trie, self.machine
         bits = row.view(np.uint32)
         stack = [root]
-        for byte in _path(trie.byte, trie.depth, top)[:-1]:
+        for byte in _path(trie.byte, trie.end, top)[:-1]:
             stack.append(machine.step(stack[-1], byte))
         node = top
         while node < trie.end[top]:
@@ -74,12 +74,14 @@ class RowMasks:
             node += 1
 
 
-def _path(byte: np.ndarray, depth: np.ndarray, node: int) -> bytes:
+def _path(byte: np.ndarray, end: np.ndarray, node: int) -> bytes:
+    """The bytes from the root of the trie to a node."""
     out = bytearray()
-    want = int(depth[node])
-    while want:
-        if int(depth[node]) == want:
-            out.append(int(byte[node]))
-            want -= 1
-        node -= 1
-    return bytes(reversed(out))
+    at = 0
+    while True:
+        while (behind := int(end[at])) <= node:
+            at = behind
+        out.append(int(byte[at]))
+        if at == node:
+            return bytes(out)
+        at += 1

@@ -15,6 +15,7 @@ from sglc.automata import dfa
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.counts import Counts
 from sglc.automata.encoding import encoded, spellings, written
+from sglc.automata.json_text import Value, canonical
 from sglc.automata.object_plans import cheapest_entries
 from sglc.automata.object_states import Label, ObjectStates
 from sglc.automata.term import (
@@ -41,7 +42,12 @@ State = TypeVar("State", bound=Hashable)
 _Spot = tuple[int, frozenset[str], bool]
 """(state of an object, keys of families that must not come again, whether there is an entry)."""
 
+_ItemSpot = tuple[int, frozenset[Value], bool]
+"""(state of an array, values that must not come again, whether there is an item)."""
+
 _MOST_EXPANDED = 100_000
+_MOST_ASKED = 1_000
+"""Words of an item among which new values are looked for."""
 
 
 def array_words(term: Array, best: Best, count: int) -> Words:
@@ -64,13 +70,38 @@ def array_words(term: Array, best: Best, count: int) -> Words:
     comma = best(term.comma, count)
     between = len(comma[0]) if comma else 0
 
-    def following(state: tuple[int, bool]) -> Iterator[tuple[Words, tuple[int, bool], int]]:
-        here, begun = state
+    def following(state: _ItemSpot) -> Iterator[tuple[Words, _ItemSpot, int]]:
+        here, used, begun = state
         for option, after in states.options(here):
-            words = nodes.words[states.place(here)][option]
-            yield _pairs((comma, words) if begun else (words,), count), (after, True), rest(after)
+            place = states.place(here)
+            if not term.distinct:
+                words = nodes.words[place][option]
+                yield _pairs((comma, words) if begun else (words,), count), (after, used, True), rest(after)
+                continue
+            for value, words in _new_values(nodes.terms[place][option], best, count, used).items():
+                pieces = _pairs((comma, words) if begun else (words,), count)
+                yield pieces, (after, used | {value}, True), rest(after)
 
-    return _shortest_first((0, False), following, lambda state: states.may_end(state[0]), count)
+    start: _ItemSpot = (0, frozenset(), False)
+    return _shortest_first(start, following, lambda state: states.may_end(state[0]), count)
+
+
+def _new_values(terms: Iterable[Term], best: Best, count: int, used: frozenset[Value]) -> dict[Value, Words]:
+    """`count` values that are not used, or all, each with its words among the shortest."""
+    found: dict[Value, Words] = {}
+    asked = count + len(used)
+    while True:
+        words = _take((word for term in terms for word in best(term, asked)), asked)
+        found.clear()
+        for word in words:
+            value = canonical(word)
+            if value not in used:
+                found[value] = (*found.get(value, ()), word)
+        if len(found) >= count or len(words) < asked or (found and asked > _MOST_ASKED):
+            return found
+        if asked > _MOST_ASKED:
+            raise dfa.TooLarge("the shortest words of an array of different items are too many")
+        asked *= 2
 
 
 class _Places:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
+from sglc.automata.json_text import Value, canonical
 from sglc.automata.membership_entries import ItemChoices, KeyChoices
 from sglc.automata.membership_text import pattern_ends, string_at, text_ends
 from sglc.automata.term import (
@@ -43,6 +44,8 @@ MAX_STATES = 50_000
 Ends = frozenset[int]
 _NONE: Ends = frozenset()
 _Run = Generator[tuple[Term, int], Ends, Ends]
+_Spot = tuple[int, int, frozenset[Value]]
+"""(place, state of an array, values that must not come again)."""
 _Keys = frozenset[str]
 _Spots = dict[tuple[int, int], _Keys]
 """(place, state of an array or object) to the keys that must not come again."""
@@ -285,18 +288,22 @@ class Recogniser:
             choices = self.choices[id(term)] = ItemChoices(term)
         assert isinstance(choices, ItemChoices)
         ends: set[int] = set()
-        spots: set[tuple[int, int]] = {(at, 0)}
-        seen: set[tuple[int, int]] = set()
+        spots: set[_Spot] = {(at, 0, frozenset())}
+        seen: set[_Spot] = set()
         begun = False
         while spots:
-            ends.update(place for place, state in spots if choices.may_end(state))
-            following: set[tuple[int, int]] = set()
-            for place, state in spots:
+            ends.update(place for place, state, _ in spots if choices.may_end(state))
+            following: set[_Spot] = set()
+            for place, state, used in spots:
                 starts = (yield term.comma, place) if begun else frozenset((place,))
                 for option, after in choices.options(state):
                     for start in starts:
                         for end in (yield option, start):
-                            following.add((end, after))
+                            value = canonical(self.text[start:end]) if term.distinct else None
+                            if value is None:
+                                following.add((end, after, used))
+                            elif value not in used:
+                                following.add((end, after, used | {value}))
             begun = True
             spots = following - seen
             seen |= spots

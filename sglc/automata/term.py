@@ -189,7 +189,9 @@ class Arm:
 class Array:
     """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, others of `rest`.
 
-    A place without arms cannot be filled. `minimum` and `maximum` count all items.
+    A place without arms cannot be filled. `minimum` and `maximum` count all items. `distinct`: items are JSON
+    texts, and no two of them mean equal values (`sglc.automata.json_text.canonical`). Then there are no
+    counters, item i is one of more than i values, and no item holds another such array.
     """
 
     places: tuple[tuple[Arm, ...], ...] = ()
@@ -198,6 +200,7 @@ class Array:
     maximum: int | None = None
     counters: tuple[Counter, ...] = ()
     comma: Term = Bytes(b", ")
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

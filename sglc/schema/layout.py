@@ -64,6 +64,8 @@ class ArrayLayout:
     low: int
     high: int | None
     counters: tuple[Counter, ...]
+    distinct: str | None = None
+    """The path of a `uniqueItems` that is left to masks: values are compared as they are written."""
 
     def values(self) -> Iterator[Literals]:
         for arms in (*self.places, self.rest):
@@ -270,6 +272,7 @@ class Layouts:
     def _different(self, form: ArrayForm) -> Iterator[ArrayLayout]:
         """A counter for each value that may occur, with maximum 1."""
         assert form.unique is not None
+        path = form.unique
         width, counters = self._array_frame(form)
         places = [self._place(form, index) for index in range(width)]
         rest = self._place(form, form.width())
@@ -291,18 +294,24 @@ class Layouts:
                 return arms
             out: Arms = []
             for value, counts in arms:
-                for one in self.domain(value, form.unique or "#", "uniqueItems"):
+                for one in self.domain(value, path, "uniqueItems"):
                     counter = number.setdefault(one, len(counters) + len(number))
                     out.append((self.algebra.literals.constant(one), (*counts, counter)))
             return out
 
-        places = [split(index, arms) for index, arms in enumerate(places)]
-        rest = split(width, rest) if repeats else rest
+        try:
+            split_places = [split(index, arms) for index, arms in enumerate(places)]
+            split_rest = split(width, rest) if repeats else rest
+        except UnsupportedSchema:
+            if form.counts:
+                raise
+            yield ArrayLayout(places, rest, form.low, form.high, (), path)
+            return
         if len(number) > self.limits.domain:
             reason = f"more than {self.limits.domain} values would have to be told apart"
             raise UnsupportedSchema("uniqueItems", form.unique, reason)
         more = (*counters, *(Counter(0, 1) for _ in number))
-        yield ArrayLayout(places, rest, form.low, form.high, more)
+        yield ArrayLayout(split_places, split_rest, form.low, form.high, more)
 
     def _repeated(self, form: ArrayForm) -> Iterator[ArrayLayout]:
         """One layout for each value that may occur twice."""

@@ -7,11 +7,13 @@ and taken out of the layouts, then terms are made.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sglc.automata import dfa as automata
+from sglc.automata.emptiness import is_finite, shortest_words
 from sglc.automata.format_terms import format_language
 from sglc.automata.json_number import NumberError
+from sglc.automata.json_text import NotAValue, canonical
 from sglc.automata.regex_term import regex_term
 from sglc.automata.term import (
     Arm,
@@ -34,13 +36,15 @@ from sglc.automata.term import (
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
-from sglc.schema.errors import SchemaTooLarge, Unsatisfiable
+from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.forms import TRUE, Literals
 from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout
 from sglc.schema.options import SchemaOptions
 
 _BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 _ANY = "any JSON value"
+_MOST_COUNTED = 256
+"""Values up to which it is found out whether there are so many."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +61,7 @@ class Lowering:
         self.algebra = algebra
         self.options = options
         self.layouts = Layouts(algebra)
+        self.distinct = options.distinct
         self.shapes: dict[Literals, _Shape] = {}
         self.productive: set[Literals] = {TRUE}
         self.uses: dict[Literals, int] = {}
@@ -79,14 +84,16 @@ class Lowering:
                 self.colon = Sequence((blank, Bytes(b":"), blank))
         self.blank = blank if options.spacing == "flexible" and options.blanks else None
 
-    def language(self, root: Literals) -> Language:
-        """Raises Unsatisfiable where no value satisfies the literals."""
+    def language(self, root: Literals, checked: bool = True) -> Language:
+        """Raises Unsatisfiable where no value satisfies the literals, and UnsupportedSchema (`checked`) where
+        different items could run out of values."""
         self._lay_out(root)
         self._find_productive()
         if root not in self.productive:
             raise self._unsatisfiable(root)
         for shape in self.shapes.values():
             self._prune(shape)
+        self._settle_distinct(checked)
         self._count_uses(root)
         return Language(self.term(root), self.rules)
 
@@ -239,6 +246,39 @@ class Lowering:
             array.places = [alive(arms) for arms in array.places]
             array.rest = alive(array.rest)
 
+    def _settle_distinct(self, checked: bool) -> None:
+        """Different items can always go on if item i is one of more than i values."""
+        arrays = [array for shape in self.shapes.values() for array in shape.arrays]
+        distinct = [array for array in arrays if isinstance(array, ArrayLayout) and array.distinct]
+        # Of keys that come twice the last would count, which no text of a value shows.
+        self.distinct = self.options.distinct or bool(distinct)
+        for array in distinct if checked else ():
+            if any(other in self._inside(array) for other in distinct):
+                reason = "there are such arrays inside of the items"
+                raise UnsupportedSchema("uniqueItems", array.distinct or "#", reason)
+            wanted: dict[Literals, int | None] = {}
+            for index, arms in enumerate(array.places):
+                wanted.update({value: index + 1 for value, _ in arms})
+            wanted.update({value: array.high for value, _ in array.rest})
+            for value, number in wanted.items():
+                if not has_values(self.algebra, self.options, value, number):
+                    reason = "an array can run out of values, which are too many to be told apart beforehand"
+                    raise UnsupportedSchema("uniqueItems", array.distinct or "#", reason)
+
+    def _inside(self, array: ArrayLayout) -> list[ArrayLayout | TextsLayout]:
+        """All arrays that are, or lie in, items of an array."""
+        found: list[ArrayLayout | TextsLayout] = []
+        stack = [*array.values()]
+        seen: set[Literals] = set()
+        while stack:
+            these = stack.pop()
+            shape = self.shapes.get(these)
+            if these not in seen and shape is not None:
+                seen.add(these)
+                found += shape.arrays
+                stack += [value for layout in (*shape.objects, *shape.arrays) for value in layout.values()]
+        return found
+
     # Terms
 
     def _count_uses(self, root: Literals) -> None:
@@ -323,8 +363,9 @@ class Lowering:
             return self._texts_term(layout)
         places = tuple(self._arms(arms) for arms in layout.places)
         inside = Array(
-            places, self._arms(layout.rest), layout.low, layout.high, layout.counters, comma=self.comma
-        )
+            places, self._arms(layout.rest), layout.low, layout.high, layout.counters, self.comma,
+            layout.distinct is not None,
+        )  # fmt: skip
         return self._around(b"[", inside, b"]")
 
     def _object_term(self, layout: ObjectLayout) -> Term:
@@ -344,7 +385,7 @@ class Lowering:
             tuple(clauses),
             layout.counters,
             self.options.order,
-            bool(layout.families) and (layout.distinct or self.options.distinct),
+            bool(layout.families) and (layout.distinct or self.distinct),
             self.encoding,
             self.comma,
             self.colon,
@@ -362,7 +403,7 @@ class Lowering:
             anything = Object(
                 families=(Family(automata.all_words(), arm),),
                 order=self.options.order,
-                distinct=self.options.distinct,
+                distinct=self.distinct,
                 encoding=self.encoding,
                 comma=self.comma,
                 colon=self.colon,
@@ -435,6 +476,24 @@ class Lowering:
             return None
         text = Text(dfa, self.encoding, part.low, part.high)
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
+
+
+def has_values(algebra: Algebra, options: SchemaOptions, these: Literals, number: int | None) -> bool:
+    """Whether so many different values satisfy the literals, without end if None; False if not known."""
+    # A value has finitely many texts of these, so they are without end exactly if the values are.
+    plain = replace(options, spelling="canonical", numbers=None, spacing="canonical", order="declared",
+                    distinct=True)  # fmt: skip
+    try:
+        language = Lowering(algebra, plain).language(these, checked=False)
+        if not is_finite(language):
+            return True
+        if number is None or number > _MOST_COUNTED:
+            return False
+        return len({canonical(word) for word in shortest_words(language, 4 * number)}) >= number
+    except Unsatisfiable:
+        return True
+    except (automata.TooLarge, NotAValue):
+        return False
 
 
 def _required(layout: ObjectLayout) -> list[str]:

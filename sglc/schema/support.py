@@ -82,16 +82,19 @@ No value is lost by this, for each has a spelling without an exponent. `docs/dec
 _UNIQUE = """\
 ## Different items
 
-`uniqueItems` is kept exactly
+`uniqueItems` is kept exactly, whatever the order of keys and the spelling of numbers and strings:
 
-- for arrays of strings, whatever their patterns, of up to some thousand characters;
-- for items that have at most 64 values in all: enumerations, booleans, small ranges, and arrays and objects
-  made of them;
-- for places that have no value in common (`prefixItems` of different kinds);
-- for arrays of at most one item.
+- arrays of strings, whatever their patterns, of up to some thousand characters, cost what keys of objects cost;
+- so do items that have at most 64 values in all (enumerations, booleans, small ranges, and arrays and objects
+  made of them) and places that have no value in common (`prefixItems` of different kinds);
+- any other items are compared with those before while they are written, and masks inside of them are walked
+  without the tables that other masks share: they take milliseconds, and longer the longer items are. Then no
+  key is written twice, in any object of the schema.
 
-For other items it is refused: two texts of one object, of one number in any spelling, or of one array would
-have to be told to be equal whatever the order of keys and the spelling of parts.
+Refused are such other items where an array could run out of values (too many to be told apart beforehand, but
+not without end), where they hold another array of such items, or stand beside `contains`; and `not` of a
+`uniqueItems` over more than a few values. A number of more than 1,000 digits or powers of ten that is followed
+by another item is a `ConstraintError`.
 
 """
 
