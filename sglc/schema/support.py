@@ -84,7 +84,8 @@ _UNIQUE = """\
 
 `uniqueItems` is kept exactly, whatever the order of keys and the spelling of numbers and strings:
 
-- arrays of strings, whatever their patterns, of up to some thousand characters, cost what keys of objects cost;
+- arrays of strings, whatever their patterns, of up to some thousand characters, cost what keys of objects
+  cost;
 - so do items that have at most 64 values in all (enumerations, booleans, small ranges, and arrays and objects
   made of them) and places that have no value in common (`prefixItems` of different kinds);
 - any other items are compared with those before while they are written, and masks inside of them are walked
@@ -93,8 +94,8 @@ _UNIQUE = """\
 
 Refused are such other items where an array could run out of values (too many to be told apart beforehand, but
 not without end), where they hold another array of such items, or stand beside `contains`; and `not` of a
-`uniqueItems` over more than a few values. A number of more than 1,000 digits or powers of ten that is followed
-by another item is a `ConstraintError`.
+`uniqueItems` over more than a few values. A number of more than 1,000 digits or powers of ten that is
+followed by another item is a `ConstraintError`.
 
 """
 
