@@ -230,8 +230,10 @@ class Contexts:
     def _add(self, turns: Turns, inner: int, need: int, count: int | None) -> None:
         """One or more turns with this need; equal neighbours are counted together."""
         need = self.narrowed(inner, need)
-        if turns and turns[-1][0] == need and turns[-1][1] is not None:
-            count = None if count is None else count + turns.pop()[1]
+        known, before = turns[-1] if turns else (need, None)
+        if known == need and before is not None:
+            turns.pop()
+            count = None if count is None else count + before
         turns.append((need, count))
 
 

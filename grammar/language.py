@@ -177,7 +177,7 @@ class _Emitter:
             if rest is None or count is None:
                 rest = t.Repeat(item, 0, count)
             else:
-                fewer = t.Repeat(item, 0, count - 1) if count > 1 else t.Bytes(b"")
+                fewer: Term = t.Repeat(item, 0, count - 1) if count > 1 else t.Bytes(b"")
                 rest = t.Choice((fewer, t.Sequence((t.Repeat(item, count, count), rest))))
         return t.Sequence((*found, *(() if rest is None else (rest,))))
 
