@@ -461,6 +461,9 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
+        if (local,) not in self._onward and self.table.may_stop(local):
+            # No character is common to all states if some state has none.
+            self._onward[local,] = Onward()
         return onward((self.table.dfa,), (local,), self._onward)
 
 

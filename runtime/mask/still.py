@@ -67,8 +67,27 @@ def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Onward])
     can be reached, or no character is common to all, nothing is known.
     """
     if places not in known:
-        _Walk(dfas, known).run(places)
+        if _nothing_common(dfas, places, known):
+            known[places] = Onward()
+        else:
+            _Walk(dfas, known).run(places)
     return known[places]
+
+
+def _nothing_common(dfas: Sequence[CharDfa], start: Places, known: dict[Places, Onward]) -> bool:
+    """Whether no character is common to all states that can be reached; mostly the first few say so."""
+    characters = _covered(dfas, start)
+    seen = {start}
+    stack = [start]
+    while stack and characters and len(seen) <= _MANY:
+        for target in _targets(dfas, stack.pop()):
+            if target not in seen:
+                seen.add(target)
+                behind = known.get(target)
+                if behind is None:
+                    stack.append(target)
+                characters = meet(characters, _covered(dfas, target) if behind is None else behind.characters)
+    return not characters
 
 
 class _Walk:
