@@ -84,9 +84,11 @@ class MaskSearch:
         lost = False
         done: dict[int, set[int]] = {}
         at = 0
+        many = _FEW
         while pending:
-            if self._path is None and len(pending) > _FEW:
+            if self._path is None and len(pending) > many:
                 pending = self._together(pending)
+                many = max(_FEW, 2 * len(pending))
             config, entries, question = pending.pop()
             at += 1
             view = None
