@@ -90,3 +90,10 @@ def test_what_only_one_word_goes_on_with_is_forced() -> None:
     assert matcher.accept_bytes(b"e") and matcher.forced() == b"n closely"
     assert matcher.accept_bytes(b"n clos") and matcher.forced() == b"ely"
     assert matcher.accept_bytes(b"ely") and matcher.is_complete()
+
+
+def test_the_shortest_ending_of_an_escape_is_not_the_shortest_escape() -> None:
+    words = Listed(texts=frozenset({'"\x01', "a"}), encoding="json-any")
+    matcher = compile_constraint(language=Language(words)).matcher(BYTE_VOCABULARY)
+    assert matcher.accept_bytes(b"\\")
+    assert matcher.shortest_completion() == b"u0061"

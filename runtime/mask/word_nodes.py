@@ -100,7 +100,8 @@ class WordTable:
             return self.set.least_longer(self.places[local])
         best: bytes | None = None
         level = [(local, b"")]
-        while level and best is None:
+        # A short escape may lead to a long rest only, and a long one to an end.
+        while level and (best is None or len(level[0][1]) < len(best)):
             following = []
             for here, data in level:
                 for low, _, target in self.moves(here):
