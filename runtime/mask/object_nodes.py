@@ -30,6 +30,7 @@ from sglc.runtime.mask.object_words import (
     OpenKey,
     Option,
     after_character,
+    productive_options,
     required_only,
 )
 from sglc.runtime.mask.spelling import begins, byte_ranges, read, spellings
@@ -70,10 +71,10 @@ class ObjectNode(Node):
         self._tails = tuple([option.tail for options in parts.options for option in options])
         self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
         self._required = required_only(parts)
-        self._made: tuple[list[bool], list[list[Option]], ObjectStates] | None = None
+        self._made: tuple[list[bool], list[tuple[Option, ...]], ObjectStates] | None = None
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
-        self._options: list[list[Option]] | None = None
+        self._options: list[tuple[Option, ...]] | None = None
 
     # Analysis
 
@@ -92,16 +93,16 @@ class ObjectNode(Node):
                 [any([option.tail.productive for option in options[label]]) for label in self._required]
             )
             return there, not self._required
-        _, states = self._make_states()
+        states = self._make_states()[1] if self._options is None else self.states
         return states.feasible(0), states.may_end(0)
 
-    def _make_states(self) -> tuple[list[list[Option]], ObjectStates]:
+    def _make_states(self) -> tuple[list[tuple[Option, ...]], ObjectStates]:
         parts = self.parts
         key = [tail.productive for tail in self._tails]
         key.append(parts.comma.productive)
         if self._made is not None and self._made[0] == key:
             return self._made[1], self._made[2]
-        options = [[option for option in some if option.tail.productive] for some in parts.options]
+        options = [productive_options(some) for some in parts.options]
         labels = []
         for label, some in enumerate(options):
             capacity: int | None = 1
@@ -125,6 +126,7 @@ class ObjectNode(Node):
             return
         parts = self.parts
         self._options, self.states = self._make_states()
+        self._made = None
         names = {name: label for label, name in enumerate(parts.names)}
         families = {
             label: parts.families[label - self.properties]

@@ -65,7 +65,7 @@ class ObjectWords:
     """`options` are those that have words, by label; a state goes with the families' keys `used` so far."""
 
     def __init__(
-        self, parts: ObjectParts, options: list[list[Option]], states: ObjectStates, table: KeyTable
+        self, parts: ObjectParts, options: Sequence[Sequence[Option]], states: ObjectStates, table: KeyTable
     ) -> None:
         self.parts = parts
         self.options = options
@@ -261,3 +261,10 @@ def _closing(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
     if len(runs) == 1 and len(rests) == len(tails):
         return b'"' + runs.pop(), tuple(rests)
     return b'"', tuple(tails)
+
+
+def productive_options(options: tuple[Option, ...]) -> tuple[Option, ...]:
+    """Those that have a word; the same tuple if all do."""
+    if all([option.tail.productive for option in options]):
+        return options
+    return tuple([option for option in options if option.tail.productive])
