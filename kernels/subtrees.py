@@ -222,16 +222,11 @@ class SubtreeWalk:
 
     def layers(self, nodes: np.ndarray) -> list[np.ndarray]:
         """Nodes in order as lists of nodes none of which lies below another one of its list."""
-        layers: list[list[int]] = []
-        stops: list[int] = []
-        for node in nodes.tolist():
-            while stops and stops[-1] <= node:
-                stops.pop()
-            if len(stops) == len(layers):
-                layers.append([])
-            layers[len(stops)].append(node)
-            stops.append(self.trie.end.item(node))
-        return [np.array(layer, np.int32) for layer in layers]
+        # Of the nodes before one, all whose subtrees have not ended lie above it.
+        ended = np.searchsorted(np.sort(self.trie.end[nodes]), nodes, side="right")
+        levels = np.arange(len(nodes)) - ended
+        order = np.argsort(levels, kind="stable")
+        return np.split(nodes[order], np.flatnonzero(np.diff(levels[order])) + 1)
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.kernels.library import use_reference
+from sglc.kernels.subtrees import SubtreeWalk
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 
@@ -34,3 +37,20 @@ def test_runs_of_blanks_between_texts_of_blanks(pairs, reference):
                 assert legal == matcher.clone().accept_bytes(token), (begin, token)
     finally:
         use_reference(False)
+
+
+@given(
+    st.lists(st.binary(min_size=1, max_size=6).map(lambda word: bytes(b & 1 for b in word)), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_layers_are_apart(words, random):
+    vocabulary = Vocabulary(words)
+    walk = SubtreeWalk(vocabulary.arrays, vocabulary.children)
+    every = range(len(walk.trie.byte))
+    nodes = np.array(sorted(random.sample(every, random.randint(1, len(every)))), np.int32)
+    layers = walk.layers(nodes)
+    above = {node: sum(other < node < walk.trie.end[other] for other in nodes) for node in nodes.tolist()}
+    assert [layer.tolist() for layer in layers] == [
+        [node for node in nodes.tolist() if above[node] == level] for level in range(len(layers))
+    ]
+    assert max(above.values()) < len(layers) and not any(walk.nested(layer) for layer in layers)

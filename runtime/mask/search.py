@@ -74,67 +74,98 @@ class MaskSearch:
                     if stays is None:
                         stays = self._stays(config, group)
                 numbers = None if view is None else view.numbers(number)
-                pending += self._left(group, found, None, (0, number), numbers)
+                pending += self._apart(self._left(group, found, None, (0, number), numbers), found)
         lost |= self._follow(pending)
         return Found(lost, self._path, stays)
 
     def _follow(self, pending: list[_Open]) -> bool:
-        """Go on with rests of tokens."""
-        machine, walks, row = self._machine, self._walks, self._row
-        lost = False
+        """Go on with rests of tokens, along the path as long as there is one."""
+        machine = self._machine
         done: dict[int, set[int]] = {}
         at = 0
-        many = _FEW
-        while pending:
-            if self._path is None and len(pending) > many:
-                pending = self._together(pending)
-                many = max(_FEW, 2 * len(pending))
+        while pending and self._path is not None:
             config, entries, question = pending.pop()
             at += 1
-            view = None
-            if self._path is not None:
-                view = self._shapes.view(config)
-                if view is None or at == LONGEST:
-                    self._path = view = None
-                else:
-                    self._path.append((config, question))
-            before = done.get(config)
-            if before is None:
-                done[config] = set(entries.tolist())
-            else:
-                nodes = [node for node in entries.tolist() if node not in before]
-                if len(nodes) < len(entries):
-                    entries = np.array(nodes, np.int32)
-                before.update(nodes)
+            view = self._shapes.view(config)
+            if view is None or at == LONGEST:
+                self._path = None
+                pending.append((config, entries, question))
+                break
+            self._path.append((config, question))
+            entries = _new(entries, done.setdefault(config, set()))
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            for number, group in enumerate(machine.groups(config) if view is None else view.groups):
-                if group.run:
-                    exits = walks.literal(entries, group.run, row)
-                    if len(exits):
-                        pending.append((group.behind(machine), exits, (at, number, -1)))
-                elif group.leaf is None:
-                    lost |= self._by_rows(group, entries)
-                else:
-                    found = walks.entered(entries, group.leaf, group.follow(machine), row)
-                    numbers = None if view is None else view.numbers(number)
-                    pending += self._left(group, found, entries, (at, number), numbers)
+            for number, group in enumerate(view.groups):
+                pending += self._passed(group, entries, (at, number), view.numbers(number), apart=True)
+        return self._follow_all(pending, done) if pending else False
+
+    def _follow_all(self, pending: list[_Open], done: dict[int, set[int]]) -> bool:
+        """The same in any order: what comes to one configuration on different ways goes on together."""
+        machine, whole = self._machine, self._walks.whole
+        lost = False
+        waiting: dict[int, list[np.ndarray]] = {}
+        for config, entries, _ in pending:
+            waiting.setdefault(config, []).append(entries)
+        many = _FEW
+        while waiting:
+            if len(waiting) > many:
+                waiting = self._together(waiting)
+                many = max(_FEW, 2 * len(waiting))
+            config = next(iter(waiting))
+            parts = waiting.pop(config)
+            entries = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+            entries = _new(entries, done.setdefault(config, set()))
+            if not len(entries):
+                continue
+            machine.effort += len(machine.configs[config])
+            self._account.check()
+            # Walks take nodes that are apart: what is below both would be met from both.
+            for layer in whole.layers(entries) if whole.nested(entries) else [entries]:
+                for group in machine.groups(config):
+                    if not group.run and group.leaf is None:
+                        lost |= self._by_rows(group, layer)
+                        continue
+                    for behind, nodes, _ in self._passed(group, layer, (0, 0), None, apart=False):
+                        waiting.setdefault(behind, []).append(nodes)
         return lost
 
-    def _together(self, pending: list[_Open]) -> list[_Open]:
+    def _passed(
+        self, group: Group, entries: np.ndarray, at: tuple[int, int], numbers: dict[int, int] | None,
+        apart: bool,
+    ) -> list[_Open]:  # fmt: skip
+        """Where rests of tokens leave a group with a run or a leaf table; `apart`: as nodes that are."""
+        walks, machine = self._walks, self._machine
+        if group.run:
+            exits = walks.literal(entries, group.run, self._row)
+            return [(group.behind(machine), exits, (*at, -1))] if len(exits) else []
+        assert group.leaf is not None
+        found = walks.entered(entries, group.leaf, group.follow(machine), self._row)
+        left = self._left(group, found, entries, at, numbers)
+        return self._apart(left, found) if apart else left
+
+    def _apart(self, left: list[_Open], found: LeafMask) -> list[_Open]:
+        """The same with nodes none of which lies below another one of its list."""
+        if not found.nested:
+            return left
+        layers = self._walks.whole.layers
+        return [(config, layer, question) for config, nodes, question in left for layer in layers(nodes)]
+
+    def _together(self, waiting: dict[int, list[np.ndarray]]) -> dict[int, list[np.ndarray]]:
         """The same where what goes on at equal nodes is one configuration: many arms go on alike, and what
         they have in common is searched once."""
-        found: dict[bytes, tuple[list[int], np.ndarray, Question]] = {}
-        for config, entries, question in pending:
-            found.setdefault(entries.tobytes(), ([], entries, question))[0].append(config)
+        alike: dict[bytes, tuple[list[int], list[np.ndarray]]] = {}
+        for config, parts in waiting.items():
+            key = b"".join([len(part).to_bytes(4, "little") + part.tobytes() for part in parts])
+            alike.setdefault(key, ([], parts))[0].append(config)
         machine = self._machine
-        together: list[_Open] = []
-        for configs, entries, question in found.values():
+        together: dict[int, list[np.ndarray]] = {}
+        for configs, parts in alike.values():
             if sum([len(machine.configs[config]) for config in configs]) <= _MOST_TOGETHER:
                 configs = [machine.join(configs)]
-            together += [(config, entries, question) for config in configs]
+            for config in configs:
+                together.setdefault(config, []).extend(parts)
         return together
 
     def _by_rows(self, group: Group, entries: np.ndarray) -> bool:
@@ -152,7 +183,7 @@ class MaskSearch:
     ) -> list[_Open]:
         """Where tokens leave a leaf; `entries`: those of the walk, None for all; `numbers`: canonical ones
         of labels."""
-        machine, whole = self._machine, self._walks.whole
+        machine = self._machine
         exits, ends = found.exits, found.ends
         if not len(exits):
             return []
@@ -180,11 +211,6 @@ class MaskSearch:
                 )
                 for number, label in some
             ]
-        if found.nested:
-            # Walks take nodes that are apart: what is below both would be met from both.
-            return [
-                (config, layer, question) for config, nodes, question in left for layer in whole.layers(nodes)
-            ]
         return left
 
     def _stays(self, config: int, group: Group) -> np.ndarray | None:
@@ -201,3 +227,13 @@ class MaskSearch:
                 return None
         # Of whole characters: others are legal, but end inside of one.
         return columns.inside(still.groups, None) if still.bytes[:128].any() else None
+
+
+def _new(entries: np.ndarray, before: set[int]) -> np.ndarray:
+    """The nodes that have not been there before, which they now have."""
+    if before:
+        nodes = [node for node in entries.tolist() if node not in before]
+        if len(nodes) < len(entries):
+            entries = np.array(nodes, np.int32)
+    before.update(entries.tolist())
+    return entries
