@@ -12,7 +12,15 @@ import term_oracle
 from budget import examples
 from sglc.automata.alphabet import may_write
 from sglc.automata.brackets import is_bracketed
-from sglc.automata.emptiness import is_empty, is_finite, junction_conflict, overlap, shortest, shortest_words
+from sglc.automata.emptiness import (
+    empty_rules,
+    is_empty,
+    is_finite,
+    junction_conflict,
+    overlap,
+    shortest,
+    shortest_words,
+)
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import (
     Bytes,
@@ -170,3 +178,12 @@ def test_objects_and_arrays_of_types_are_proved_to_be_in_brackets():
         assert is_bracketed(language(type, {"Tree": tree}))
     for type in (Str(), Int(), Optional(ListOf(Str()))):
         assert not is_bracketed(language(type, {}))
+
+
+def test_the_shortest_words_of_a_rule_may_all_be_left_out() -> None:
+    brackets = Sequence((Bytes(b"("), Choice((Rule("r"), Sequence(()))), Bytes(b")")))
+    left_out = frozenset(b"(" * depth + b")" * depth for depth in range(1, 40))
+    language = Language(Except(Rule("r"), left_out), {"r": brackets, "e": Except(Rule("r"), left_out)})
+    assert shortest_words(language, 2) == (b"(" * 40 + b")" * 40, b"(" * 41 + b")" * 41)
+    assert not is_empty(language) and empty_rules(language.rules) == []
+    assert is_empty(Language(Except(Rule("r"), frozenset([b"x"])), {"r": Bytes(b"x"), "s": brackets}))

@@ -53,6 +53,8 @@ __all__ = [
 ]  # fmt: skip
 
 Known = Mapping[str, tuple[bytes, ...]]
+_MOST_TRIES = 8
+"""With ever more words of the rules, where terms leave out the shortest ones."""
 
 
 def is_empty(language: Language) -> bool:
@@ -70,19 +72,52 @@ def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
 
     Among words of a UniqueKeys term the order is not always by length; how many there are is exact.
     """
-    return _best(language.root, _rule_words(language.rules, count), count)
+    limit = count
+    for _ in range(_MOST_TRIES):
+        known = _rule_words(language.rules, limit)
+        found = _best(language.root, known, count)
+        if len(found) >= count or not known.more_asked():
+            break
+        limit += known.asked
+    return found
 
 
 def empty_rules(rules: Mapping[str, Term]) -> list[str]:
     """Rules without any word."""
     if not rules:
         return []
-    known = _rule_words(rules, 1)
-    return [name for name in rules if not known[name]]
+    limit = 1
+    for _ in range(_MOST_TRIES):
+        known = _rule_words(rules, limit)
+        empty = [name for name in rules if not known[name]]
+        if not empty or not known.more_asked():
+            break
+        limit += known.asked
+    return empty
 
 
-def _rule_words(rules: Mapping[str, Term], count: int) -> Known:
-    known: dict[str, tuple[bytes, ...]] = {name: () for name in rules}
+class _RuleWords(dict[str, tuple[bytes, ...]]):
+    """The `limit` shortest words of rules; `asked` is for how many of a rule's some term has asked.
+
+    Terms that leave words out ask for more than they give.
+    """
+
+    def __init__(self, names: Iterable[str], limit: int) -> None:
+        super().__init__({name: () for name in names})
+        self.limit = limit
+        self.asked = limit
+
+    def words(self, name: str, count: int) -> tuple[bytes, ...]:
+        self.asked = max(self.asked, count)
+        return self.get(name, ())
+
+    def more_asked(self) -> bool:
+        """Whether more words of a rule have been asked for, of one that may have more."""
+        return self.asked > self.limit and any([len(words) >= self.limit for words in self.values()])
+
+
+def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
+    known = _RuleWords(rules, count)
     changed = True
     while changed:
         changed = False
@@ -120,7 +155,7 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
         case Words(words):
             return _take(sorted(words), count)
         case Rule(name):
-            return known.get(name, ())
+            return known.words(name, count) if isinstance(known, _RuleWords) else known.get(name, ())
         case Choice(arms):
             return _take((word for arm in arms for word in _best(arm, known, count)), count)
         case Sequence(items):
