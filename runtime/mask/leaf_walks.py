@@ -17,6 +17,8 @@ from sglc.runtime.mask.still import Still, still_on
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
+_MOST_ROWS = 16
+"""Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS = 1000
 """So many are set one by one."""
 
@@ -243,6 +245,8 @@ class LeafWalks:
         exits, ends = whole.exits[open], whole.ends[open]
         row = counts.rows.get(most)
         if row is None:
+            if len(counts.rows) >= _MOST_ROWS:
+                counts.rows.clear()
             row = counts.rows[most] = self._row_of(counts.tokens[counts.read <= most])
         found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
         self._leaves[(*key, least, most, id(table))] = found
