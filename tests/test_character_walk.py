@@ -77,6 +77,16 @@ def automata(draw: st.DrawFn) -> CharDfa:
     return CharDfa(tuple(edges), frozenset(accepting))
 
 
+def some_quiet(
+    data: st.DataObject, leaf: LeafTable, place: LeafPlace, vocabulary: Vocabulary, first: np.ndarray
+) -> Quiet | None:
+    """What a walk may leave out, or nothing."""
+    still = leaf.still(place, vocabulary.columns.longest)
+    if still is None or (first & still.bytes).any() or not data.draw(st.booleans()):
+        return None
+    return Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+
+
 @given(
     st.lists(texts(), min_size=1, max_size=60), automata(), encodings, st.integers(0, 3),
     st.none() | st.integers(1, 5), st.sets(st.sampled_from((0x22, 0x2C, 0x61, 0x80, 0xC2))), st.data(),
@@ -103,10 +113,7 @@ def test_characters_are_walked_as_rows_are(
         if leaf.places[start] < table.boundary:
             break
     place = LeafPlace(leaf, start, least, most)
-    quiet = None
-    still = leaf.still(place, vocabulary.columns.longest)
-    if still is not None and not (first & still.bytes).any() and data.draw(st.booleans()):
-        quiet = Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+    quiet = some_quiet(data, leaf, place, vocabulary, first)
 
     def found(by_rows: bool) -> object:
         row = np.zeros(vocabulary.words, np.int32)
@@ -123,7 +130,7 @@ def test_characters_are_walked_as_rows_are(
     try:
         leaf = TextLeaf(table)
         place = place._replace(table=leaf, state=leaf.number(by_number[start]))
-        if quiet is not None and still is not None and still.home >= 0:
+        if quiet is not None and quiet.home >= 0:
             again = leaf.still(place, vocabulary.columns.longest)
             assert again is not None
             quiet = replace(quiet, home=again.home)
@@ -279,10 +286,7 @@ def test_keys_are_walked_as_rows_are(
     labels = sum(1 << label for label in data.draw(st.sets(st.integers(0, count - 1))))
     place = LeafPlace(leaf, start, open=leaf.words(labels))
     first = np.arange(256) == 0x22
-    quiet = None
-    still = leaf.still(place, vocabulary.columns.longest)
-    if still is not None and not (first & still.bytes).any() and data.draw(st.booleans()):
-        quiet = Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+    quiet = some_quiet(data, leaf, place, vocabulary, first)
 
     def found(by_rows: bool) -> object:
         row = np.zeros(vocabulary.words, np.int32)
