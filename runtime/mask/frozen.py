@@ -80,6 +80,7 @@ class FrozenStore:
 
     def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, compiled: _Compiled) -> None:
         self.vocabulary = vocabulary
+        self.size = vocabulary.size
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
         self.tables = tables
@@ -258,9 +259,6 @@ class FrozenMatcher(Matcher):
     def is_thawed(self) -> bool:
         """Whether the constraint had to be compiled, for this matcher or another one."""
         return self._store.is_thawed
-
-    def is_accepting(self) -> bool:
-        return self._store.accepts(self._config)
 
     def has_mask(self) -> bool:
         store, config = self._store, self._config

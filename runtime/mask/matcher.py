@@ -18,8 +18,8 @@ _FEW = 6
 """Below this many rows, a copy for each is quicker than one call for all."""
 _SOURCE_OF = attrgetter("source")
 
-_History = tuple[int, bytes, "_History | None"]
-"""(configuration before the step, bytes of the step, the steps before)."""
+_History = tuple[int, int | bytes, "_History | None"]
+"""(configuration before the step, token or bytes of the step, the steps before)."""
 
 
 class Matcher:
@@ -29,7 +29,7 @@ class Matcher:
     business: masks never contain tokens without bytes.
     """
 
-    __slots__ = ("_account", "_config", "_history", "_length", "_store")
+    __slots__ = ("_account", "_config", "_history", "_length", "_row", "_store", "_view")
 
     def __init__(self, store: MaskStore, start: int, account: Account) -> None:
         self._store = store
@@ -37,6 +37,9 @@ class Matcher:
         self._config = start
         self._history: _History | None = None
         self._length = 0
+        self._row: np.ndarray | None = None
+        """The row that was written last, which mostly is the next one, and below as a buffer."""
+        self._view: memoryview
 
     # Questions
 
@@ -57,7 +60,7 @@ class Matcher:
 
     def is_accepting(self) -> bool:
         """Whether the text so far is legal as it stands."""
-        return self._store.machine.accepts(self._config)
+        return self._store.accepts(self._config)
 
     def is_complete(self) -> bool:
         """Whether the text is legal and nothing can follow."""
@@ -72,7 +75,9 @@ class Matcher:
         found = self._store.masks.get(self._config)
         if found is None:
             found = self._store.mask(self._config, self._account)
-        row.data[:] = found.view
+        if row is not self._row:
+            self._row, self._view = row, row.data
+        self._view[:] = found.view
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
@@ -111,10 +116,12 @@ class Matcher:
 
     def text(self) -> bytes:
         """All bytes accepted so far."""
-        parts = []
+        parts: list[bytes] = []
+        token_bytes = self._store.vocabulary.token_bytes
         history = self._history
         while history is not None:
-            parts.append(history[1])
+            step = history[1]
+            parts.append(step if isinstance(step, bytes) else token_bytes[step] or b"")
             history = history[2]
         return b"".join(reversed(parts))
 
@@ -123,16 +130,13 @@ class Matcher:
     def accept(self, token: int) -> bool:
         """Take a token; False, and nothing happens, if it is not legal."""
         store = self._store
-        following = None
-        if 0 <= token < store.vocabulary.size:
-            following = store.transitions.get(self._config * store.vocabulary.size + token)
+        config, size = self._config, store.size
+        following = store.transitions.get(config * size + token) if 0 <= token < size else None
         if following is None:
-            following = store.next(self._config, token, self._account)
+            following = store.next(config, token, self._account)
         if following == DEAD:
             return False
-        data = store.vocabulary.token_bytes[token]
-        assert data is not None
-        self._history = (self._config, data, self._history)
+        self._history = (config, token, self._history)
         self._config = following
         self._length += 1
         return True
@@ -164,6 +168,7 @@ class Matcher:
         twin._config = self._config
         twin._history = self._history
         twin._length = self._length
+        twin._row = None
         return twin
 
 

@@ -49,6 +49,9 @@ class MaskStore:
     def __init__(self, machine: Machine, vocabulary: Vocabulary, max_bytes: int) -> None:
         self.machine = machine
         self.vocabulary = vocabulary
+        self.size = vocabulary.size
+        """Number of token ids."""
+        self.accepts = machine.accepts
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
