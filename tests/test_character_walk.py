@@ -84,7 +84,8 @@ def some_quiet(
     still = leaf.still(place, vocabulary.columns.longest)
     if still is None or (first & still.bytes).any() or not data.draw(st.booleans()):
         return None
-    return Quiet(vocabulary.columns.below, still.bytes, still.groups, still.home)
+    columns = vocabulary.columns
+    return columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
 
 
 @given(
@@ -125,6 +126,15 @@ def test_characters_are_walked_as_rows_are(
     rows = found(True)
     compiled = found(False)
     assert compiled[:2] == rows[:2]  # type: ignore[index]
+    if quiet is not None and least == 0 and most is None:
+        # What is left out are the tokens of a class and those that die.
+        still = leaf.still(place, vocabulary.columns.longest)
+        assert still is not None
+        row = vocabulary.columns.inside(still.groups, None).copy()
+        exits, _, _ = leaf.walk_states(walks.whole, walks.whole.roots, place, first, row, None)
+        inside = vocabulary.columns.inside(still.groups, None)
+        assert (inside | np.array(compiled[0])).tolist() == row.tolist()  # type: ignore[index]
+        assert compiled[1] == exits.tolist()  # type: ignore[index]
     assert compiled[2] >= rows[2]  # type: ignore[index]
     library.use_reference(True)
     try:

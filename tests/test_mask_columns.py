@@ -67,7 +67,7 @@ def test_tokens_inside_a_class(
         seen = chosen - shared
     else:
         seen = chosen
-    groups = group_set(np.array([chr(c) in chosen for c in range(128)]), control_1, other)
+    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), control_1, other)
     found = set(vocabulary.unpack(vocabulary.columns.inside(groups, most)).tolist())
     expected = set()
     for index, token in enumerate(tokens):
@@ -87,7 +87,7 @@ def test_groups_below_a_node(
 ) -> None:
     vocabulary = Vocabulary(tokens)
     trie = vocabulary.trie
-    groups = group_set(np.array([chr(c) in chosen for c in range(128)]), control_1, other)
+    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), control_1, other)
     found = vocabulary.unpack(vocabulary.columns.inside(groups, None)).tolist() if any(tokens) else []
     for node in range(trie.size):
         path = trie.path(node)

@@ -19,21 +19,42 @@ from functools import cached_property
 import numpy as np
 
 from sglc.kernels.subtrees import Quiet
-from sglc.kernels.token_groups import CONTROL_1, GROUP, OTHER, SEPARATOR, TokenGroups
+from sglc.kernels.token_groups import CONTROL, CONTROL_1, GROUP, OTHER, SEPARATOR, TILDE, TokenGroups
 
 _QUOTE = 0x22
+_WORD = (1 << 64) - 1
+ALL_GROUPS = (1 << 128) - 1
+_GROUPS: list[int] = GROUP.tolist()
 
 _MOST_CLASSES = 256
 
 
-def group_set(inside: np.ndarray, control_1: bool, other: bool) -> np.ndarray:
-    """uint64[2]: the groups wholly inside: bool[128] for ASCII, then U+0080-U+009F, then all others."""
-    flags = np.zeros(128, bool)
-    flags[GROUP[:128]] = True
-    np.logical_and.at(flags, GROUP[:128], inside)
-    flags[CONTROL_1] = control_1
-    flags[[SEPARATOR, OTHER]] = other
-    return np.packbits(flags, bitorder="little").view(np.uint64)
+_ALONE = sum([1 << char for char in range(128) if GROUP[char] == char])
+_CONTROLS = sum([1 << char for char in range(128) if GROUP[char] == CONTROL])
+_OTHERS = 1 << SEPARATOR | 1 << OTHER
+
+
+def group_bits(characters: int) -> int:
+    """The groups of any of some characters of ASCII, both as bits."""
+    found = characters & _ALONE
+    if characters & _CONTROLS:
+        found |= 1 << CONTROL
+    if characters >> 0x7E & 1:
+        found |= 1 << TILDE
+    return found
+
+
+def group_set(inside: int, control_1: bool, other: bool) -> np.ndarray:
+    """uint64[2]: the groups wholly inside: ASCII as bits, then U+0080-U+009F, then all others."""
+    found = group_bits(inside)
+    if inside & _CONTROLS != _CONTROLS:
+        found &= ~(1 << CONTROL)
+    return as_words(found | control_1 << CONTROL_1 | (_OTHERS if other else 0))
+
+
+def as_words(groups: int) -> np.ndarray:
+    """A set of groups as uint64[2]."""
+    return np.array([groups & _WORD, groups >> 64], np.uint64)
 
 
 def bytes_in(groups: np.ndarray) -> np.ndarray:
@@ -69,6 +90,7 @@ class Columns:
         flags = np.zeros(self._size, bool)
         flags[owner[1:][(flat[:-1] == 0xC2) & (flat[1:] >= 0x80) & (flat[1:] < 0xA0)]] = True
         self._with[CONTROL_1] = self._pack(flags)
+        self._parts = self._in_parts()
         self._short: dict[int, np.ndarray] = {}
         self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
         self._quiet: dict[bytes, Quiet] = {}
@@ -92,14 +114,21 @@ class Columns:
         found = self._with.get(byte)
         return np.zeros(self._words, np.int32) if found is None else found
 
+    def quiet(
+        self, groups: np.ndarray, bytes: np.ndarray, dead: np.ndarray, home: int, first: np.ndarray
+    ) -> Quiet:
+        """What need not be looked at while only some groups have been read: these, and what dies anyway.
+
+        first: bool[256], the bytes behind the text, which do not die.
+        """
+        return Quiet(self.below, bytes, groups | (dead & ~_groups_of(first)), home)
+
     def quiet_but(self, first: np.ndarray) -> Quiet:
         """All groups but those of some bytes, bool[256]."""
         key = first.tobytes()
         found = self._quiet.get(key)
         if found is None:
-            flags = np.ones(128, bool)
-            flags[GROUP[first]] = False
-            groups = np.packbits(flags, bitorder="little").view(np.uint64)
+            groups = ~_groups_of(first)
             if len(self._quiet) > _MOST_CLASSES:
                 self._quiet.clear()
             found = self._quiet[key] = Quiet(self.below, ~first, groups)
@@ -115,11 +144,14 @@ class Columns:
             self._inside.move_to_end(key)
             return found
         if most is None:
-            flags = np.unpackbits(groups.view(np.uint8), bitorder="little")
             outside = np.zeros(self._words, np.int32)
-            for group, column in self._with.items():
-                if not flags[group]:
-                    outside |= column
+            for inside, (whole, columns) in zip(groups.view(np.uint8).tolist(), self._parts, strict=True):
+                if inside:
+                    for number, column in columns:
+                        if not inside >> number & 1:
+                            outside |= column
+                elif columns:
+                    outside |= whole
             found = self._whole & ~outside
         else:
             short = self._short.get(most)
@@ -130,6 +162,19 @@ class Columns:
         self._inside[key] = found
         if len(self._inside) > _MOST_CLASSES:
             self._inside.popitem(last=False)
+        return found
+
+    def _in_parts(self) -> list[tuple[np.ndarray, list[tuple[int, np.ndarray]]]]:
+        """By eight groups: the tokens that contain a byte of any of them, and those of each by its number."""
+        found = []
+        for first in range(0, 128, 8):
+            columns = [
+                (number, self._with[first + number]) for number in range(8) if first + number in self._with
+            ]
+            whole = np.zeros(self._words, np.int32)
+            for _, column in columns:
+                whole |= column
+            found.append((whole, columns))
         return found
 
     def _with_group(self, groups: np.ndarray, owner: np.ndarray) -> dict[int, np.ndarray]:
@@ -147,6 +192,14 @@ class Columns:
         padded = np.zeros(self._words * 32, np.uint8)
         padded[: self._size] = flags
         return np.packbits(padded, bitorder="little").view("<i4").astype(np.int32, copy=False)
+
+
+def _groups_of(bytes: np.ndarray) -> np.ndarray:
+    """uint64[2]: the groups of some bytes, bool[256]."""
+    found = 0
+    for byte in np.flatnonzero(bytes).tolist():
+        found |= 1 << _GROUPS[byte]
+    return as_words(found)
 
 
 def _partial(flat: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, leading_to, onward, size, still_on
+from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, size, still_on
 from sglc.runtime.mask.text import TextTable
 
 _QUOTE = 0x22
@@ -415,7 +415,7 @@ class TextLeaf(LeafTable):
             common = meet(leading_to(edges[local], target), leading_to(edges[target], target))
             if size(common) > size(best):
                 best, home = common, target
-        return still_on(best, self.table.encoding, self.number(home)), home
+        return still_on(best, self.table.encoding, self.number(home), covered(edges[home])), home
 
     def fewest(self) -> int:
         if self._fewest < 0:

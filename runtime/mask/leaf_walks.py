@@ -88,7 +88,7 @@ class LeafWalks:
         if least > 0 or most is not None:
             characters = table.counted(place)
             if characters is not None:
-                still = still_on(characters, table.encoding, 0)
+                still = still_on(characters, table.encoding, 0, characters)
                 if still is not None and not (first & still.bytes).any():
                     return self._bounded(place, characters, still, first)
             table.measure()
@@ -103,7 +103,7 @@ class LeafWalks:
                     return self._named(names, still.uniform, table, first), inside
             else:
                 inside = columns.inside(still.groups, still.room)
-                quiet = Quiet(columns.below, still.bytes, still.groups, still.home)
+                quiet = columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
         if least > 0 or most is not None:
             reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
             if table.any_length:
@@ -176,12 +176,13 @@ class LeafWalks:
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
-            still = None if entries is not None else still_on(characters, encoding, 0)
+            still = None if entries is not None else still_on(characters, encoding, 0, characters)
             if still is not None and not (follow & still.bytes).any():
                 # Tokens of such characters alone are looked up, and nothing ends between them.
                 columns = self.vocabulary.columns
                 row |= columns.inside(still.groups, None)
-                quiet = Quiet(columns.below, still.bytes, still.groups, words.number(0))
+                home = words.number(0)
+                quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
             found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
             if first is not None:
                 # Where a word of no characters ends is an exit as well.

@@ -123,7 +123,7 @@ class PatternLeaf(NumberedLeaf):
             return None
         lasting = self.table.subsets.lasting(local)
         if lasting not in self._still:
-            found = still_on(lasting, self.encoding, -1)
+            found = still_on(lasting, self.encoding, -1, self.characters)
             if found is not None and lasting == self.characters:
                 found = replace(found, uniform=lasting)
             self._still[lasting] = found

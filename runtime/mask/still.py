@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
 from sglc.automata.charset import Ranges, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
-from sglc.runtime.mask.columns import bytes_in, group_set
+from sglc.kernels.token_groups import BROKEN, CONTROL_1, OTHER, PARTIAL, SEPARATOR
+from sglc.runtime.mask.columns import ALL_GROUPS, as_words, bytes_in, group_bits, group_set
 
+_ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
+"""Characters that are escaped in JSON strings."""
+_ESCAPED_BITS = (1 << 0x20) - 1 | 1 << 0x22 | 1 << 0x5C
+_BEYOND = 1 << CONTROL_1 | 1 << SEPARATOR | 1 << BROKEN | 1 << OTHER | 1 << PARTIAL
 Places = tuple[int, ...]
 """A state in each of some automata, -1 for none."""
 
@@ -29,6 +34,7 @@ class Still:
     room      tokens of up to so many characters stay alive, None for any
     uniform   from every state exactly the words over these characters go on, so that tokens which do not end
               the leaf are the same for all leaves with these characters
+    dead      groups of which no byte is read, neither at `home` nor, where that is any state, at any
     """
 
     groups: np.ndarray
@@ -36,6 +42,7 @@ class Still:
     home: int
     room: int | None = None
     uniform: Ranges | None = None
+    dead: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class Onward:
 
     def still(self, encoding: Encoding) -> Still | None:
         """The same as bytes."""
-        found = still_on(self.characters, encoding, -1)
+        found = still_on(self.characters, encoding, -1, self.characters if self.uniform else None)
         if found is not None and self.uniform:
             found = replace(found, uniform=self.characters)
         return found
@@ -67,38 +74,63 @@ def onward(dfas: Sequence[CharDfa], places: Places, known: dict[Places, Onward])
     can be reached, or no character is common to all, nothing is known.
     """
     if places not in known:
-        if _nothing_common(dfas, places, known):
+        states = _States(dfas)
+        if _nothing_common(states, places, known):
             known[places] = Onward()
         else:
-            _Walk(dfas, known).run(places)
+            _Walk(states, known).run(places)
     return known[places]
 
 
-def _nothing_common(dfas: Sequence[CharDfa], start: Places, known: dict[Places, Onward]) -> bool:
+class _States:
+    """The states of some automata read side by side, each looked at once."""
+
+    def __init__(self, dfas: Sequence[CharDfa]) -> None:
+        self.dfas = dfas
+        self._covered: dict[Places, Ranges] = {}
+        self._targets: dict[Places, set[Places]] = {}
+
+    def covered(self, places: Places) -> Ranges:
+        """The characters with which a text goes on."""
+        found = self._covered.get(places)
+        if found is None:
+            found = self._covered[places] = _covered(self.dfas, places)
+        return found
+
+    def targets(self, places: Places) -> set[Places]:
+        """The states after every character."""
+        found = self._targets.get(places)
+        if found is None:
+            found = self._targets[places] = _targets(self.dfas, places)
+        return found
+
+
+def _nothing_common(states: _States, start: Places, known: dict[Places, Onward]) -> bool:
     """Whether no character is common to all states that can be reached; mostly the first few say so."""
-    characters = _covered(dfas, start)
+    characters = states.covered(start)
     seen = {start}
     stack = [start]
     while stack and characters and len(seen) <= _MANY:
-        for target in _targets(dfas, stack.pop()):
+        for target in states.targets(stack.pop()):
             if target not in seen:
                 seen.add(target)
                 behind = known.get(target)
                 if behind is None:
                     stack.append(target)
-                characters = meet(characters, _covered(dfas, target) if behind is None else behind.characters)
+                covered = states.covered(target) if behind is None else behind.characters
+                if covered != characters:
+                    characters = meet(characters, covered)
     return not characters
 
 
 class _Walk:
     """One walk over the automata, by an explicit stack."""
 
-    def __init__(self, dfas: Sequence[CharDfa], known: dict[Places, Onward]) -> None:
-        self._dfas = dfas
+    def __init__(self, states: _States, known: dict[Places, Onward]) -> None:
+        self._states = states
         self._known = known
         self._number: dict[Places, int] = {}
         self._low: dict[Places, int] = {}
-        self._targets: dict[Places, set[Places]] = {}
         self._open: list[Places] = []
         self._path: list[tuple[Places, Iterator[Places]]] = []
 
@@ -129,21 +161,21 @@ class _Walk:
 
     def _enter(self, at: Places) -> None:
         self._number[at] = self._low[at] = len(self._number)
-        self._targets[at] = targets = _targets(self._dfas, at)
         self._open.append(at)
-        self._path.append((at, iter(targets)))
+        self._path.append((at, iter(self._states.targets(at))))
 
     def _holds(self, component: list[Places]) -> Onward:
         """What holds from states that reach each other, of whose other targets it is known."""
-        characters = first = _covered(self._dfas, component[0])
+        states = self._states
+        characters = first = states.covered(component[0])
         uniform = accepting = True
         inside = set(component)
         for places in component:
-            accepting = accepting and _accepts(self._dfas, places)
-            covered = _covered(self._dfas, places)
+            accepting = accepting and _accepts(states.dfas, places)
+            covered = states.covered(places)
             if covered != first:
                 uniform, characters = False, meet(characters, covered)
-            for target in self._targets[places] - inside:
+            for target in states.targets(places) - inside:
                 behind = self._known[target]
                 uniform = uniform and behind.uniform and behind.characters == first
                 accepting = accepting and behind.accepting
@@ -154,7 +186,27 @@ class _Walk:
         return Onward(characters, uniform, accepting)
 
 
+def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
+    """The characters of the edges of a state, which are sorted."""
+    out: list[tuple[int, int]] = []
+    first, last = 0, -2
+    for low, high, _ in row:
+        if low == last + 1:
+            last = high
+            continue
+        if last >= 0:
+            out.append((first, last))
+        first, last = low, high
+    if last >= 0:
+        out.append((first, last))
+    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
+        return ranges(out)
+    return tuple(out)
+
+
 def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:
+    if len(dfas) == 1:
+        return covered(dfas[0].edges[places[0]])
     return ranges(
         [
             (low, high)
@@ -202,19 +254,45 @@ def size(characters: Ranges) -> int:
 
 
 @lru_cache(maxsize=512)
-def still_on(characters: Ranges, encoding: Encoding, home: int) -> Still | None:
-    """A class of characters as bytes; None if there are too few to be of use."""
+def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | None) -> Still | None:
+    """A class of characters as bytes; None if there are too few to be of use.
+
+    `read`: with which a text goes on at all, None if that is not known.
+    """
     if size(characters) < _FEW:
         return None
-    inside = np.zeros(128, bool)
-    for low, high in characters:
-        inside[low : high + 1] = True
-    if encoding != "raw":
-        inside[[*range(32), 0x22, 0x5C]] = False
+    groups, bytes = _as_bytes(characters, encoding)
+    dead = as_words(0 if read is None else ALL_GROUPS & ~_read_groups(read, encoding))
+    return Still(groups, bytes, home, dead=dead)
+
+
+@lru_cache(maxsize=256)
+def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
+    """The groups and the bytes of which all characters are in a class."""
     # Bytes do not tell characters beyond ASCII apart: all of them, or none.
     others = _covers(characters, 0x80, 0x10FFFF)
-    groups = group_set(inside, others, others)
-    return Still(groups, bytes_in(groups), home)
+    groups = group_set(_plain(characters, encoding), others, others)
+    return groups, bytes_in(groups)
+
+
+def _plain(characters: Ranges, encoding: Encoding) -> int:
+    """The characters of ASCII that are written as they are, as bits."""
+    found = 0
+    for low, high in characters:
+        if low > 0x7F:
+            break
+        found |= (2 << min(high, 0x7F)) - (1 << low)
+    return found if encoding == "raw" else found & ~_ESCAPED_BITS
+
+
+def _read_groups(characters: Ranges, encoding: Encoding) -> int:
+    """The groups of bytes with which characters are written, or some of them."""
+    found = group_bits(_plain(characters, encoding))
+    if characters and (encoding == "json-any" or (encoding == "json" and meet(characters, _ESCAPED))):
+        found |= 1 << 0x5C
+    if characters and characters[-1][1] >= 0x80:
+        found |= _BEYOND
+    return found
 
 
 def _covers(characters: Ranges, low: int, high: int) -> bool:
