@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -243,6 +243,26 @@ class SubtreeWalk:
             node = parents.item(node)
         out.reverse()
         return bytes(out)
+
+    def children(self, node: int) -> Iterator[int]:
+        """The nodes directly below a node."""
+        end = self.trie.end
+        child, stop = node + 1, end.item(node)
+        while child < stop:
+            yield child
+            child = end.item(child)
+
+    def tokens(self, nodes: Iterable[int]) -> np.ndarray:
+        """int32: the tokens at and below nodes."""
+        token, end = self.trie.token, self.trie.end
+        parts = [token[node : end.item(node)] for node in nodes]
+        found = np.concatenate([*parts, np.zeros(0, np.int32)])
+        more: list[int] = []
+        for place in (-2 - found[found < -1]).tolist():
+            while (index := self.trie.duplicates.item(place)) >= 0:
+                more.append(index)
+                place += 1
+        return np.concatenate([found[found >= 0], np.array(more, np.int32)])
 
     def rows(
         self, entries: np.ndarray, base: int, mask: np.ndarray,

@@ -104,6 +104,8 @@ def test_masks_are_those_of_all_arrays(case: tuple[Array, Language], seed: int) 
 
 SCHEMAS = [
     {"items": {"type": ["integer", "null"]}},
+    {"items": {"type": "string"}},
+    {"items": {"type": "string", "pattern": "^[01]{1,2}$"}},
     {"items": {"type": ["string", "boolean", "number"]}},
     {},
     {"items": {"type": "object", "properties": {"n": {"enum": [1, 2]}, "m": {"type": "string"}}}},
@@ -124,9 +126,13 @@ PIECES = [
 
 @pytest.mark.parametrize("freely", [False, True])
 @some(EXAMPLES)
-@given(st.sampled_from(SCHEMAS), st.integers(0, 2**32))
-def test_walks_write_different_values(freely: bool, schema: dict[str, object], seed: int) -> None:
+@given(st.sampled_from(SCHEMAS), st.booleans(), st.integers(0, 2**32))
+def test_walks_write_different_values(
+    freely: bool, schema: dict[str, object], inside: bool, seed: int
+) -> None:
     schema = {"type": "array", "uniqueItems": True, **schema}
+    if inside:
+        schema = {"type": "array", "items": {"anyOf": [schema, {"const": ["0", "1", "0"]}]}}
     options = SchemaOptions(order="any", spelling="any") if freely else SchemaOptions()
     vocabulary = Vocabulary(PIECES)
     matcher = compile_constraint(json_schema=schema, schema_options=options).matcher(vocabulary)

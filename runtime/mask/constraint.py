@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
-_RENEW_AT_BYTES = 128 << 20
+_RENEW_AT_BYTES = 64 << 20
 _MOST_VOCABULARIES = 8
 _FEW_MATCHERS = 16
 """A machine that is full after so many matchers is full with the constraint itself."""

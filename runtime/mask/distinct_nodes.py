@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from sglc.automata.json_text import NotAValue, Value, canonical, texts
 from sglc.automata.term import Term
 from sglc.runtime.mask.array_nodes import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.endings import completion
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import DEAD, END, Machine, Node, Work
+from sglc.runtime.mask.machine import DEAD, END, Difference, Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
 
 _UNKNOWN, _LOST = -1, -2
@@ -36,6 +39,8 @@ Without the bytes the values are `_UNKNOWN`, or `_LOST` where it is not known wi
 
 class DistinctArray(ArrayNode):
     """See the module. Frames are those of `ArrayNode` with the number of the values used."""
+
+    differs = True
 
     def __init__(self, parts: ArrayParts, compiled: Callable[[Term], Node]) -> None:
         super().__init__(parts)
@@ -241,6 +246,21 @@ class DistinctArray(ArrayNode):
                 if landed[place]:
                     yield low, high, landed[place]
             low = high + 1
+
+    def first_bytes(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+        _, used, inner, barred, _ = state
+        if used == _LOST:  # no more bytes than these
+            return machine.first(machine.begin(self.parts.comma, END))
+        return machine.first(inner) if barred == DEAD else super().first_bytes(machine, state, cont)
+
+    def difference(self, machine: Machine, state: LeafState, cont: int) -> Difference | None:
+        after, _, inner, barred, data = state
+        if data is None or machine.looks_ahead:
+            return None
+        behind = machine.cont(self, (AFTER, after, _UNKNOWN), cont)
+        plain = machine.graft(inner, behind)
+        follow = machine.first(machine.after(behind))
+        return Difference(plain, inner, barred, follow, partial(self._goes_on, machine))
 
     # Shortest words: items one after the other, each as short as can be
 

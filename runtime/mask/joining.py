@@ -50,6 +50,11 @@ class JoiningMachine(Machine):
             return flat.pop()
         return self.cont(self.joint, tuple(sorted(flat)), END)
 
+    def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
+        if node is self.joint:
+            return self.joined([self._grafted(each, cont) for each in state])
+        return super()._graft_frame(node, state, behind, cont)
+
     def _new(self, key: tuple[int, ...]) -> int:
         normal = self._normalised(key) if len(key) > 1 else key
         return super()._new(key) if normal is key else self.config(normal)

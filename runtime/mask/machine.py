@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,24 @@ _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 1_000
 
 
+class Difference(NamedTuple):
+    """A leaf state as a plain continuation without a few words, which begin at the same place.
+
+    plain    the configuration that goes on in the same way but takes every word of the leaf
+    inner    the configuration of the leaf up to its own end
+    barred   the configuration of the words that are left out; DEAD if none of them can be meant any more
+    follow   bool[256], the bytes with which the text after the leaf may begin
+    goes_on  of configurations like `inner` and `barred`: whether some other word reads one more byte;
+             None where that depends on bytes that were not kept
+    """
+
+    plain: int
+    inner: int
+    barred: int
+    follow: np.ndarray
+    goes_on: Callable[[int, int], bool | None]
+
+
 class Node:
     """One interned part of a constraint.
 
@@ -58,6 +76,8 @@ class Node:
     """Whether the empty word is one of its words."""
     universal: bool = False
     """Whether, as a leaf, it accepts every byte string."""
+    differs: bool = False
+    """Whether its leaf states have a `difference`."""
     repeats_nothing: bool = False
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
     size: int | None = None
@@ -143,6 +163,15 @@ class Node:
         """
         return None
 
+    def first_bytes(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
+        """bool[256]: the bytes that a leaf state may read."""
+        alone = machine.alone(machine.thread(self, state, cont))
+        return machine.row(machine.untraced(alone)) != DEAD
+
+    def difference(self, machine: Machine, state: Any, cont: int) -> Difference | None:
+        """A leaf state as something plain without a few words, where it is that. Masks are found by it."""
+        return None
+
     def forced_run(self, state: Any) -> bytes:
         """All remaining bytes of a leaf state that has no choice at all."""
         return b""
@@ -198,6 +227,7 @@ class Machine:
         self.lost: list[bool] = [False, False]
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
+        self._grafts: dict[tuple[int, int], int] = {}
         self._steps: dict[int, int] = {}
         self._firsts: dict[int, np.ndarray] = {}
         self._groups: dict[int, tuple[Group, ...]] = {}
@@ -305,6 +335,34 @@ class Machine:
         if found is None:
             found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
         return found
+
+    def graft(self, config: int, cont: int) -> int:
+        """The configuration with the same threads of which each goes on with `cont` at its end."""
+        if cont == END:
+            return config
+        found: set[int] = set()
+        for thread in self.configs[config]:
+            if thread == ACCEPT:
+                found.update(self.configs[self.after(cont)])
+            else:
+                node, state, own = self.place(thread)
+                found.add(self.thread(node, state, self._grafted(own, cont)))
+        return self.config(found)
+
+    def _grafted(self, own: int, cont: int) -> int:
+        """A continuation that goes on with another one."""
+        chain = []
+        while own != END and (own, cont) not in self._grafts:
+            chain.append(own)
+            own = self._conts[own][2]
+        found = cont if own == END else self._grafts[own, cont]
+        for own in reversed(chain):
+            node, state, _ = self.frame(own)
+            found = self._grafts[own, cont] = self._graft_frame(node, state, found, cont)
+        return found
+
+    def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
+        return self.cont(node, state, behind)
 
     # Closure
 

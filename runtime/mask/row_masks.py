@@ -22,20 +22,17 @@ class RowMasks:
         self.machine = machine
         self.walk = walk
 
-    def add(self, config: int, root: int, entries: np.ndarray, row: np.ndarray, account: Account) -> bool:
+    def add(self, config: int, entries: np.ndarray, row: np.ndarray, account: Account) -> list[int]:
         """Set the bits of the legal tokens below the entries, which are read from `config` on.
 
-        `root` is the configuration before the first byte of all tokens, with all that has been read. True if
-        the result holds only for the bytes read so far.
+        Returns the nodes below which the bytes read so far matter.
         """
         machine = self.machine
-        lost = False
+        unknown: list[int] = []
 
         def fill(missing: int, entry: int, node: int) -> bool:
-            nonlocal lost
             if machine.lost[missing]:
-                lost = True
-                self._step_through(node, root, row)
+                unknown.append(node)
                 return False
             if machine.row_of[missing] == NO_ROW:
                 machine.fill_row(missing)
@@ -44,14 +41,17 @@ class RowMasks:
 
         start = machine.untraced(config)
         self.walk.rows(entries, start, row, lambda: (machine.rows, machine.row_of), fill)
-        return lost
+        return unknown
 
-    def _step_through(self, top: int, root: int, row: np.ndarray) -> None:
-        """The subtree of one node, stepped byte by byte from the root of the trie."""
+    def step_through(self, top: int, root: int, row: np.ndarray) -> None:
+        """Set the bits of the legal tokens at and below one node, stepped byte by byte.
+
+        `root` is the configuration before the first byte of all tokens, with all that has been read.
+        """
         trie, machine = self.walk.trie, self.machine
         bits = row.view(np.uint32)
         stack = [root]
-        for byte in _path(trie.byte, trie.end, top)[:-1]:
+        for byte in self.walk.path(top)[:-1]:
             stack.append(machine.step(stack[-1], byte))
         node = top
         while node < trie.end[top]:
@@ -72,16 +72,3 @@ class RowMasks:
             for index in ids:
                 bits[index >> 5] |= np.uint32(1 << (index & 31))
             node += 1
-
-
-def _path(byte: np.ndarray, end: np.ndarray, node: int) -> bytes:
-    """The bytes from the root of the trie to a node."""
-    out = bytearray()
-    at = 0
-    while True:
-        while (behind := int(end[at])) <= node:
-            at = behind
-        out.append(int(byte[at]))
-        if at == node:
-            return bytes(out)
-        at += 1

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
-from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
-from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes
+from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group
 
 _FEW = 8
@@ -47,14 +48,23 @@ class MaskSearch:
         self._walks = walks
         self._shapes = shapes
         self._rows = RowMasks(machine, walks.whole)
+        self._differences = Differences(machine, walks.whole, self._plain)
+        self._unknown: list[int] | None = None
+        """In searches of plain continuations: the nodes below which tokens are not known."""
 
     def run(self, config: int, row: np.ndarray, account: Account) -> Found:
         """Set the bits of the legal tokens in a row of zeros."""
-        machine, walks = self._machine, self._walks
-        whole = walks.whole
         view = self._shapes.view(config)
         self._path: Path | None = None if view is None else [(config, None)]
         self._root, self._row, self._account = config, row, account
+        lost, pending, stays = self._begin(config, view)
+        lost |= self._follow(pending)
+        return Found(lost, self._path, stays)
+
+    def _begin(self, config: int, view: View | None) -> tuple[bool, list[_Open], np.ndarray | None]:
+        """All tokens in the leaves and runs of a configuration; see `Found` for what is lost and stays."""
+        machine, walks, row = self._machine, self._walks, self._row
+        whole = walks.whole
         lost = False
         stays: np.ndarray | None = None
         pending: list[_Open] = []
@@ -64,7 +74,7 @@ class MaskSearch:
                 if len(exits):
                     pending.append((group.behind(machine), exits, (0, number, -1)))
             elif group.leaf is None:
-                lost |= self._by_rows(group, whole.roots)
+                lost |= self._by_configs(group, None)
             else:
                 found, inside = walks.leaf(group.leaf, group.follow(machine))
                 if found.row is not None:
@@ -75,8 +85,22 @@ class MaskSearch:
                         stays = self._stays(config, group)
                 numbers = None if view is None else view.numbers(number)
                 pending += self._apart(self._left(group, found, None, (0, number), numbers), found)
-        lost |= self._follow(pending)
-        return Found(lost, self._path, stays)
+        return lost, pending, stays
+
+    def _plain(self, config: int, entries: np.ndarray | None) -> Plain:
+        """The tokens below entries (None: all) in a row of their own."""
+        before = self._path, self._row, self._unknown
+        unknown: list[int] = []
+        self._path, self._row, self._unknown = None, np.zeros_like(self._row), unknown
+        try:
+            if entries is None:
+                _, pending, _ = self._begin(config, None)
+            else:
+                pending = [(config, entries, (0, 0, -1))]
+            self._follow_all(pending, {})
+            return Plain(self._row, unknown)
+        finally:
+            self._path, self._row, self._unknown = before
 
     def _follow(self, pending: list[_Open]) -> bool:
         """Go on with rests of tokens, along the path as long as there is one."""
@@ -125,7 +149,7 @@ class MaskSearch:
             for layer in whole.layers(entries) if whole.nested(entries) else [entries]:
                 for group in machine.groups(config):
                     if not group.run and group.leaf is None:
-                        lost |= self._by_rows(group, layer)
+                        lost |= self._by_configs(group, layer)
                         continue
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None, apart=False):
                         waiting.setdefault(behind, []).append(nodes)
@@ -168,10 +192,40 @@ class MaskSearch:
                 together.setdefault(config, []).extend(parts)
         return together
 
-    def _by_rows(self, group: Group, entries: np.ndarray) -> bool:
+    def _by_configs(self, group: Group, entries: np.ndarray | None) -> bool:
+        """Tokens below entries (None: all) in leaves without a table."""
         machine = self._machine
-        threads = [machine.thread(group.node, group.state, cont) for cont in group.conts]
-        return self._rows.add(machine.config(threads), self._root, entries, self._row, self._account)
+        by_rows: list[int] = []
+        unknown: list[int] = []
+        lost = False
+        for cont in group.conts:
+            parts = group.node.difference(machine, group.state, cont)
+            if parts is not None:
+                try:
+                    plain = self._differences.find(parts, entries)
+                except TooMany:
+                    parts = None
+                else:
+                    self._row |= plain.row
+                    unknown += plain.unknown
+                    lost |= parts.barred != DEAD
+            if parts is None:
+                by_rows.append(machine.thread(group.node, group.state, cont))
+        if by_rows:
+            whole = self._walks.whole
+            below = whole.roots if entries is None else entries
+            config = machine.config(by_rows)
+            if machine.lost[config]:
+                may = machine.first(config)
+                unknown += below[may[whole.trie.byte[below]]].tolist()
+            else:
+                unknown += self._rows.add(config, below, self._row, self._account)
+        if self._unknown is not None:
+            self._unknown += unknown
+        else:
+            for node in unknown:
+                self._rows.step_through(node, self._root, self._row)
+        return lost or bool(unknown)
 
     def _left(
         self,

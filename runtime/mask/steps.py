@@ -84,8 +84,7 @@ def first(machine: Machine, config: int) -> np.ndarray:
                 found |= group.follow(machine)
         else:
             for cont in group.conts:
-                alone = machine.alone(machine.thread(group.node, group.state, cont))
-                found |= machine.row(machine.untraced(alone)) != _DEAD
+                found |= group.node.first_bytes(machine, group.state, cont)
     return found
 
 

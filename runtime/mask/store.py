@@ -76,11 +76,20 @@ class MaskStore:
             found = self.masks.get(self.machine.known_untraced(config))
         if found is None:
             with self.machine.lock, account:
-                shared = self.machine.untraced(config)
+                shared = self._shared(config)
                 found = self.masks.get(shared)
                 if found is None:
                     found = self._find(config, shared, account)
         return found
+
+    def _shared(self, config: int) -> int:
+        """The configuration under which others find the mask."""
+        machine = self.machine
+        if machine.traced[config] and any(
+            machine.place(thread)[0].differs for thread in machine.configs[config] if thread
+        ):
+            return config
+        return machine.untraced(config)
 
     def _find(self, config: int, shared: int, account: Account) -> Mask:
         """The mask of a configuration that has none, which is kept."""
