@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sglc.diagnostics.suggest import nearest
 from sglc.grammar.errors import GrammarError
@@ -37,8 +37,15 @@ def references(body: Expression) -> Iterator[Reference]:
             waiting += (item.without, item.item)  # type: ignore[union-attr]
 
 
-def check_names(grammar: Grammar, source: Source | None = None) -> None:
-    """Raises GrammarError for an undefined name, a terminal that needs a rule or itself, no start."""
+def check_names(
+    grammar: Grammar, source: Source | None = None, used: Collection[Reference] | None = None
+) -> None:
+    """Raises GrammarError for an undefined name, a terminal that needs a rule or itself, no start.
+
+    `used` are the references of all rules, where they are known. A grammar is checked once.
+    """
+    if grammar.checked:
+        return
     rules, terminals = grammar.rules, grammar.terminals
     if grammar.start not in rules:
         hint = f"it has {', '.join(list(rules)[:5])}" if rules else "it has no rules"
@@ -49,10 +56,11 @@ def check_names(grammar: Grammar, source: Source | None = None) -> None:
         )  # fmt: skip
     if grammar.whole and grammar.whole not in rules:
         raise GrammarError(f"the grammar has no rule {grammar.whole} for {grammar.start} to stand in")
-    for name, rule in rules.items():
-        for reference in references(rule.body):
-            if reference.name not in rules and reference.name not in terminals:
-                raise _undefined(grammar, reference, name, rule.source)
+    if used is None or any([use.name not in rules and use.name not in terminals for use in used]):
+        for name, rule in rules.items():
+            for reference in references(rule.body):
+                if reference.name not in rules and reference.name not in terminals:
+                    raise _undefined(grammar, reference, name, rule.source)
     for name in grammar.ignore:
         if name not in terminals:
             what = "a rule" if name in rules else "not defined"
@@ -69,6 +77,7 @@ def check_names(grammar: Grammar, source: Source | None = None) -> None:
             if reference.name not in terminals:
                 raise _undefined(grammar, reference, name, terminal.source)
     _refuse_circles(grammar, uses)
+    object.__setattr__(grammar, "checked", True)
 
 
 def _undefined(grammar: Grammar, reference: Reference, where: str, source: Source | None) -> GrammarError:

@@ -29,6 +29,9 @@ class Contexts:
         self.graph = graph
         self.lexis = lexis
         self.classes: dict[Ranges, int] = {(): 0}
+        if lexis.plain:
+            self.plain = True
+            return
         for parts in (*lexis.parts.values(), lexis.skip or ()):
             for _, barred in parts:
                 self.classes.setdefault(barred, len(self.classes))

@@ -17,33 +17,52 @@ _GROWTH = 2
 """How many nodes may be added for each that there is."""
 
 
-def factor(graph: Graph) -> bool:
-    """Factor all choices below the start. Whether there was anything to do."""
-    before = len(graph.kind)
-    waiting = [node for node in graph.reached(graph.start) if graph.kind[node] == CHOICE]
-    found = False
-    for node in waiting:
-        if len(graph.kind) > (1 + _GROWTH) * before:
-            break
+class Factoring:
+    """Factors the choices of a graph, each when it is asked for. A graph is only added to."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.most = (1 + _GROWTH) * len(graph.kind)
+        self._done: set[int] = set()
+
+    def all(self, start: int) -> None:
+        """Factor everything below a node."""
+        graph = self.graph
+        waiting = [start]
+        seen = {start}
+        for node in waiting:
+            for inner in self.below(node):
+                if inner not in seen:
+                    seen.add(inner)
+                    waiting.append(inner)
+        assert len(seen) <= len(graph.kind)
+
+    def below(self, node: int) -> tuple[int, ...]:
+        """What is below a node; the arms of a choice begin with different parts."""
+        graph = self.graph
+        if graph.kind[node] == CHOICE and node not in self._done:
+            self._done.add(node)
+            if len(graph.kind) <= self.most:
+                self._factor(node)
+        return graph.below[node]
+
+    def _factor(self, node: int) -> None:
+        graph = self.graph
         groups: dict[Hashable, list[tuple[int, tuple[int, ...]]]] = {}
         for arm in graph.below[node]:
             items = _items(graph, arm)
             groups.setdefault(_key(graph, items[0], _DEEP) if items else None, []).append((arm, items))
         if len(groups) == len(graph.below[node]):
-            continue
+            return
         arms: list[int] = []
         for key, group in groups.items():
             if key is None or len(group) == 1:
                 arms += [arm for arm, _ in group]
                 continue
-            found = True
             same = _common(graph, [items for _, items in group])
-            rest = graph.choice(graph.sequence(items[same:]) for _, items in group)
-            if graph.kind[rest] == CHOICE:
-                waiting.append(rest)
+            rest = graph.choice([graph.sequence(items[same:]) for _, items in group])
             arms.append(graph.sequence((*group[0][1][:same], rest)))
         graph.below[node] = tuple(dict.fromkeys(arms))
-    return found
 
 
 def _items(graph: Graph, arm: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ that ten thousand rules, or a chain of them, are no trouble.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Sequence as Sequenced
 from typing import cast
 
 from sglc.automata import charset
@@ -44,138 +45,208 @@ def bounds(about: object) -> tuple[int, int | None]:
     return cast("tuple[int, int | None]", about)
 
 
+NO, MAYBE, YES = range(3)
+"""What is known of a node: `MAYBE` as long as rules are made that it depends on."""
+
+
 class Graph:
     """Nodes by number.
 
-    kind   LEAF, SEQUENCE, CHOICE, REPEAT or RULE
-    below  its nodes: in order, the arms, the one repeated, the body
-    about  LEAF: what it reads (`Token` or `CharDfa`); REPEAT: (minimum, maximum);
-           RULE: its name
+    kind      LEAF, SEQUENCE, CHOICE, REPEAT or RULE
+    below     its nodes: in order, the arms, the one repeated, the body
+    about     LEAF: what it reads (`Token` or `CharDfa`); REPEAT: (minimum, maximum);
+              RULE: its name
+    nullable  whether it has the empty text
+    productive  whether it has a text
+    begins    whether it may begin with a rule; not exact: a rule that is never left-recursive may be meant
+
+    The last three are found as nodes are made, as far as they do not depend on rules that are made later;
+    `settle` finds the rest.
     """
 
     def __init__(self) -> None:
         self.kind: list[int] = []
         self.below: list[tuple[int, ...]] = []
         self.about: list[object] = []
+        self.nullable: list[int] = []
+        self.productive: list[int] = []
+        self.begins: list[bool] = []
+        self.rules: list[int] = []
         self.start = -1
         self.root = -1
         """The rule whose texts are meant, where the start is only what it stands in."""
-        self.nullable: list[bool] = []
         self.nonempty: list[bool] = []
-        """Whether a node has a text of at least one character."""
-        self.empty = self.add(SEQUENCE, ())
+        """Whether a node has a text of at least one character; see `find_nonempty`."""
+        self.empty = self.add(SEQUENCE, (), None, YES)
 
-    def add(self, kind: int, below: tuple[int, ...], about: object = None) -> int:
+    def add(
+        self, kind: int, below: tuple[int, ...], about: object = None, nullable: int = NO,
+        productive: int = YES, begins: bool = False,
+    ) -> int:  # fmt: skip
         node = len(self.kind)
         if node > MAX_NODES:
             raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
         self.kind.append(kind)
         self.below.append(below)
         self.about.append(about)
+        self.nullable.append(nullable)
+        self.productive.append(productive)
+        self.begins.append(begins)
         return node
 
-    def sequence(self, items: Iterable[int]) -> int:
-        found: list[int] = []
+    def sequence(self, items: Sequenced[int]) -> int:
+        kind = self.kind
+        if SEQUENCE in [kind[item] for item in items]:
+            found: list[int] = []
+            for item in items:
+                if kind[item] == SEQUENCE:
+                    found += self.below[item]
+                else:
+                    found.append(item)
+            items = found
+        if len(items) < 2:
+            return items[0] if items else self.empty
+        nullable = productive = YES
+        begins = False
         for item in items:
-            if self.kind[item] == SEQUENCE:
-                found += self.below[item]
-            else:
-                found.append(item)
-        return found[0] if len(found) == 1 else self.add(SEQUENCE, tuple(found)) if found else self.empty
+            if nullable:
+                begins = begins or self.begins[item]
+                nullable = min(nullable, self.nullable[item])
+            if productive > self.productive[item]:
+                productive = self.productive[item]
+        return self.add(SEQUENCE, tuple(items), None, nullable, productive, begins)
 
     def choice(self, arms: Iterable[int]) -> int:
         found = tuple(dict.fromkeys(arms))
-        return found[0] if len(found) == 1 else self.add(CHOICE, found)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return self.add(CHOICE, (), None, NO, NO)
+        return self.add(
+            CHOICE,
+            found,
+            None,
+            max([self.nullable[arm] for arm in found]),
+            max([self.productive[arm] for arm in found]),
+            any([self.begins[arm] for arm in found]),
+        )
 
     def repeat(self, item: int, minimum: int, maximum: int | None) -> int:
         if maximum == 0:
             return self.empty
         if (minimum, maximum) == (1, 1):
             return item
-        return self.add(REPEAT, (item,), (minimum, maximum))
+        none = minimum == 0
+        return self.add(
+            REPEAT,
+            (item,),
+            (minimum, maximum),
+            YES if none else self.nullable[item],
+            YES if none else self.productive[item],
+            self.begins[item],
+        )
+
+    def rule(self, name: str) -> int:
+        """A rule whose body is still to be made."""
+        node = self.add(RULE, (), name, MAYBE, MAYBE, True)
+        self.rules.append(node)
+        return node
+
+    def define(self, rule: int, body: int) -> None:
+        self.below[rule] = (body,)
+        self.nullable[rule] = self.nullable[body]
+        self.productive[rule] = self.productive[body]
 
     # Analysis
 
-    def analyse(self) -> None:
-        """Take out what has no text, and find `nullable` and `nonempty` of the rest."""
-        above = self._above()
-        productive = self._closure(self._productive_need(), above)
+    def settle(self) -> None:
+        """Find what was left open when all rules have been made."""
+        self._settle(self.nullable)
+        if NO in self.productive or MAYBE in [self.productive[rule] for rule in self.rules]:
+            self._settle(self.productive)
+        else:
+            self.productive = [YES] * len(self.kind)
+        for rule in self.rules:
+            self.begins[rule] = any([self.begins[body] for body in self.below[rule]])
+
+    def _settle(self, values: list[int]) -> None:
+        """A least fixed point: a sequence holds if all its items do, all else if something below it does."""
+        need: dict[int, int] = {}
+        above: dict[int, list[int]] = {}
+        waiting: list[int] = []
+        for node, value in enumerate(values):
+            if value != MAYBE:
+                continue
+            these = [inner for inner in self.below[node] if values[inner] == MAYBE]
+            if self.kind[node] == SEQUENCE:
+                if NO in [values[inner] for inner in self.below[node]]:
+                    continue
+                need[node] = len(these)
+            else:
+                need[node] = 0 if YES in [values[inner] for inner in self.below[node]] else 1
+            if not need[node]:
+                waiting.append(node)
+            for inner in these:
+                above.setdefault(inner, []).append(node)
+        for node in waiting:
+            if values[node] == YES:
+                continue
+            values[node] = YES
+            for outer in above.get(node, ()):
+                if outer in need and need[outer] > 0:
+                    need[outer] -= 1
+                    if not need[outer]:
+                        waiting.append(outer)
+        for node, value in enumerate(values):
+            if value == MAYBE:
+                values[node] = NO
+
+    def prune(self) -> None:
+        """Take out what has no text."""
+        productive = self.productive
+        if NO not in productive:
+            return
         kind, below = self.kind, self.below
-        for node in range(len(kind)):
-            if kind[node] == CHOICE and productive[node]:
-                arms = below[node]
-                if not all([productive[arm] for arm in arms]):
-                    below[node] = tuple([arm for arm in arms if productive[arm]])
-            elif kind[node] == REPEAT and productive[node] and not productive[below[node][0]]:
+        for node, holds in enumerate(productive):
+            if not holds:
+                continue
+            if kind[node] == CHOICE:
+                below[node] = tuple([arm for arm in below[node] if productive[arm]])
+            elif kind[node] == REPEAT and not productive[below[node][0]]:
                 kind[node], below[node] = SEQUENCE, ()
-        self.productive = productive
-        # Nodes that have lost what is below them are above it still, which tells nothing new of them.
-        self.nullable = self._closure(self._nullable_need(), above)
-        self.nonempty = self._closure(self._nonempty_need(), above)
 
-    def find_nullable(self) -> None:
-        self.nullable = self._closure(self._nullable_need(), self._above())
+    def analyse(self) -> None:
+        """Find everything anew and take out what has no text."""
+        size = len(self.kind)
+        self.nullable, self.productive = [MAYBE] * size, [MAYBE] * size
+        for node, kind in enumerate(self.kind):
+            if kind == LEAF:
+                self.nullable[node], self.productive[node] = NO, YES
+            elif kind == REPEAT and bounds(self.about[node])[0] == 0:
+                self.nullable[node] = self.productive[node] = YES
+            elif not self.below[node]:
+                self.nullable[node] = self.productive[node] = YES if kind == SEQUENCE else NO
+        self._settle(self.nullable)
+        self._settle(self.productive)
+        self.prune()
 
-    def _above(self) -> dict[int, list[int]]:
-        """The nodes that each node stands in, as often as it does."""
+    def find_nonempty(self) -> None:
+        """Fill `nonempty`; of a graph that has been pruned."""
+        values = [
+            YES if kind == LEAF else MAYBE if below and holds else NO
+            for kind, below, holds in zip(self.kind, self.below, self.productive, strict=True)
+        ]
         above: dict[int, list[int]] = {}
         for node, these in enumerate(self.below):
             for inner in these:
-                if inner in above:
-                    above[inner].append(node)
-                else:
-                    above[inner] = [node]
-        return above
-
-    def _closure(self, need: list[int], above: dict[int, list[int]]) -> list[bool]:
-        """Nodes that hold once `need` of the nodes below them do (least fixed point; -1: never)."""
-        holds = [count == 0 for count in need]
-        waiting = [node for node, count in enumerate(need) if count == 0]
+                above.setdefault(inner, []).append(node)
+        waiting = [node for node, value in enumerate(values) if value == YES]
         while waiting:
-            for node in above.get(waiting.pop(), ()):
-                if need[node] > 0:
-                    need[node] -= 1
-                    if not need[node]:
-                        holds[node] = True
-                        waiting.append(node)
-        return holds
-
-    def _productive_need(self) -> list[int]:
-        need = []
-        for kind, below, about in zip(self.kind, self.below, self.about, strict=True):
-            if kind == SEQUENCE:
-                need.append(len(below))
-            elif kind == LEAF:
-                need.append(0)
-            elif kind == REPEAT:
-                need.append(0 if about[0] == 0 else 1)  # type: ignore[index]
-            else:
-                need.append(1 if below else -1)
-        return need
-
-    def _nullable_need(self) -> list[int]:
-        need = []
-        for kind, below, about in zip(self.kind, self.below, self.about, strict=True):
-            if kind == SEQUENCE:
-                need.append(len(below))
-            elif kind == LEAF:
-                need.append(-1)
-            elif kind == REPEAT:
-                need.append(0 if about[0] == 0 else 1)  # type: ignore[index]
-            else:
-                need.append(1 if below else -1)
-        return need
-
-    def _nonempty_need(self) -> list[int]:
-        need = []
-        for node, (kind, below) in enumerate(zip(self.kind, self.below, strict=True)):
-            if kind == LEAF:
-                need.append(0)
-            elif not below or not self.productive[node]:
-                need.append(-1)
-            else:
-                need.append(1)
-        return need
+            for outer in above.get(waiting.pop(), ()):
+                if values[outer] == MAYBE:
+                    values[outer] = YES
+                    waiting.append(outer)
+        self.nonempty = [value == YES for value in values]
 
     def reached(self, start: int) -> list[int]:
         """The nodes below one, itself first."""
@@ -208,10 +279,11 @@ def build_graph(grammar: Grammar, tokens: Tokens) -> Graph:
         node, name = builder.waiting.pop()
         rule = grammar.rules[name]
         builder.source = rule.source
-        graph.below[node] = (builder.node(rule.body, 0),)
+        graph.define(node, builder.node(rule.body, 0))
     if grammar.start not in builder.rules:
         raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
     graph.root = builder.rules[grammar.start]
+    graph.settle()
     return graph
 
 
@@ -223,30 +295,37 @@ class _Builder:
         self.waiting: list[tuple[int, str]] = []
         self.rules: dict[str, int] = {}
         self.leaves: dict[object, int] = {}
+        self.known: dict[int, int] = {}
+        """Names, texts and patterns by identity: they live as long as the grammar."""
         self.source: Source | None = None
 
     def rule(self, name: str) -> int:
         node = self.rules.get(name)
         if node is None:
-            node = self.rules[name] = self.graph.add(RULE, (), name)
+            node = self.rules[name] = self.graph.rule(name)
             self.waiting.append((node, name))
         return node
 
     def node(self, item: Expression, depth: int) -> int:
+        known = self.known.get(id(item))
+        if known is not None:
+            return known
         if depth > MAX_DEPTH:
             raise GrammarError(f"a rule is nested more than {MAX_DEPTH} deep", self.source)
         kind = type(item)
+        if kind is Sequence:
+            return self.graph.sequence(self.nodes(item.items, depth + 1))  # type: ignore[union-attr]
+        if kind is Alternatives:
+            return self.graph.choice(self.nodes(item.arms, depth + 1))  # type: ignore[union-attr]
         if kind is Literal or kind is Pattern:
-            return self.token(self.tokens.written(item, self.source))  # type: ignore[arg-type]
+            found = self.token(self.tokens.written(item, self.source))  # type: ignore[arg-type]
+            self.known[id(item)] = found
+            return found
         if kind is Reference:
             name = item.name  # type: ignore[union-attr]
-            if name in self.grammar.rules:
-                return self.rules.get(name) or self.rule(name)
-            return self.token(self.tokens.named(name))
-        if kind is Sequence:
-            return self.graph.sequence([self.node(inner, depth + 1) for inner in item.items])  # type: ignore[union-attr]
-        if kind is Alternatives:
-            return self.graph.choice([self.node(arm, depth + 1) for arm in item.arms])  # type: ignore[union-attr]
+            found = self.rule(name) if name in self.grammar.rules else self.token(self.tokens.named(name))
+            self.known[id(item)] = found
+            return found
         if kind is Repeat:
             assert isinstance(item, Repeat)
             return self.graph.repeat(self.node(item.item, depth + 1), item.minimum, item.maximum)
@@ -261,11 +340,16 @@ class _Builder:
         assert isinstance(item, Difference)
         return self.difference(item)
 
+    def nodes(self, items: tuple[Expression, ...], depth: int) -> list[int]:
+        known = self.known.get
+        # What is empty is node 0, and looked up once more.
+        return [known(id(item)) or self.node(item, depth) for item in items]
+
     def token(self, token: Token) -> int:
         node = self.leaves.get(token.index)
         if node is None:
             node = self.graph.add(LEAF, (), token)
-            if token.nullable:
+            if token.exact == "" or (token.exact is None and token.nullable):
                 node = self.optional_token(token, node)
             self.leaves[token.index] = node
         return node
@@ -279,13 +363,13 @@ class _Builder:
         kept = tuple((dfa, barred) for dfa, barred in parts if dfa.edges)
         if not kept:
             return self.graph.empty
-        object.__setattr__(token, "automaton", kept)
-        object.__setattr__(token, "nullable", False)
+        token.automaton = kept
+        token.nullable = False
         return self.graph.repeat(node, 0, 1)
 
     def leaf(self, dfa: CharDfa) -> int:
         if not dfa.edges:
-            return self.graph.add(CHOICE, ())
+            return self.graph.choice(())
         node = self.leaves.get(dfa)
         if node is None:
             node = self.leaves[dfa] = self.graph.add(LEAF, (), dfa)
@@ -301,7 +385,7 @@ class _Builder:
         if "" in texts:
             return self.graph.repeat(self.words(texts - {""}, at), 0, 1)
         if not texts:
-            return self.graph.add(CHOICE, ())
+            return self.graph.choice(())
         return self.graph.add(LEAF, (), self.tokens.data(texts, self.source, at))
 
     def difference(self, item: Difference) -> int:

@@ -8,7 +8,7 @@ after terminals.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal as OneOf
@@ -20,10 +20,10 @@ from sglc.automata.term import Language, Term
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.factoring import factor
+from sglc.grammar.factoring import Factoring
 from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
-from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, rivals_of
+from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.parsing import Parser
 from sglc.grammar.pause import without_collection
@@ -62,20 +62,24 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
             grammar.rules[grammar.start].at, "every way to write it needs itself",
         )  # fmt: skip
-    changed = remove_left_recursion(graph)
-    # What follows each part of a whole is known already, so that it is left as it is.
-    if (lexis is None and factor(graph)) or changed:
+    if remove_left_recursion(graph):
         graph.analyse()
+    factoring = None
     if lexis is None:
-        # Without left recursion less can follow: fewer characters matter.
-        lexis = _lexis(graph, grammar, tokens, rivals)
+        # What follows each part of a whole is known already, so that it is left as it is. For others the
+        # lexis comes now: without left recursion less can follow, so that fewer characters matter.
+        factoring = Factoring(graph)
+        lexis = plain_lexis(graph, grammar, tokens) if rivals is None else None
+        if lexis is None:
+            factoring.all(graph.start)
+            lexis = _lexis(graph, grammar, tokens, rivals)
     contexts = Contexts(graph, lexis)
     if contexts.dead(graph.start, ALL):
         raise GrammarError(
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
             grammar.rules[grammar.start].at, "each terminal takes the beginning of what should follow it",
         )  # fmt: skip
-    return _Emitter(graph, lexis, contexts).language(options.ignore_ends)
+    return _Emitter(graph, lexis, contexts, factoring).language(options.ignore_ends)
 
 
 def parser_of(grammar: Grammar, options: GrammarOptions) -> Parser:
@@ -93,9 +97,8 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Riv
     graph = build_graph(grammar, tokens)
     rivals = None
     if options.lexing == "longest":
-        graph.find_nullable()
         rivals = rivals_of(graph, grammar, tokens)
-    graph.analyse()
+    graph.prune()
     return graph, tokens, rivals
 
 
@@ -111,11 +114,16 @@ class _Emitter:
     A node may be read in several contexts (see `contexts`); each has its own term.
     """
 
-    def __init__(self, graph: Graph, lexis: Lexis, contexts: Contexts) -> None:
+    def __init__(
+        self, graph: Graph, lexis: Lexis, contexts: Contexts, factoring: Factoring | None
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.lexis = lexis
         self.contexts = contexts
-        self.regular = Regular(graph, lexis)
+        self.below: Callable[[int], tuple[int, ...]] = (
+            graph.below.__getitem__ if factoring is None else factoring.below
+        )
+        self.regular = Regular(graph, lexis, self.below)
         self.terms: dict[tuple[int, int], Term] = {}
         self.names: dict[tuple[int, int], str] = {}
         self.keys: dict[str, tuple[int, int]] = {}
@@ -134,7 +142,7 @@ class _Emitter:
     def body(self, name: str) -> Term:
         """The term of a rule."""
         node, alive = self.keys[name]
-        return self.term(self.graph.below[node][0], alive)
+        return self.term(self.below(node)[0], alive)
 
     def term(self, node: int, alive: int) -> Term:
         key = (node, self.contexts.narrowed(node, alive))
@@ -145,7 +153,7 @@ class _Emitter:
 
     def make(self, node: int, alive: int) -> Term:
         graph = self.graph
-        kind, below = graph.kind[node], graph.below[node]
+        kind, below = graph.kind[node], self.below(node)
         if self.contexts.dead(node, alive):
             return t.Nothing()
         plain = self.regular.term(node)
@@ -216,7 +224,7 @@ class _Emitter:
     def apart(self, run: list[int]) -> list[Term]:
         """The items of a run, neighbouring texts as one."""
         found: list[Term] = []
-        for plain, group in groupby(run, lambda node: self.regular.text[node] is not None):
+        for plain, group in groupby(run, lambda node: self.regular.measured(node).text is not None):
             nodes = list(group)
             joined = self.regular.joined(nodes) if plain else None
             found += [self.term(node, ALL) for node in nodes] if joined is None else [joined]
@@ -278,7 +286,7 @@ class _Rules(t.LateRules):
 
     def may_be_empty(self, name: str) -> bool:
         node, _ = self._emitter.keys[name]
-        return self._emitter.graph.nullable[node]
+        return bool(self._emitter.graph.nullable[node])
 
     def make_all(self) -> None:
         """Make all that are reached."""

@@ -15,29 +15,13 @@ from importlib.resources import files
 from sglc.diagnostics.suggest import nearest
 from sglc.grammar.checks import check_names
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.lark_templates import Expander, File, Template, Use, meant, names, renamed
-from sglc.grammar.lark_tokens import lark_tokens, unescaped
-from sglc.grammar.model import (
-    EMPTY,
-    Alternatives,
-    Expression,
-    Grammar,
-    Literal,
-    Named,
-    Pattern,
-    Reference,
-    Repeat,
-    Rule,
-    Sequence,
-    Terminal,
-)
+from sglc.grammar.lark_expressions import ExpressionReader
+from sglc.grammar.lark_templates import Expander, File, Template, meant, names, renamed
+from sglc.grammar.lark_tokens import DIRECTIVE, END, HEAD, LINE, NAME, kind_of
+from sglc.grammar.model import Alternatives, Expression, Grammar, Reference, Rule, Terminal
 from sglc.source import Source
 
-MAX_DEPTH = 100
-MAX_COUNT = 100_000
-
-_TERMINAL_NAME = re.compile(r"_?[A-Z][_A-Z0-9]*")
-_RULE_NAME = re.compile(r"_?[a-z][_a-z0-9]*")
+_HEAD = re.compile(r"([?!]*)([_A-Za-z][_A-Za-z0-9]*)(?:\.([0-9]+))?")
 _LIBRARIES = ("common", "python", "unicode", "lark")
 
 
@@ -45,67 +29,98 @@ def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Gra
     """The grammar of a Lark file. Raises GrammarError."""
     source = Source(name, text)
     reader = _Reader(source)
-    file = reader.file()
-    rules, terminals = dict(file.rules), dict(file.terminals)
-    if "{" in reader.texts:
-        rules = Expander(file, source).expand()
-    grammar = Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
-    check_names(grammar, source)
+    grammar = _grammar(reader, start)
+    if reader.placed:
+        check_names(grammar, source)
+        return grammar
+    try:
+        check_names(grammar, source, [item for item in reader.known.values() if type(item) is Reference])
+    except GrammarError:
+        # Once more with the place of each reference.
+        check_names(_grammar(_Reader(source, placed=True), start), source)
+        raise
     return grammar
 
 
-class _Reader:
-    """Recursive descent over the tokens of one file."""
+def _grammar(reader: _Reader, start: str | None) -> Grammar:
+    file = reader.file()
+    rules, terminals = dict(file.rules), dict(file.terminals)
+    if reader.templates:
+        rules = Expander(file, reader.source).expand()
+    return Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
 
-    def __init__(self, source: Source, library: str | None = None) -> None:
-        self.source = source
+
+class _Reader(ExpressionReader):
+    """The statements of one file."""
+
+    def __init__(self, source: Source, library: str | None = None, *, placed: bool = False) -> None:
+        super().__init__(source, placed)
         self.library = library
-        self.kinds, self.texts, self.places = lark_tokens(source)
-        self.index = 0
-        self.parameters: tuple[str, ...] = ()
         self.result = File({}, {}, {}, [])
-        self.defined: dict[str, int] = {}
-
-    def fault(self, reason: str, at: int | None = None, hint: str = "") -> GrammarError:
-        return GrammarError(reason, self.source, self.places[self.index] if at is None else at, hint)
+        self.defined: set[str] = set()
 
     # Statements
 
     def file(self) -> File:
-        kinds, texts = self.kinds, self.texts
+        texts, known = self.texts, self.known
         # Imports count as made before all else, wherever they stand.
-        for index, text in enumerate(texts):
-            if text == "%import" and kinds[index] == "directive":
-                self.index = index
-                self.directive()
+        if "%import" in texts:
+            for index, text in enumerate(texts):
+                if text == "%import":
+                    self.index = index
+                    self.directive()
         self.index = 0
         while True:
-            kind = kinds[self.index]
-            if kind == "end":
-                return self.result
-            if kind == "line":
+            index = self.index
+            kind = known[texts[index]]
+            if kind == HEAD:
+                self.headed()
+            elif kind == LINE:
                 self.index += 1
-            elif texts[self.index] == "%import":
-                self.index = kinds.index("line", self.index)
-            elif kind == "directive":
+            elif kind == END:
+                return self.result
+            elif texts[index] == "%import":
+                while kind_of(texts[self.index]) not in (LINE, HEAD):
+                    self.index += 1
+            elif kind == DIRECTIVE:
                 self.directive()
             else:
                 self.definition()
+
+    def headed(self) -> None:
+        """A definition whose beginning is one token."""
+        index = self.index
+        text = self.texts[index]
+        first, start = self.head
+        if self.broken or self.placed or index < first:
+            start = self.place(index)
+        else:
+            start = self.source.text.index(text, start + (index > first))
+        self.head = index, start
+        name = text.strip()[:-1].rstrip()
+        priority, modifiers = None, ""
+        at = start + len(text) - len(text.lstrip())
+        if not name.isidentifier():
+            match = _HEAD.fullmatch(name)
+            assert match is not None
+            modifiers, name, number = match.groups()
+            at += len(modifiers)
+            priority = int(number) if number else None
+        self.check_name(name, at)
+        self.check_modifiers(modifiers, name, at)
+        self.index = index + 1
+        self.rest(name, modifiers, priority, (), at, "")
 
     def definition(self, mode: str = "") -> None:
         modifiers = ""
         while self.texts[self.index] in ("?", "!"):
             modifiers += self.texts[self.index]
             self.index += 1
-        at = self.places[self.index]
-        if self.kinds[self.index] != "name":
+        if self.kind() != NAME:
             raise self.fault("a rule or terminal is expected here", hint="`name: …`, or `| …` to go on")
+        at = self.place(self.index)
         name = self.name()
-        terminal = name.isupper()
-        if modifiers and terminal:
-            raise self.fault("terminals have no modifiers", at)
-        if "?" in modifiers and name.startswith("_"):
-            raise self.fault("an inlined rule (_rule) cannot use the ?rule modifier", at)
+        self.check_modifiers(modifiers, name, at)
         parameters: tuple[str, ...] = ()
         if self.texts[self.index] == "{":
             parameters = self.template_parameters(name)
@@ -116,12 +131,24 @@ class _Reader:
         if self.texts[self.index] != ":":
             raise self.fault(f"a colon is expected after {name}")
         self.index += 1
-        self.parameters = parameters
+        self.rest(name, modifiers, priority, parameters, at, mode)
+
+    def check_modifiers(self, modifiers: str, name: str, at: int) -> None:
+        if modifiers and name.isupper():
+            raise GrammarError("terminals have no modifiers", self.source, at)
+        if "?" in modifiers and name.startswith("_"):
+            raise GrammarError(
+                "an inlined rule (_rule) cannot use the ?rule modifier", self.source, at
+            )  # fmt: skip
+
+    def rest(
+        self, name: str, modifiers: str, priority: int | None, parameters: tuple[str, ...], at: int, mode: str
+    ) -> None:
+        """A definition behind its colon."""
         body = self.alternatives(0)
-        self.parameters = ()
-        if self.kinds[self.index] != "line":
+        if self.known[self.texts[self.index]] not in (LINE, HEAD):
             raise self.unexpected()
-        self.define(name, terminal, body, modifiers, priority, parameters, at, mode)
+        self.define(name, name.isupper(), body, modifiers, priority, parameters, at, mode)
 
     def define(
         self, name: str, terminal: bool, body: Expression, modifiers: str, priority: int | None,
@@ -130,10 +157,12 @@ class _Reader:
         known = name in self.defined
         if mode and not known:
             known_names = nearest(name, self.defined)
-            raise self.fault(f"%{mode} of {name}, which is not defined before", at, meant(known_names))
+            raise GrammarError(
+                f"%{mode} of {name}, which is not defined before", self.source, at, meant(known_names)
+            )
         if known and not mode:
-            raise self.fault(f"{name} is defined more than once", at)
-        self.defined[name] = at
+            raise GrammarError(f"{name} is defined more than once", self.source, at)
+        self.defined.add(name)
         result = self.result
         if mode == "extend":
             body = self.extended(name, terminal, body, parameters, at)
@@ -153,7 +182,7 @@ class _Reader:
             before = result.terminals[name].body
         elif name in result.templates:
             if result.templates[name].parameters != parameters:
-                raise self.fault(f"{name} has other parameters where it is defined", at)
+                raise GrammarError(f"{name} has other parameters where it is defined", self.source, at)
             before = result.templates[name].rule.body
         else:
             before = result.rules[name].body
@@ -163,7 +192,7 @@ class _Reader:
         self.index += 1
         found: list[str] = []
         while True:
-            at = self.places[self.index]
+            at = self.index
             parameter = self.name()
             if parameter.isupper():
                 raise self.fault("a parameter's name is written in lower case", at)
@@ -173,16 +202,8 @@ class _Reader:
             if not self.comma("}"):
                 return tuple(found)
 
-    def comma(self, end: str) -> bool:
-        """After an item of a list: whether another follows."""
-        mark = self.texts[self.index]
-        if mark not in (",", end):
-            raise self.fault(f"a comma or {end} is expected here")
-        self.index += 1
-        return mark == ","
-
     def directive(self) -> None:
-        at = self.places[self.index]
+        at = self.index
         word = self.texts[self.index]
         self.index += 1
         match word:
@@ -200,11 +221,11 @@ class _Reader:
             case _:
                 known = nearest(word[1:], ("ignore", "import", "override", "extend"))
                 raise self.fault(f"{word} is no directive", at, meant(known and "%" + known))
-        if self.kinds[self.index] != "line":
+        if self.kind() not in (LINE, HEAD):
             raise self.unexpected()
 
     def ignored(self) -> None:
-        at = self.places[self.index]
+        at = self.place(self.index)
         body = self.alternatives(0)
         if isinstance(body, Reference):
             self.result.ignore.append(body.name)
@@ -273,189 +294,12 @@ class _Reader:
                 raise self.fault(
                     f"{name} cannot be called {new}: rules are written small, terminals large", at
                 )
-            self.defined.setdefault(new, at)
+            self.defined.add(new)
             changed = replace(item, name=new, body=renamed(item.body, new_name))
             if isinstance(changed, Rule):
                 self.result.rules[new] = changed
             else:
                 self.result.terminals[new] = changed
-
-    # Expressions
-
-    def alternatives(self, depth: int) -> Expression:
-        if depth > MAX_DEPTH:
-            raise self.fault(f"nested more than {MAX_DEPTH} deep")
-        arm = self.alias(depth)
-        if self.kinds[self.index] != "or":
-            return arm
-        arms = [arm]
-        while self.kinds[self.index] == "or":
-            self.index += 1
-            arms.append(self.alias(depth))
-        return Alternatives(tuple(arms))
-
-    def alias(self, depth: int) -> Expression:
-        item = self.sequence(depth)
-        if self.texts[self.index] != "->":
-            return item
-        self.index += 1
-        at = self.places[self.index]
-        name = self.name()
-        if name.isupper():
-            raise self.fault("an alias is written in lower case", at)
-        return Named(item, name)
-
-    def sequence(self, depth: int) -> Expression:
-        kinds, texts = self.kinds, self.texts
-        items: list[Expression] = []
-        while True:
-            kind = kinds[self.index]
-            if kind == "name":
-                item = self.reference(depth)
-            elif kind == "string":
-                item = self.string()
-            elif kind == "mark" and texts[self.index] in "([":
-                item = self.group(depth)
-            elif kind == "regexp":
-                item = self.regexp()
-            else:
-                break
-            if kinds[self.index] == "mark" and texts[self.index] in "*+?~":
-                item = self.repeated(item)
-            items.append(item)
-        if len(items) == 1:
-            return items[0]
-        return Sequence(tuple(items)) if items else EMPTY
-
-    def repeated(self, item: Expression) -> Expression:
-        mark = self.texts[self.index]
-        at = self.places[self.index]
-        self.index += 1
-        if mark == "*":
-            return Repeat(item)
-        if mark == "+":
-            return Repeat(item, 1)
-        if mark == "?":
-            following = self.texts[self.index]
-            if following[:1].isalpha() and self.places[self.index] == at + 1:
-                raise self.fault("a blank is needed between ? and the next name")
-            return Repeat(item, 0, 1)
-        minimum = maximum = self.number("a count")
-        if self.texts[self.index] == "..":
-            self.index += 1
-            maximum = self.number("a count")
-        if minimum < 0 or maximum < minimum:
-            raise self.fault(f"{minimum}..{maximum} is no range of counts", at)
-        if maximum > MAX_COUNT:
-            raise self.fault(f"a count may be at most {MAX_COUNT}", at)
-        return Repeat(item, minimum, maximum)
-
-    def group(self, depth: int) -> Expression:
-        mark = self.texts[self.index]
-        at = self.places[self.index]
-        self.index += 1
-        item = self.alternatives(depth + 1)
-        if self.texts[self.index] != (")" if mark == "(" else "]"):
-            if self.kinds[self.index] in ("line", "end"):
-                raise self.fault(f"this {mark} is never closed", at)
-            raise self.unexpected()
-        self.index += 1
-        return item if mark == "(" else Repeat(item, 0, 1)
-
-    def reference(self, depth: int) -> Expression:
-        at = self.places[self.index]
-        name = self.name()
-        if self.texts[self.index] != "{":
-            return Reference(name, at)
-        if depth > MAX_DEPTH:
-            raise self.fault(f"nested more than {MAX_DEPTH} deep")
-        self.index += 1
-        arguments: list[Expression] = []
-        while True:
-            kind = self.kinds[self.index]
-            if kind == "name":
-                arguments.append(self.reference(depth + 1))
-            elif kind == "string":
-                arguments.append(self.string())
-            elif kind == "regexp":
-                arguments.append(self.regexp())
-            else:
-                raise self.fault("an argument of a template is a name, a text or a pattern")
-            if not self.comma("}"):
-                return Use(name, tuple(arguments), at)  # type: ignore[return-value]
-
-    def string(self) -> Expression:
-        at = self.places[self.index]
-        written = self.texts[self.index]
-        self.index += 1
-        ignore_case = written.endswith("i")
-        inner = written[1:-2] if ignore_case else written[1:-1]
-        if self.texts[self.index] == "..":
-            return self.range(inner, at)
-        text = unescaped(inner, self.source, at).replace("\\\\", "\\") if "\\" in inner else inner
-        if not text:
-            raise self.fault("an empty text is no terminal", at, "leave it out, or use [ ] or ?")
-        return Literal(text, ignore_case, at)
-
-    def range(self, low: str, at: int) -> Expression:
-        self.index += 1
-        if self.kinds[self.index] != "string":
-            raise self.fault('a range is written "a".."z"')
-        written = self.texts[self.index]
-        self.index += 1
-        high = written[1 : -2 if written.endswith("i") else -1]
-        if len(unescaped(low, self.source, at)) != 1 or len(unescaped(high, self.source, at)) != 1:
-            raise self.fault("a range has a single character at both ends", at)
-        return Pattern(f"[{low}-{high}]", frozenset(), at)
-
-    def regexp(self) -> Expression:
-        at = self.places[self.index]
-        written = self.texts[self.index]
-        self.index += 1
-        end = written.rindex("/")
-        flags = frozenset(written[end + 1 :])
-        inner = written[1:end]
-        if "\n" in inner and "x" not in flags:
-            raise self.fault("a pattern with line ends needs the flag x", at)
-        if "l" in flags:
-            raise self.fault("the flag l (locale) is not supported", at)
-        return Pattern(unescaped(inner, self.source, at), flags, at)
-
-    # Tokens
-
-    def name(self) -> str:
-        if self.kinds[self.index] != "name":
-            raise self.fault("a name is expected here")
-        name = self.texts[self.index]
-        if not (name.islower() or name.isupper()) or name.startswith("__"):
-            good = (_RULE_NAME if name.islower() else _TERMINAL_NAME).fullmatch(name)
-            if not good:
-                raise self.fault(
-                    f"{name} is no name", hint="rules are written in lower case, terminals in upper case"
-                )
-        self.index += 1
-        return name
-
-    def number(self, what: str) -> int:
-        if self.kinds[self.index] != "number":
-            raise self.fault(f"{what} is expected here")
-        written = self.texts[self.index]
-        if len(written) > 9:
-            raise self.fault(f"{written[:9]}… is too large")
-        self.index += 1
-        return int(written)
-
-    def unexpected(self) -> GrammarError:
-        text = self.texts[self.index]
-        if self.kinds[self.index] in ("line", "end"):
-            return self.fault("the line ends too early")
-        if text in (")", "]", "}"):
-            return self.fault(f"this {text} closes nothing")
-        if text == ":":
-            return self.fault("a colon has no place here", hint="a new rule begins on a line of its own")
-        if text in "*+?~":
-            return self.fault(f"{text} needs something before it")
-        return self.fault(f"{text!r} has no place here")
 
 
 @lru_cache(maxsize=8)

@@ -3,73 +3,92 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from sglc.grammar.errors import GrammarError
 from sglc.source import Source
 
 _TOKENS = re.compile(
-    r"""(?P<comment>\s*(?://|\#)[^\n]*)
-    |(?P<regexp>/(?!/)(?:\\/|\\\\|[^/])*?/[imslux]*)
-    |(?P<string>"(?:\\"|\\\\|[^"\n])*?"i?)
-    |(?P<or>(?:\r?\n)+\s*\||\|)
-    |(?P<line>(?:\r?\n)+\s*)
-    |(?P<blank>[ \t]+|\\[ ]*\n)
-    |(?P<name>[_A-Za-z][_A-Za-z0-9]*)
-    |(?P<number>[+-]?\d+)
-    |(?P<directive>%[a-z]+)
-    |(?P<mark>\.\.|->|[()\[\]{}:,.~+*?!])""",
+    r"""[ \t]*+(?:
+    ([_A-Za-z][_A-Za-z0-9]*
+    |"[^"\\\n]*"i?
+    |[()\[\]{}:,~*?!]
+    |\s*(?://|\#)[^\n]*
+    |(?:\r?\n)+\s*(?:\||[?!]{0,2}[_A-Za-z][_A-Za-z0-9]*(?:\.[0-9]{1,9})?[ \t]*:)?
+    |\|
+    |/(?!/)(?:\\/|\\\\|[^/])*?/[imslux]*
+    |"(?:\\"|\\\\|[^"\n])*?"i?
+    |[+-]?\d+
+    |%[a-z]+
+    |\.\.|->|[.+]
+    |\\[ ]*\n)
+    |[^ \t])""",
     re.VERBOSE,
 )
+"""A token behind blanks. The beginning of a definition on a new line is one token, as far as its colon."""
+NAME, STRING, REGEXP, OPEN, CLOSE, TIMES, OR, LINE, HEAD, END, NUMBER, DIRECTIVE, MARK, SKIPPED = range(14)
+"""Kinds of tokens. LINE: line ends and what is blank after them; HEAD: the same before the beginning of a
+definition; TIMES: what repeats the item before it; MARK: all other marks."""
+_LETTERS = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_KINDS = {
+    **dict.fromkeys(_LETTERS, NAME),
+    **dict.fromkeys("0123456789", NUMBER),
+    **dict.fromkeys("([", OPEN),
+    **dict.fromkeys(")]", CLOSE),
+    **dict.fromkeys("*?~", TIMES),
+    **dict.fromkeys("{}:,.!", MARK),
+    '"': STRING,
+    "|": OR,
+    "%": DIRECTIVE,
+    "#": SKIPPED,
+    "\\": SKIPPED,
+}
+"""By first character; others need a closer look."""
+_KEPT = frozenset(first for first, kind in _KINDS.items() if kind != SKIPPED)
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])")
-_SKIPPED = ("comment", "blank")
 
 
-class LarkTokens(NamedTuple):
-    """Kind, text and offset of each token; at the end a line end, and a token of the kind `end`."""
+def lark_tokens(source: Source) -> list[str]:
+    """The tokens of a text but blanks and comments; at the end a line end and the empty text.
 
-    kinds: list[str]
-    texts: list[str]
-    places: list[int]
-
-
-class _Kinds(dict[str, str]):
-    """The kind of a token by its text, which decides it."""
-
-    def __missing__(self, text: str) -> str:
-        match = _TOKENS.match(text)
-        assert match is not None and match.lastgroup is not None
-        found = self[text] = match.lastgroup
-        return found
-
-
-def lark_tokens(source: Source) -> LarkTokens:
-    """The tokens of a text but blanks and comments. Raises GrammarError."""
+    Raises GrammarError.
+    """
     text = source.text
-    # Most tokens come up again and again, so that little is done for each.
-    pieces = [match.group() for match in _TOKENS.finditer(text)]
-    ends = list(accumulate(map(len, pieces)))
-    if (ends[-1] if ends else 0) < len(text):
-        raise GrammarError(*_unreadable(text, _readable(text), source))
-    kind_of = _Kinds()
-    every = [kind_of[piece] for piece in pieces]
-    kept = [number for number, kind in enumerate(every) if kind not in _SKIPPED]
-    return LarkTokens(
-        [*[every[number] for number in kept], "line", "end"],
-        [*[pieces[number] for number in kept], "\n", ""],
-        [*[ends[number] - len(pieces[number]) for number in kept], len(text), len(text)],
-    )
+    found = _TOKENS.findall(text)
+    if "" in found:
+        at = next(match.end() - 1 for match in _TOKENS.finditer(text) if match.group(1) is None)
+        raise GrammarError(*_unreadable(text, at, source))
+    if "//" in text or "#" in text or "\\" in text:
+        found = [token for token in found if token[0] in _KEPT or kind_of(token) != SKIPPED]
+    return [*found, "\n", ""]
 
 
-def _readable(text: str) -> int:
-    """Where the first thing is that is no token."""
-    end = 0
-    for match in _TOKENS.finditer(text):
-        if match.start() != end:
-            break
-        end = match.end()
-    return end
+def token_places(source: Source, start: int = 0) -> Iterator[int]:
+    """Where the tokens from a place on begin; that of the last two is the end of the text."""
+    text = source.text
+    for match in _TOKENS.finditer(text, start):
+        if kind_of(match.group(1)) != SKIPPED:
+            yield match.start(1)
+    yield len(text)
+    yield len(text)
+
+
+def kind_of(token: str) -> int:
+    """The kind of a token by its text, which decides it."""
+    first = token[:1]
+    kind = _KINDS.get(first)
+    if kind is not None:
+        return kind
+    if first == "":
+        return END
+    if first == "/":
+        return SKIPPED if token.startswith("//") else REGEXP
+    if first.isspace():
+        rest = token.lstrip()
+        if rest[:1] in ("#", "/"):
+            return SKIPPED
+        return LINE if not rest else OR if rest == "|" else HEAD
+    return TIMES if token == "+" else MARK if token == "->" else NUMBER
 
 
 def _unreadable(text: str, at: int, source: Source) -> tuple[str, Source, int, str]:

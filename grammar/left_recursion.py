@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
+from sglc.grammar.graph import CHOICE, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
 
 MAX_STATES = 200_000
 """States of all the automata together."""
@@ -25,20 +25,21 @@ def remove_left_recursion(graph: Graph) -> bool:
     """Rewrite a graph that has been analysed; afterwards no node can begin with itself. Whether one did."""
     circles = _circles(graph)
     if circles:
+        graph.find_nonempty()
         _Remover(graph, circles).run()
     return bool(circles)
 
 
 def _circles(graph: Graph) -> list[list[int]]:
     """Strongly connected components of `left` that are recursive, by Tarjan's algorithm (1972)."""
-    # Leaves are in no circle: they count as done.
-    index = [0 if kind == LEAF else -1 for kind in graph.kind]
+    # What begins with no rule is in no circle: it counts as done.
+    index = [-1 if begins else 0 for begins in graph.begins]
     low = list(index)
     on_path: set[int] = set()
     path: list[int] = []
     found: list[list[int]] = []
     count = 0
-    for root in graph.reached(graph.start):
+    for root in graph.rules:
         if index[root] >= 0:
             continue
         index[root] = low[root] = count = count + 1
@@ -162,14 +163,12 @@ class _Remover:
         node = graph.repeat(item, minimum, maximum)
         if node >= size:
             self.repeated[node] = item
-            graph.nullable.append(minimum == 0 or graph.nullable[item])
             graph.nonempty.append(graph.nonempty[item])
         return node
 
     def new(self, kind: int, below: tuple[int, ...], about: object = None, *, nullable: bool = False) -> int:
-        self.graph.nullable.append(nullable)
         self.graph.nonempty.append(True)
-        return self.graph.add(kind, below, about)
+        return self.graph.add(kind, below, about, YES if nullable else NO)
 
     # Without the empty text
 

@@ -20,22 +20,22 @@ Ignored text is matched as long as it goes in both.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sglc.automata import charset
 from sglc.automata.charset import LAST, Ranges, atoms, invert, meet
 from sglc.automata.dfa import any_char_class, build, step
-from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.follow import first_sets, follow_sets
 from sglc.grammar.graph import LEAF, Graph
+from sglc.grammar.ignored import skipped
 from sglc.grammar.model import Grammar
 from sglc.grammar.parser_states import TooManyStates, tried_together
 from sglc.grammar.patterns import Automaton, accepts
-from sglc.grammar.regular import alternation, tables
+from sglc.grammar.regular import alternation
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
@@ -52,19 +52,62 @@ class Lexis:
     """What is read by each leaf (`parts`), and by ignored text; without ignored terminals `skip` is None.
 
     Each part is a set of texts with the characters that may not follow them. With `whole`, terminals that are
-    data are read whole, and their part tells only how they begin.
+    data are read whole, and their part tells only how they begin. `plain`: anything may follow any of them.
     """
 
-    parts: dict[int, Automaton]
+    parts: Mapping[int, Automaton]
     skip: Automaton | None
     whole: bool = False
+    plain: bool = False
+
+
+class _LateParts(Mapping[int, Automaton]):
+    """What leaves read by their patterns alone, made when it is asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._made: dict[int, Automaton] = {}
+
+    def __getitem__(self, node: int) -> Automaton:
+        found = self._made.get(node)
+        if found is None:
+            if self._graph.kind[node] != LEAF:
+                raise KeyError(node)
+            found = self._made[node] = _reads(self._graph.about[node])
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([node for node in self._graph.reached(self._graph.start) if node in self])
+
+    def __len__(self) -> int:
+        return len(list(self))
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, int) and self._graph.kind[node] == LEAF
+
+
+def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
+    """Terminals by their patterns alone, if anything may follow any of them."""
+    leaves = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    if any([_looks_ahead(about) for about in leaves]):
+        return None
+    skip = skipped(grammar, tokens, {})
+    if skip and any([barred for _, barred in skip]):
+        # Ignored text goes on as long as it can, which matters where something else begins like it.
+        exact = [about.exact if isinstance(about, Token) else None for about in leaves]
+        firsts = {((ord(char), ord(char)),) for char in {text[0] for text in exact if text}}
+        firsts |= {_first(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
+        if any([_share(barred, first) for _, barred in skip for first in firsts]):
+            return None
+        skip = _narrowed(skip, ())
+    return Lexis(_LateParts(graph), skip, whole=True, plain=True)
 
 
 def dynamic_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
     """Terminals by their patterns alone."""
     nodes = graph.reached(graph.start)
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
-    return replace(_relevant(graph, nodes, parts, _skipped(grammar, tokens, {})), whole=True)
+    return replace(_relevant(graph, nodes, parts, skipped(grammar, tokens, {})), whole=True)
 
 
 def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals) -> Lexis:
@@ -85,7 +128,7 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals
         parts[node] = known[token.index]
     everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
     matched = {token.index: _Contest(token, everything, ignored).parts() for token in ignored}
-    return _relevant(graph, nodes, parts, _skipped(grammar, tokens, matched))
+    return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched))
 
 
 def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
@@ -114,6 +157,13 @@ def _reads(about: object) -> Automaton:
         return about.automaton
     assert isinstance(about, CharDfa)
     return ((about, ()),)
+
+
+def _looks_ahead(about: object) -> bool:
+    """Whether something may not follow what a leaf reads, or it reads nothing."""
+    if not isinstance(about, Token) or about.exact is not None or about.words:
+        return False
+    return not about.automaton or any([barred for _, barred in about.automaton])
 
 
 # --- which characters matter ----------------------------------------------------------------------------
@@ -161,82 +211,6 @@ def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
     return tuple(
         (dfas[0] if len(dfas) == 1 else alternation(dfas), barred) for barred, dfas in by_barred.items()
     )
-
-
-# --- ignored text ---------------------------------------------------------------------------------------
-
-
-def _skipped(grammar: Grammar, tokens: Tokens, matched: dict[int, Automaton]) -> Automaton | None:
-    """One or more ignored terminals, each as long as it goes."""
-    if not grammar.ignore:
-        return None
-    automata: list[tuple[Token, CharDfa, Ranges]] = []
-    for name in dict.fromkeys(grammar.ignore):
-        token = tokens.named(name)
-        automata += [(token, dfa, barred) for dfa, barred in matched.get(token.index, token.automaton)]
-    return _Skip(automata).parts()
-
-
-class _Skip:
-    """Subsets of (automaton, state): the places in ignored text. A new terminal begins only where the one
-    before could not have gone on."""
-
-    def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
-        self.automata = automata
-        found = tables([dfa for _, dfa, _ in automata], [barred for _, _, barred in automata if barred])
-        self.blocks, self.rows, self.members = found.blocks, found.rows, found.members
-        self.begin: dict[int, set[tuple[int, int]]] = {}
-        for index, rows in enumerate(self.rows):
-            for block, target in rows[0].items() if rows else ():
-                self.begin.setdefault(block, set()).add((index, target))
-
-    def closed(self, index: int, state: int) -> set[int]:
-        """The blocks that may not come where this automaton ends in this state: with them it goes on."""
-        _, dfa, barred = self.automata[index]
-        found = set(self.members[barred]) if barred else set()
-        for block, target in self.rows[index][state].items():
-            if target not in dfa.accepting and block in self.begin and self.begin[block] != {(index, target)}:
-                token = self.automata[index][0]
-                raise GrammarError(
-                    f"{token.shown} is ignored, but only a character further on tells where it ends",
-                    token.source, token.at,
-                )  # fmt: skip
-            found.add(block)
-        return found
-
-    def parts(self) -> Automaton:
-        start = frozenset((index, 0) for index, rows in enumerate(self.rows) if rows)
-        number = {start: 0}
-        order = [start]
-        rows: list[dict[int, int]] = []
-        ends: dict[Ranges, set[int]] = {}
-        for current in order:
-            row: dict[int, set[tuple[int, int]]] = {}
-            barred: set[int] | None = None
-            for index, state in current:
-                for block, target in self.rows[index][state].items():
-                    row.setdefault(block, set()).add((index, target))
-                if current is not start and state in self.automata[index][1].accepting:
-                    closed = self.closed(index, state)
-                    barred = closed if barred is None else barred & closed
-                    for block, places in self.begin.items():
-                        if block not in closed:
-                            row.setdefault(block, set()).update(places)
-            if barred is not None:
-                these = charset.ranges(part for block in barred for part in self.blocks[block])
-                ends.setdefault(these, set()).add(len(rows))
-            numbered: dict[int, int] = {}
-            for block, places in row.items():
-                key = frozenset(places)
-                if key not in number:
-                    if len(order) > MAX_STATES:
-                        raise GrammarError(f"ignored text needs more than {MAX_STATES} states")
-                    number[key] = len(order)
-                    order.append(key)
-                numbered[block] = number[key]
-            rows.append(numbered)
-        found = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
-        return tuple(part for part in found if part[0].edges)
 
 
 # --- a terminal among others ----------------------------------------------------------------------------

@@ -162,3 +162,5 @@ class Grammar:
     dialect: Dialect = "lark"
     parameters: tuple[str, ...] = ()
     whole: str = ""
+    checked: bool = field(default=False, init=False, compare=False, repr=False)
+    """Whether `sglc.grammar.checks.check_names` has found nothing wrong."""

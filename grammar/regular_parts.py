@@ -7,9 +7,12 @@ each other, so that what they read is shared by all that use them, and so do ter
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
 from sglc.automata import term as t
 from sglc.automata.dfa import TooLarge, all_words
-from sglc.automata.term import CharDfa, Term
+from sglc.automata.term import Term
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis
 from sglc.grammar.regular import Nfa
@@ -23,53 +26,69 @@ _SMALL = 4
 """States of a terminal that is merged with its neighbours."""
 
 
-class Regular:
-    """What each node unrolls to.
+class Measured(NamedTuple):
+    """What a node unrolls to.
 
     cost   about how many states, 0 where a node is not regular or too large
     mixed  whether it has more than plain texts, so that merging pays
     text   the one text it reads, if it is that plain
     """
 
-    def __init__(self, graph: Graph, lexis: Lexis) -> None:
+    cost: int = 0
+    mixed: bool = False
+    text: str | None = None
+
+    @property
+    def lost(self) -> bool:
+        return not self.cost and self.text is None
+
+
+_NOT_REGULAR = Measured()
+
+
+class Regular:
+    """Nodes are measured when they are asked for. `below` gives the parts of a node."""
+
+    def __init__(self, graph: Graph, lexis: Lexis, below: Callable[[int], tuple[int, ...]]) -> None:
         self.graph = graph
         self.lexis = lexis
-        size = len(graph.kind)
-        self.cost = [0] * size
-        self.mixed = [False] * size
-        self.text: list[str | None] = [None] * size
+        self.below = below
+        self._measured: dict[int, Measured] = {}
+        self._vain = 0
+        """Nodes that have been looked at without a result."""
         self._joined: dict[tuple[int, ...], Term | None] = {}
         self._forms: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
-        self._measure()
 
     def in_place(self, node: int) -> bool:
         """Whether a node may be merged with its neighbours."""
-        return self.cost[node] > 0 and self.graph.kind[node] != RULE
+        return self.graph.kind[node] != RULE and self.measured(node).cost > 0
 
     def term(self, node: int) -> Term | None:
         """The text of a regular node, None if it is read part by part."""
-        text = self.text[node]
-        if text is not None:
-            return t.Bytes(text.encode())
+        found = self.measured(node)
+        if found.text is not None:
+            return t.Bytes(found.text.encode())
         if self.graph.kind[node] == REPEAT:
             counted = self._counted(node)
             if counted is not None:
                 return counted
-        if not self.cost[node] or not self.mixed[node]:
+        if not found.cost or not found.mixed:
             return None
         inner = node
         while self.graph.kind[inner] == RULE:
-            inner = self.graph.below[inner][0]
-        if self.graph.kind[inner] == SEQUENCE and self._apart(list(self.graph.below[inner])):
+            inner = self.below(inner)[0]
+        if self.graph.kind[inner] == SEQUENCE and self._apart(list(self.below(inner))):
             return None
         return self.joined([node])
 
     def joined(self, run: list[int]) -> Term | None:
         """Neighbours as one text."""
-        if all(self.text[node] is not None for node in run):
-            return t.Bytes("".join([self.text[node] or "" for node in run]).encode())
-        if not any(self.mixed[node] for node in run) or sum(self.cost[node] for node in run) > _UNROLLED:
+        parts = [self.measured(node) for node in run]
+        texts = [part.text for part in parts if part.text is not None]
+        if len(texts) == len(parts):
+            return t.Bytes("".join(texts).encode())
+        if not any([part.mixed for part in parts]) or sum([part.cost for part in parts]) > _UNROLLED:
             return None
         if len(run) > 1 and self._apart(run):
             return None
@@ -87,7 +106,7 @@ class Regular:
 
     def _apart(self, run: list[int]) -> bool:
         """Whether a run is texts, or choices of them, and one terminal: it is read as it is."""
-        patterns = [node for node in run if self.mixed[node]]
+        patterns = [node for node in run if self.measured(node).mixed]
         return len(patterns) == 1 and self.graph.kind[patterns[0]] == LEAF
 
     def _form(self, node: int) -> int:
@@ -97,15 +116,16 @@ class Regular:
             key: object = node
             if self.graph.kind[node] not in (LEAF, RULE):
                 about = self.graph.about[node]
-                key = (self.graph.kind[node], about, *map(self._form, self.graph.below[node]))
+                key = (self.graph.kind[node], about, *map(self._form, self.below(node)))
             found = self._forms[node] = self._numbers.setdefault(key, len(self._numbers))
         return found
 
     def either(self, arms: list[int]) -> Term | None:
         """Alternatives as one text, None if that does not pay."""
-        if len(arms) < 2 or not any(self.mixed[arm] for arm in arms):
+        parts = [self.measured(arm) for arm in arms]
+        if len(arms) < 2 or not any([part.mixed for part in parts]):
             return None
-        if sum(self.cost[arm] for arm in arms) > _UNROLLED:
+        if sum([part.cost for part in parts]) > _UNROLLED:
             return None
         nfa = Nfa(_STATES)
         try:
@@ -118,74 +138,95 @@ class Regular:
         except TooLarge:
             return None
 
-    def _measure(self) -> None:
-        graph = self.graph
-        need = [len(below) for below in graph.below]
-        above: list[list[int]] = [[] for _ in need]
-        for node, below in enumerate(graph.below):
-            for inner in below:
-                above[inner].append(node)
-        ready = [node for node, count in enumerate(need) if not count]
-        while ready:
-            node = ready.pop()
-            self._measure_one(node)
-            if self.cost[node] > _UNROLLED:
-                self.cost[node] = 0
-            if self.lexis.skip is not None and graph.kind[node] != LEAF:
-                # Ignored text stands between terminals, so only single ones are what they are.
-                self.text[node] = None
-            if self.lexis.skip is not None:
-                self.cost[node] = 0
-            if not self.cost[node] and self.text[node] is None:
+    def measured(self, node: int) -> Measured:
+        """What a node unrolls to."""
+        known = self._measured
+        found = known.get(node)
+        if found is not None:
+            return found
+        if self.lexis.skip is not None:
+            # Ignored text stands between terminals, so that nothing is regular as it is written.
+            found = known[node] = _NOT_REGULAR
+            return found
+        # Depth first. What is met below itself is in a circle; a node whose parts are known to be too many
+        # is not regular either, and what is below it is left for when it is asked for, unless that has
+        # happened so often that all may as well be found.
+        most = _UNROLLED if self._vain < len(self.graph.kind) else len(self.graph.kind)
+        path = [(node, self._asked(node))]
+        known[node] = _NOT_REGULAR
+        parted = False
+        looked = 0
+        while path:
+            here, asked = path[-1]
+            kind = self.graph.kind[here]
+            unknown = next((inner for inner in asked if inner not in known), None)
+            if unknown is None:
+                known[here] = self._measure(here)
+                path.pop()
+                looked += kind != RULE
                 continue
-            for outer in above[node]:
-                need[outer] -= 1
-                if not need[outer]:
-                    ready.append(outer)
+            parted = parted or kind == REPEAT or (kind == CHOICE and len(self.below(here)) > 1)
+            if parted and looked + len(path) // 2 > most:
+                self._vain += looked + len(path)
+                for inner, _ in path[1:]:
+                    del known[inner]
+                break
+            known[unknown] = _NOT_REGULAR
+            path.append((unknown, self._asked(unknown)))
+        return known[node]
 
-    def _measure_one(self, node: int) -> None:
-        kind, below, about = self.graph.kind[node], self.graph.below[node], self.graph.about[node]
-        cost, mixed, text = self.cost, self.mixed, self.text
+    def _asked(self, node: int) -> Iterator[int]:
+        """The parts of a node that decide about it, as far as they do."""
+        several = self.graph.kind[node] == CHOICE
+        cost = 0
+        for inner in self.below(node):
+            yield inner
+            found = self._measured[inner]
+            cost += found.cost
+            if found.lost or (several and (not found.cost or cost > _UNROLLED)):
+                return
+
+    def _measure(self, node: int) -> Measured:
+        kind = self.graph.kind[node]
         if kind == LEAF:
-            self._measure_leaf(node, about)
-        elif kind == SEQUENCE:
-            cost[node] = sum([cost[inner] for inner in below]) + 1 if all([cost[i] for i in below]) else 0
-            mixed[node] = any([mixed[inner] for inner in below])
-            texts = [text[inner] for inner in below]
-            if None not in texts:
-                text[node] = "".join(texts)  # type: ignore[arg-type]
-        elif kind == CHOICE:
-            if below:
-                cost[node] = sum([cost[inner] for inner in below]) + 1 if all([cost[i] for i in below]) else 0
-                mixed[node] = any([mixed[inner] for inner in below])
-                if len(below) == 1:
-                    text[node] = text[below[0]]
+            return self._measure_leaf(node, self.graph.about[node])
+        parts = [self._measured[inner] for inner in self._asked(node)]
+        below = self.below(node)
+        if len(parts) < len(below) or any([part.lost for part in parts]):
+            return _NOT_REGULAR
+        cost = sum([part.cost for part in parts]) + 1 if all([part.cost for part in parts]) else 0
+        mixed = any([part.mixed for part in parts])
+        text = None
+        if kind == SEQUENCE:
+            texts = [part.text for part in parts if part.text is not None]
+            text = "".join(texts) if len(texts) == len(parts) else None
         elif kind == REPEAT:
-            minimum, maximum = bounds(about)
-            if cost[below[0]]:
-                cost[node] = cost[below[0]] * max(minimum, maximum or 1) + 1
-                mixed[node] = True
+            minimum, maximum = bounds(self.graph.about[node])
+            cost, mixed = (parts[0].cost * max(minimum, maximum or 1) + 1, True) if cost else (0, False)
+        elif not parts:
+            return _NOT_REGULAR
+        elif kind == CHOICE:
+            text = parts[0].text if len(parts) == 1 else None
         else:
-            cost[node], mixed[node], text[node] = cost[below[0]], mixed[below[0]], text[below[0]]
+            cost, mixed, text = parts[0]
+        return Measured(cost if cost <= _UNROLLED else 0, mixed, text)
 
-    def _measure_leaf(self, node: int, about: object) -> None:
+    def _measure_leaf(self, node: int, about: object) -> Measured:
+        if isinstance(about, Token) and about.exact is not None and self.lexis.plain:
+            return Measured(len(about.exact) + 1, False, about.exact)
         parts = self.lexis.parts.get(node, ())
         if len(parts) != 1 or parts[0][1]:
-            return
+            return _NOT_REGULAR
+        size = len(parts[0][0].edges)
         if isinstance(about, Token):
-            exact = about.exact
-            if exact is not None:
-                if self.lexis.skip is None:
-                    self.text[node] = exact
-                    self.cost[node] = len(exact) + 1
-            elif not about.words and len(parts[0][0].edges) <= _SMALL:
-                self.cost[node], self.mixed[node] = len(parts[0][0].edges), True
-        elif isinstance(about, CharDfa):
-            self.cost[node], self.mixed[node] = len(about.edges), True
+            if about.exact is not None:
+                return Measured(len(about.exact) + 1, False, about.exact)
+            return Measured(size, True) if not about.words and size <= _SMALL else _NOT_REGULAR
+        return Measured(size, True)
 
     def _unroll(self, nfa: Nfa, node: int, source: int) -> int:
         graph = self.graph
-        kind, below, about = graph.kind[node], graph.below[node], graph.about[node]
+        kind, below, about = graph.kind[node], self.below(node), graph.about[node]
         if kind == LEAF:
             if isinstance(about, Token) and about.exact is not None:
                 return nfa.text(about.exact, source)
@@ -220,8 +261,9 @@ class Regular:
 
     def _counted(self, node: int) -> Term | None:
         """A count of single characters is a count of the text, however high it goes."""
-        item = self.graph.below[node][0]
-        if self.graph.kind[item] != LEAF or not self.cost[item] or not self.mixed[item]:
+        item = self.below(node)[0]
+        found = self.measured(item)
+        if self.graph.kind[item] != LEAF or not found.cost or not found.mixed:
             return None
         dfa = self.lexis.parts[item][0][0]
         if len(dfa.edges) != 2 or dfa.edges[1] or 0 in dfa.accepting:

@@ -44,7 +44,7 @@ MANY_TEXTS = 200
 """So many alternatives that are texts are a set of texts, which may be large."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Token:
     """One terminal, named or written in place. `value` is the pattern without its flags."""
 
@@ -55,8 +55,8 @@ class Token:
     is_text: bool
     """Whether it is a plain text, not a pattern."""
     priority: int = 0
-    source: Source | None = field(default=None, compare=False, repr=False)
-    at: int = field(default=-1, compare=False, repr=False)
+    source: Source | None = field(default=None, repr=False)
+    at: int = field(default=-1, repr=False)
     words: frozenset[str] = frozenset()
     """The texts, where they are data."""
 
@@ -67,7 +67,7 @@ class Token:
     @property
     def exact(self) -> str | None:
         """The one text that it matches, if it is that plain."""
-        return self.value if self.is_text and not self.flags & {"i"} else None
+        return self.value if self.is_text and "i" not in self.flags else None
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -153,7 +153,7 @@ class Tokens:
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
         self.all: list[Token] = []
-        self._known: dict[_Part, Token] = {}
+        self._known: dict[tuple[str, frozenset[str], bool], Token] = {}
         self._parts: dict[str, _Part] = {}
         self._by_name: dict[str, Token] = {}
         self._source: Source | None = None
@@ -180,22 +180,21 @@ class Tokens:
     def written(self, item: Literal | Pattern, source: Source | None) -> Token:
         """The terminal of a text or pattern inside a rule; a defined one of the same pattern is the same."""
         if type(item) is Literal:
-            part = _Part(item.text, _IGNORE_CASE if item.ignore_case else _NO_FLAGS, True)
+            key = item.text, _IGNORE_CASE if item.ignore_case else _NO_FLAGS, True
         else:
             assert isinstance(item, Pattern)
-            part = _Part(item.regex, item.flags, False)
-        token = self._known.get(part)
+            key = item.regex, item.flags, False
+        token = self._known.get(key)
         if token is not None:
             return token
         if not self._defined:
             self._define()
             return self.written(item, source)
-        token = Token(
-            len(self.all), f"__ANON_{len(self.all)}", part.value, part.flags, part.is_text, 0, source, item.at
-        )
+        number = len(self.all)
+        token = Token(number, f"__ANON_{number}", *key, 0, source, item.at)
         self.all.append(token)
-        self._known[part] = token
-        if not part.is_text and token.nullable and self.grammar.dialect == "lark":
+        self._known[key] = token
+        if not token.is_text and token.nullable and self.grammar.dialect == "lark":
             raise GrammarError(f"{token.shown} may be empty", source, item.at, "Lark refuses that")
         return token
 
@@ -213,8 +212,9 @@ class Tokens:
         for name, terminal in self.grammar.terminals.items():
             if type(terminal.body) in (Literal, Pattern):
                 part = self._part_of(name)
-                if part not in self._known:
-                    self._known[part] = self.named(name)
+                key = part.value, part.flags, part.is_text
+                if key not in self._known:
+                    self._known[key] = self.named(name)
 
     def _part_of(self, name: str) -> _Part:
         part = self._parts.get(name)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars, words_of
 from lark_oracle import lark_accepts, lark_of
-from sglc.grammar import language as language_module
 from sglc.grammar import terminals as terminals_module
 from sglc.grammar.errors import GrammarError
+from sglc.grammar.factoring import Factoring
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
@@ -103,7 +103,7 @@ def test_factored_alternatives_write_the_same(given_grammar: str | Grammar, long
 
     found = words()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(language_module, "factor", lambda graph: False)
+        patch.setattr(Factoring, "_factor", lambda self, node: None)
         assert words() == found
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from golden_case import GoldenCase, golden_cases
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import grammar_language
+from sglc.grammar.lark_cursor import Cursor
 from sglc.grammar.model import Grammar, Literal, Pattern
 from sglc.grammar.read import read_grammar
 from sglc.grammar.to_lark import to_lark
@@ -108,3 +109,40 @@ def test_any_text_is_read_or_refused_with_its_place(noise: str, data: st.DataObj
         grammar_language(grammar)
     except GrammarError as fault:
         assert fault.reason
+
+
+PARTS = (
+    "\n", "\n  | ", "\na: ", "\n?b.2: ", "\nC.3: ", "\n// a: b\n", ' "a" ', ' "b"i ', ' "a".."c" ', " /x/ ",
+    " /x\na: y/x ", " a ", " C ", " d ", "(", ")", "[", "]", "?", "* ", "+ ", "~2..3 ", " | ", " -> c ",
+    " -> C ", "{a}", ",", "\\\n", "\n%ignore C", "\n%import common.INT", "\n%override a: ", "\n%extend C: ",
+    "%", '"', "'", ": ", "b?a", r'"\q"',
+)  # fmt: skip
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(PARTS), max_size=20))
+def test_names_and_texts_that_are_shared_are_those_that_stand_there(parts: list[str]) -> None:
+    """Each name and text is read once; the same comes out where each is read by itself, faults too."""
+    text = 'start: "s" a?\na: "a"\nC: "c"' + "".join(parts)
+
+    def outcome(*, placed: bool) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            if placed:
+                patch.setattr(Cursor, "placed", property(lambda self: True, lambda *_: None), raising=False)
+            try:
+                grammar = read(text)
+            except GrammarError as fault:
+                return str(fault), fault.at
+            places = [part.at for part in (*grammar.rules.values(), *grammar.terminals.values())]
+            return grammar.rules, grammar.terminals, grammar.ignore, places
+
+    assert outcome(placed=False) == outcome(placed=True)
+
+
+def test_a_fault_has_the_place_of_its_name_and_not_of_another_that_is_written_alike() -> None:
+    with pytest.raises(GrammarError, match=r"grammar:5:7: missing is not defined \(used by start\)"):
+        read(
+            'start: "missing" a\na: "b"\n%override a: "c"\n%override start: "missing" | a a\n   |  missing\n'
+        )
+    with pytest.raises(GrammarError, match=r"grammar:6:5: a is defined more than once"):
+        read('start: A a\na: "x"\nA: /b\n    a: "y"/x\n\n    a: "y"')
