@@ -9,7 +9,20 @@ can still come.
 
 from __future__ import annotations
 
-from sglc.kernels.token_groups import BYTE, CONTROL_1, DEPTH, LOW, OTHER, PARTIAL, SEPARATOR
+from sglc.kernels.character_blocks import BLOCKS, block_goes_on, block_target, goes_on, make_blocks
+from sglc.kernels.token_groups import (
+    BYTE,
+    CONTROL_1,
+    DEPTH,
+    LOW,
+    OTHER,
+    PARTIAL,
+    REST,
+    SCRIPT_BITS,
+    SCRIPT_COUNT,
+    SCRIPTS,
+    SEPARATOR,
+)
 from sglc.kernels.typed import I32, I64, U8, U32, U64, kernel
 from sglc.kernels.walks import BACKSLASH, ENDS, KNOWN
 
@@ -26,6 +39,9 @@ the u, then `_LOW` + 1 to 4 digits of a second unit; `_CONTROL` + 1 to 4 digits 
 _LAST = 0x10FFFF
 _OTHERS = 0x10FFFF - 0xA0 + 1 - 0x800 - 2
 """How many characters there are from U+00A0 on, but for U+2028 and U+2029."""
+_REST = _OTHERS - int((SCRIPTS[:, 1] - SCRIPTS[:, 0] + 1).sum())
+"""How many of them are of no script."""
+_BEYOND = SCRIPT_BITS | 1 << REST | 1 << CONTROL_1 | 1 << SEPARATOR
 _SHORT_CONTROLS = 0x3700
 """The control characters that have a short escape, as bits: U+0008, 9, A, C, D."""
 
@@ -40,19 +56,6 @@ def find_edge(edges: I32, left: int, right: int, point: int) -> int:
         else:
             right = middle
     return left
-
-
-@kernel
-def goes_on(
-    state: int, least: int, most: int, lo: I32, hi: I32, labels: U64, width: int, open: U64
-) -> int:  # fmt: skip
-    """1 if a word leads from a state with so many characters to come, else 0."""
-    if lo[state] > most or hi[state] < least:
-        return 0
-    for word in range(width):
-        if labels[state * width + word] & open[word] != 0:
-            return 1
-    return 1 if width == 0 else 0
 
 
 @kernel
@@ -82,13 +85,17 @@ def target_of(point: int, state: int, edges: I32, start: int, stop: int, rows: I
 
 @kernel
 def make_row(
-    state: int, encoding: int, edges: I32, start: int, stop: int, rows: I32, loops: U64, group: U8
+    state: int, encoding: int, edges: I32, start: int, stop: int, rows: I32, loops: U64, blocks: I32,
+    wide: I32, group: U8, scripts: I32,
 ) -> None:  # fmt: skip
-    """The row of a state (int32[128], states + 1 or 0) and the groups of bytes that lead back to it.
+    """The row of a state (int32[128], states + 1 or 0), its blocks, the groups of bytes that lead back to it.
 
-    Groups are those of `token_groups`; all of a group's characters have to. Where `OTHER` does, a token may
-    end inside a character: every beginning of one can be that of another.
+    Groups are those of `token_groups`; all of a group's characters have to. `OTHER` is there where some group
+    beyond ASCII is. Where all that are no control characters or separators are, a token may end inside a
+    character: every beginning of one can be that of another.
     """
+    if wide[state] >= 0:
+        make_blocks(BLOCKS * wide[state], edges, start, stop, blocks)
     control, separators, others = 0, 0, 0
     for at in range(start, stop):
         low, high, target = edges[3 * at], edges[3 * at + 1], edges[3 * at + 2]
@@ -111,8 +118,29 @@ def make_row(
         loops[base] |= 1 << CONTROL_1
     if separators == 2:
         loops[base] |= 1 << SEPARATOR
-    if others == _OTHERS:
-        loops[base + 1] |= (1 << (OTHER - 64)) | (1 << (PARTIAL - 64))
+    if others > 0:
+        found, within, at = 0, 0, start
+        for number in range(SCRIPT_COUNT):
+            found |= 1 << scripts[3 * number + 2]
+        for number in range(SCRIPT_COUNT):
+            low, high, covered = scripts[3 * number], scripts[3 * number + 1], 0
+            while at < stop and edges[3 * at + 1] < low:
+                at += 1
+            here = at
+            while here < stop and edges[3 * here] <= high:
+                if edges[3 * here + 2] == state:
+                    covered += min(edges[3 * here + 1], high) - max(edges[3 * here], low) + 1
+                here += 1
+            within += covered
+            if covered <= high - low:
+                found &= ~(1 << scripts[3 * number + 2])
+        if others - within == _REST:
+            found |= 1 << REST
+        loops[base] |= found
+        if others == _OTHERS:
+            loops[base + 1] |= 1 << (PARTIAL - 64)
+    if loops[base] & _BEYOND != 0:
+        loops[base + 1] |= 1 << (OTHER - 64)
 
 
 @kernel
@@ -175,12 +203,13 @@ def control_goes_on(
 @kernel
 def read_part(
     read: int, state: int, mode: int, value: int, least: int, most: int, level: int, encoding: int,
-    edges: I32, start: int, stop: int, rows: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64,
-    states: I32, modes: I32, values: I64,
+    edges: I32, start: int, stop: int, rows: I32, blocks: I32, wide: int, lo: I32, hi: I32, labels: U64,
+    width: int, open: U64, states: I32, modes: I32, values: I64,
 ) -> int:  # fmt: skip
     """Read a byte of a character of several bytes: the mode then, 0 when it is complete, -1 if it is dead.
 
-    `least` and `most` are what may come behind the character. The place goes to the stacks at `level`.
+    `least` and `most` are what may come behind the character; `wide` is where the blocks of the state are, or
+    negative. The place goes to the stacks at `level`.
     """
     low, high, following, done = 0, -1, 0, -1
     if mode == 0:
@@ -283,12 +312,18 @@ def read_part(
             if left == 0:
                 done = low
     if done >= 0:
-        target = target_of(done, state, edges, start, stop, rows)
+        if wide >= 0 and done >= 128 and done < BLOCKS << 6:
+            target = block_target(done, wide, blocks, edges, stop)
+        else:
+            target = target_of(done, state, edges, start, stop, rows)
         if target < 0 or not goes_on(target, least, most, lo, hi, labels, width, open):
             return -1
         states[level], modes[level] = target, 0
         return 0
-    if high >= low:
+    if wide >= 0 and high - low == 63 and high < BLOCKS << 6:
+        if not block_goes_on(low, wide, blocks, edges, stop, least, most, lo, hi, labels, width, open):
+            return -1
+    elif high >= low:
         if not any_goes_on(low, high, edges, start, stop, least, most, lo, hi, labels, width, open):
             return -1
     states[level], modes[level], values[level] = state, following, value
@@ -344,16 +379,16 @@ def set_token(code: int, duplicates: I32, mask: U32) -> None:
 def walk_characters(
     nodes: U64, duplicates: I32, entries: I32, count: int, begin: int, least: int, most: int, eager: int,
     inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32, flags: U8, loops: U64,
-    lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8, order: I32, begins: I32,
-    quiet: U8, quiet0: int, quiet1: int, home: int, states: I32, counts: I32, modes: I32, values: I64,
-    cursor: I64, mask: U32, exits: I32, ends: I32,
+    blocks: I32, wide: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8,
+    scripts: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int, home: int, states: I32,
+    counts: I32, modes: I32, values: I64, cursor: I64, mask: U32, exits: I32, ends: I32,
 ) -> int:  # fmt: skip
     """As `walk_leaf`, from state `begin` in mode `inside`; returns the state that is not loaded, or -1.
 
     A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
     as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
-    `make_row`; nodes, order, begins see `TokenGroups`; states, counts, modes int32[deepest + 1], values
-    int64[deepest + 1].
+    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order, begins
+    see `TokenGroups`; states, counts, modes int32[deepest + 1], values int64[deepest + 1].
     """
     entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
     leave0, leave1 = 0, 0
@@ -382,7 +417,10 @@ def walk_characters(
                 if here & LOADED == 0:
                     cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
                     return state
-                make_row(state, encoding, edges, start, start + sizes[state], rows, loops, group)
+                make_row(
+                    state, encoding, edges, start, start + sizes[state], rows, loops, blocks, wide, group,
+                    scripts,
+                )  # fmt: skip
                 here |= KNOWN
                 flags[state] = here
             plain = mode == 0 and read < 128
@@ -399,8 +437,8 @@ def walk_characters(
             else:
                 following = read_part(
                     read, state, mode, values[above], least - taken - 1, most - taken - 1, level, encoding,
-                    edges, start, start + sizes[state], rows, lo, hi, labels, width, open, states, modes,
-                    values,
+                    edges, start, start + sizes[state], rows, blocks, BLOCKS * wide[state], lo, hi, labels,
+                    width, open, states, modes, values,
                 )  # fmt: skip
                 target = states[level]
             if mode == 0 and here & ENDS and above + eager > base and taken >= least and first[read]:
@@ -431,16 +469,16 @@ def walk_characters(
             known = flags[target]
             if known & LOADED and known & KNOWN == 0:
                 begun = starts[target]
-                make_row(target, encoding, edges, begun, begun + sizes[target], rows, loops, group)
+                make_row(
+                    target, encoding, edges, begun, begun + sizes[target], rows, loops, blocks, wide, group,
+                    scripts,
+                )  # fmt: skip
                 known |= KNOWN
                 flags[target] = known
             if known and following <= _AFTER_F0 and now + tall + lo[target] + (1 if following else 0) <= most:
                 loop0, loop1 = loops[2 * target], loops[2 * target + 1]
                 if known & ENDS:
                     loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
-                if following > 0 and (loop1 >> (OTHER - 64)) & 1 == 0:
-                    node += 1
-                    continue
                 if (nodes[4 * node + 2] & ~loop0) == 0 and (nodes[4 * node + 3] & ~loop1) == 0:
                     reach = max(reach, now + tall + (1 if following else 0))
                     for at in range(begins[node + 1], begins[after]):

@@ -10,7 +10,7 @@ import numpy as np
 from sglc.kernels.character_walk import list_first, walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
-from sglc.kernels.token_groups import GROUP, TokenGroups, empty_groups, group_tokens
+from sglc.kernels.token_groups import GROUP, SCRIPTS, TokenGroups, empty_groups, group_tokens
 from sglc.kernels.typed import run
 from sglc.kernels.walks import BACKSLASH, list_children, walk_leaf, walk_literal, walk_rows, walk_words
 from sglc.kernels.words import Found, WordList
@@ -52,7 +52,8 @@ class CharacterArrays:
     """A leaf as an automaton over characters, see `character_walk`; new ones are made when they grow.
 
     edges int32[E, 3] of the states that are loaded, starts and sizes int32[S] where each state's are; rows
-    int32[S, 128], flags uint8[S], loops uint64[S, 2], lo and hi int32[S], labels uint64[S, width].
+    int32[S, 128], flags uint8[S], loops uint64[S, 2], blocks int32[B, 1024] of the states that have some,
+    wide int32[S] which (or -1), lo and hi int32[S], labels uint64[S, width].
     """
 
     encoding: int
@@ -62,6 +63,8 @@ class CharacterArrays:
     rows: np.ndarray
     flags: np.ndarray
     loops: np.ndarray
+    blocks: np.ndarray
+    wide: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
     labels: np.ndarray
@@ -70,10 +73,11 @@ class CharacterArrays:
     def __post_init__(self) -> None:
         expect(self.edges, "edges", np.int32, 2)
         expect(self.rows, "rows", np.int32, 2)
-        for name in ("starts", "sizes", "lo", "hi"):
+        for name in ("starts", "sizes", "wide", "lo", "hi"):
             expect(getattr(self, name), name, np.int32)
         expect(self.flags, "flags", np.uint8)
         expect(self.loops, "loops", np.uint64, 2)
+        expect(self.blocks, "blocks", np.int32, 2)
         expect(self.labels, "labels", np.uint64, 2)
         if self.rows.shape[1] != 128 or self.edges.shape[1] != 3:
             raise LayoutError("rows must have 128 columns, edges three")
@@ -83,8 +87,8 @@ class CharacterArrays:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All of them, as the walk takes them."""
         return (
-            self.edges, self.starts, self.sizes, self.rows, self.flags, self.loops, self.lo, self.hi,
-            self.labels,
+            self.edges, self.starts, self.sizes, self.rows, self.flags, self.loops, self.blocks, self.wide,
+            self.lo, self.hi, self.labels,
         )  # fmt: skip
 
 
@@ -134,7 +138,7 @@ def children_of(trie: TrieArrays) -> Children:
     results = (found.starts, found.nodes, found.bytes, found.parents)
     tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents)
     facts: tuple[np.ndarray, ...] = (
-        GROUP, np.zeros(trie.deepest + 2, np.int32), np.zeros(trie.deepest + 2, np.int32),
+        GROUP, SCRIPTS, *(np.zeros(trie.deepest + 2, np.int32) for _ in range(3)),
         np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.read,
         groups.spelled, groups.tokens,
     )  # fmt: skip
@@ -153,13 +157,13 @@ def first_bytes(
 ) -> np.ndarray:
     """bool[256], see `character_walk.list_first`."""
     found = np.zeros(256, bool)
-    edges, starts, sizes, _, _, _, lo, hi, labels = leaf.arrays
+    edges, starts, sizes, _, _, _, _, _, lo, hi, labels = leaf.arrays
     where = (state, least, most, leaf.encoding)
     kernels = _WALKS.functions()
     if kernels is None:
         run(list_first, *where, edges, starts, sizes, lo, hi, labels, len(open), open, found)
     else:
-        edges_at, starts_at, sizes_at, _, _, _, lo_at, hi_at, labels_at = leaf.addresses
+        edges_at, starts_at, sizes_at, _, _, _, _, _, lo_at, hi_at, labels_at = leaf.addresses
         kernels.list_first(
             *where, edges_at, starts_at, sizes_at, lo_at, hi_at, labels_at, len(open), address(open),
             address(found),
@@ -192,7 +196,7 @@ class SubtreeWalk:
         self._modes = np.zeros(trie.deepest + 2, np.int32)
         self._values = np.zeros(trie.deepest + 2, np.int64)
         tokens = below.groups
-        self._tokens = (GROUP, tokens.order, tokens.begins)
+        self._tokens = (GROUP, SCRIPTS, tokens.order, tokens.begins)
         self._tokens_at = tuple(map(address, self._tokens))
         self.groups = tokens
         self._nodes, self._nodes_at = tokens.nodes, (address(tokens.nodes), address(trie.duplicates))

@@ -1,10 +1,11 @@
 """What the tokens below every node of a trie consist of, so that walks can take or leave whole subtrees.
 
 Bytes are told apart by *groups*: an ASCII byte is a group of its own, but for control characters other than
-tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Tokens with one of the control
-characters U+0080-U+009F have `CONTROL_1` as well, with the line separators U+2028 and U+2029 `SEPARATOR`;
-tokens that begin or end inside a character have `PARTIAL`, and those that no text begins with `BROKEN` too. A
-set of groups is 128 bits, held as two uint64.
+tab and line breaks, which share one; all bytes from 0x80 on are `OTHER`. Every character of them has a group
+as well, in the node of its last byte: `CONTROL_1` for the control characters U+0080-U+009F, `SEPARATOR` for
+the line separators U+2028 and U+2029, one for the letters of each of some scripts (`SCRIPTS`), `REST` for all
+others. Tokens that begin or end inside a character have `PARTIAL`, and those that no text begins with
+`BROKEN` too. A set of groups is 128 bits, held as two uint64.
 """
 
 from __future__ import annotations
@@ -24,8 +25,34 @@ GROUP[[9, 10, 13]] = 9, 10, 13
 GROUP[0x7E], GROUP[0x7F] = TILDE, CONTROL
 
 BACKSLASH = 0x5C
+LAST_POINT = 0x1FFFFF
 LOW, BYTE, DEPTH = 0xFFFFFFFF, 32, 40
 """Where the parts of a node's first word are: its end, its byte, its depth."""
+REST = 29
+"""The group of the characters beyond ASCII that are of no other one."""
+_LETTERS: dict[int, tuple[tuple[int, int], ...]] = {
+    14: ((0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0xFF)),
+    15: ((0x100, 0x24F), (0x1E00, 0x1EFF)),
+    16: ((0x386, 0x386), (0x388, 0x38A), (0x38C, 0x38C), (0x38E, 0x3A1), (0x3A3, 0x3CE)),
+    17: ((0x410, 0x44F),),
+    18: ((0x400, 0x40F), (0x450, 0x481), (0x48A, 0x52F)),
+    19: ((0x5D0, 0x5EA),),
+    20: ((0x620, 0x64A), (0x671, 0x6D3)),
+    21: ((0x904, 0x939),),
+    22: ((0xE01, 0xE30), (0xE32, 0xE33), (0xE40, 0xE46)),
+    23: ((0x3041, 0x3093),),
+    24: ((0x30A1, 0x30F6),),
+    25: ((0x4E00, 0x9FA5),),
+    26: ((0xAC00, 0xD7A3),),
+    27: ((0x300, 0x36F), (0x64B, 0x655), (0x93E, 0x94D), (0xE31, 0xE31), (0xE34, 0xE3A), (0xE47, 0xE4E)),
+}
+"""By group: Latin (two), Greek, Cyrillic (two), Hebrew, Arabic, Devanagari, Thai, Hiragana, Katakana, Han and
+Hangul letters, as far as classes mostly have all of them or none; marks that follow letters."""
+SCRIPTS = np.array(sorted([(*part, group) for group, parts in _LETTERS.items() for part in parts]), np.int32)
+"""int32[n, 3]: (lowest, highest character, group), in order."""
+SCRIPT_COUNT = len(SCRIPTS)
+SCRIPT_BITS = sum([1 << group for group in _LETTERS])
+
 _BROKEN = 8
 _BEGUN, _UNIT, _HALF = 100, 101, 102
 
@@ -119,12 +146,31 @@ def escaped(state: int, read: int) -> int:
 
 
 @kernel
+def beyond_group(point: int, scripts: I32) -> int:
+    """The group of a character beyond ASCII."""
+    if point < 0xA0:
+        return CONTROL_1
+    if point == 0x2028 or point == 0x2029:
+        return SEPARATOR
+    left, right = 0, SCRIPT_COUNT
+    while left < right:
+        middle = (left + right) >> 1
+        if scripts[3 * middle + 1] < point:
+            left = middle + 1
+        else:
+            right = middle
+    if left < SCRIPT_COUNT and scripts[3 * left] <= point:
+        return scripts[3 * left + 2]
+    return REST
+
+
+@kernel
 def group_tokens(
     byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, count: int, group: U8,
-    states: I32, escapes: I32, own: U64, nodes: U64, order: I32, begins: I32, characters: I32, spelled: I32,
-    by_token: I32,
+    scripts: I32, points: I32, states: I32, escapes: I32, own: U64, nodes: U64, order: I32, begins: I32,
+    characters: I32, spelled: I32, by_token: I32,
 ) -> None:  # fmt: skip
-    """See `TokenGroups`. parents int32[n], of inner nodes; states and escapes int32[deepest + 2], own
+    """See `TokenGroups`. parents int32[n], of inner nodes; points, states and escapes int32[deepest + 2], own
     uint64[n, 2]."""
     out = 0
     for node in range(count):
@@ -159,11 +205,14 @@ def group_tokens(
             own[2 * node + (PARTIAL >> 6)] |= 1 << (PARTIAL & 63)
             if state == _BROKEN:
                 own[2 * node] |= 1 << BROKEN
-        if level > 1 and read >= 0x80 and read < 0xA0 and byte[parents[node]] == 0xC2:
-            own[2 * node] |= 1 << CONTROL_1
-        if level > 2 and (read == 0xA8 or read == 0xA9) and byte[parents[node]] == 0x80:
-            if byte[parents[parents[node]]] == 0xE2:
-                own[2 * node] |= 1 << SEPARATOR
+        if read >= 0x80:
+            if before == 0:
+                point = read & 0x1F if read < 0xE0 else read & 0xF if read < 0xF0 else read & 7
+            else:
+                point = (points[level - 1] << 6 | (read & 0x3F)) & LAST_POINT
+            points[level] = point
+            if state == 0:
+                own[2 * node] |= 1 << beyond_group(point, scripts)
     begins[count] = out
     node = count
     while node > 0:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
+from sglc.kernels.token_groups import CONTROL_1, REST, SEPARATOR
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.constraint import compile_constraint
@@ -20,7 +21,7 @@ from sglc.runtime.mask.leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
-CHARACTERS = st.sampled_from([*'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀'])
+CHARACTERS = st.sampled_from([*'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀ß×жЯ\u2028'])
 TOKENS = st.lists(
     st.none()
     | st.text(CHARACTERS, max_size=6).map(str.encode)
@@ -47,16 +48,21 @@ def text_of(token: bytes | None) -> str | None:
         return None
 
 
-def inside(char: str, ascii_class: set[str], control_1: bool, other: bool) -> bool:
+BEYOND = {"\x80\x9f": CONTROL_1, "\u2028": SEPARATOR, "éß": 14, "жЯ": 17, "字": 25, "\xa0×😀": REST}
+"""Some characters beyond ASCII by group."""
+GROUPS = st.sets(st.sampled_from(sorted(BEYOND.values())))
+
+
+def inside(char: str, ascii_class: set[str], beyond: set[int]) -> bool:
     if ord(char) < 0x80:
         return char in ascii_class
-    return control_1 if ord(char) < 0xA0 else other
+    return next(group for characters, group in BEYOND.items() if char in characters) in beyond
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(TOKENS, CLASSES, st.booleans(), st.booleans(), st.none() | st.integers(0, 7))
+@given(TOKENS, CLASSES, GROUPS, st.none() | st.integers(0, 7))
 def test_tokens_inside_a_class(
-    tokens: list[bytes | None], chosen: set[str], control_1: bool, other: bool, most: int | None
+    tokens: list[bytes | None], chosen: set[str], beyond: set[int], most: int | None
 ) -> None:
     vocabulary = Vocabulary(tokens)
     if not any(tokens):
@@ -67,27 +73,24 @@ def test_tokens_inside_a_class(
         seen = chosen - shared
     else:
         seen = chosen
-    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), control_1, other)
+    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), sum([1 << n for n in beyond]))
     found = set(vocabulary.unpack(vocabulary.columns.inside(groups, most)).tolist())
     expected = set()
     for index, token in enumerate(tokens):
         text = text_of(token)
         if text is not None and (most is None or len(text) <= most):
-            # U+0080-U+009F need the group of all others too.
-            if all(inside(c, seen, control_1 and other, other) for c in text):
+            if all(inside(c, seen, beyond) for c in text):
                 expected.add(index)
     assert found == expected
     assert {c for c in range(128) if bytes_in(groups)[c]} == {ord(c) for c in seen}
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(TOKENS, CLASSES, st.booleans(), st.booleans())
-def test_groups_below_a_node(
-    tokens: list[bytes | None], chosen: set[str], control_1: bool, other: bool
-) -> None:
+@given(TOKENS, CLASSES, GROUPS)
+def test_groups_below_a_node(tokens: list[bytes | None], chosen: set[str], beyond: set[int]) -> None:
     vocabulary = Vocabulary(tokens)
     trie = vocabulary.trie
-    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), control_1, other)
+    groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), sum([1 << n for n in beyond]))
     found = vocabulary.unpack(vocabulary.columns.inside(groups, None)).tolist() if any(tokens) else []
     for node in range(trie.size):
         path = trie.path(node)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
+from sglc.kernels.character_blocks import BLOCKS
 from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
 from sglc.kernels.walks import ENDS
@@ -16,6 +18,8 @@ from sglc.runtime.mask.text import TextTable
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
 _AT_ONCE = 256
 """Edges of a text that are loaded together: those of the states that come next in walks."""
+_WIDE = 32
+"""States with more edges beyond ASCII have blocks."""
 _OF_STATE, _OF_EDGE = 600, 24
 """Bytes of a state and of an edge, roughly."""
 _NO_LABELS = np.zeros(0, np.uint64)
@@ -36,8 +40,12 @@ class CharacterLeaf:
         self._characters = characters
         edges = np.zeros((64, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
-        self._arrays = CharacterArrays(ENCODINGS[characters.encoding], edges, *_states(size + 1, width))
+        blocks = np.zeros((0, BLOCKS), np.int32)
+        encoding = ENCODINGS[characters.encoding]
+        self._arrays = CharacterArrays(encoding, edges, blocks=blocks, **_states(size + 1, width))
         self._loaded = 0
+        self._blocks = 0
+        """How many states have blocks."""
         self._begun: dict[int, tuple[int, int, int] | None] = {}
         """By place inside a character: (mode, where its edges begin, how many there are)."""
 
@@ -91,6 +99,21 @@ class CharacterLeaf:
             arrays.starts[state + 1], arrays.sizes[state + 1] = first, len(row)
             arrays.flags[state + 1] = LOADED | (ENDS if ends else 0)
             first += len(row)
+            if len(row) > _WIDE and row[-_WIDE][0] >= 0x80:
+                arrays = self._widen(state + 1)
+
+    def _widen(self, number: int) -> CharacterArrays:
+        """Give a state room for its blocks."""
+        global allocated
+        allocated += 4 * BLOCKS
+        count, blocks = self._blocks, self._arrays.blocks
+        if count == len(blocks):
+            grown = np.zeros((2 * count or 1, BLOCKS), np.int32)
+            grown[:count] = blocks
+            self._arrays = replace(self._arrays, blocks=grown)
+        self._arrays.wide[number] = count
+        self._blocks = count + 1
+        return self._arrays
 
     def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
         """Take the edges of states into the arrays; where they begin."""
@@ -99,8 +122,7 @@ class CharacterLeaf:
         if first + total > len(edges):
             grown = np.zeros((max(2 * len(edges), first + total), 3), np.int32)
             grown[:first] = edges[:first]
-            _, *others = self._arrays.arrays
-            self._arrays = CharacterArrays(self._arrays.encoding, grown, *others)
+            self._arrays = replace(self._arrays, edges=grown)
         flat = chain.from_iterable(chain.from_iterable(rows))
         new = self._arrays.edges[first : first + total]
         new[:] = np.fromiter(flat, np.int32, 3 * total).reshape(-1, 3)
@@ -112,21 +134,25 @@ class CharacterLeaf:
         """Make room for so many states."""
         size = len(self._arrays.flags)
         if count + 1 > size:
-            encoding, (edges, *old) = self._arrays.encoding, self._arrays.arrays
-            room = max(2 * size, count + 1)
-            grown = _states(room, old[-1].shape[1])
-            for new, before in zip(grown, old, strict=True):
-                new[:size] = before
-            self._arrays = CharacterArrays(encoding, edges, *grown)
+            grown = _states(max(2 * size, count + 1), self._arrays.labels.shape[1])
+            for name, new in grown.items():
+                new[:size] = getattr(self._arrays, name)
+            self._arrays = replace(self._arrays, **grown)
 
 
-def _states(size: int, width: int) -> tuple[np.ndarray, ...]:
-    """Starts, sizes, rows, flags, loops, lo, hi and labels of so many states."""
-    return (
-        np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros((size, 128), np.int32),
-        np.zeros(size, np.uint8), np.zeros((size, 2), np.uint64), np.zeros(size, np.int32),
-        np.full(size, UNBOUNDED, np.int32), np.zeros((size, width), np.uint64),
-    )  # fmt: skip
+def _states(size: int, width: int) -> dict[str, np.ndarray]:
+    """What is kept of so many states."""
+    return {
+        "starts": np.zeros(size, np.int32),
+        "sizes": np.zeros(size, np.int32),
+        "rows": np.zeros((size, 128), np.int32),
+        "flags": np.zeros(size, np.uint8),
+        "loops": np.zeros((size, 2), np.uint64),
+        "wide": np.full(size, -1, np.int32),
+        "lo": np.zeros(size, np.int32),
+        "hi": np.full(size, UNBOUNDED, np.int32),
+        "labels": np.zeros((size, width), np.uint64),
+    }
 
 
 class TextCharacters(CharacterLeaf):

@@ -19,7 +19,18 @@ from functools import cached_property
 import numpy as np
 
 from sglc.kernels.subtrees import Quiet
-from sglc.kernels.token_groups import CONTROL, CONTROL_1, GROUP, OTHER, SEPARATOR, TILDE, TokenGroups
+from sglc.kernels.token_groups import (
+    CONTROL,
+    CONTROL_1,
+    GROUP,
+    OTHER,
+    REST,
+    SCRIPT_BITS,
+    SCRIPTS,
+    SEPARATOR,
+    TILDE,
+    TokenGroups,
+)
 
 _QUOTE = 0x22
 _WORD = (1 << 64) - 1
@@ -31,7 +42,8 @@ _MOST_CLASSES = 256
 
 _ALONE = sum([1 << char for char in range(128) if GROUP[char] == char])
 _CONTROLS = sum([1 << char for char in range(128) if GROUP[char] == CONTROL])
-_OTHERS = 1 << SEPARATOR | 1 << OTHER
+BEYOND = SCRIPT_BITS | 1 << REST | 1 << CONTROL_1 | 1 << SEPARATOR
+"""The groups of characters beyond ASCII."""
 
 
 def group_bits(characters: int) -> int:
@@ -44,12 +56,12 @@ def group_bits(characters: int) -> int:
     return found
 
 
-def group_set(inside: int, control_1: bool, other: bool) -> np.ndarray:
-    """uint64[2]: the groups wholly inside: ASCII as bits, then U+0080-U+009F, then all others."""
+def group_set(inside: int, beyond: int) -> np.ndarray:
+    """uint64[2]: the groups wholly inside of a class: of ASCII, as bits, and groups beyond."""
     found = group_bits(inside)
     if inside & _CONTROLS != _CONTROLS:
         found &= ~(1 << CONTROL)
-    return as_words(found | control_1 << CONTROL_1 | (_OTHERS if other else 0))
+    return as_words(found | beyond | (1 << OTHER if beyond else 0))
 
 
 def as_words(groups: int) -> np.ndarray:
@@ -58,8 +70,11 @@ def as_words(groups: int) -> np.ndarray:
 
 
 def bytes_in(groups: np.ndarray) -> np.ndarray:
-    """bool[256]: the bytes of a group set."""
-    return np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[GROUP]
+    """bool[256]: the bytes of a group set; those from 0x80 on if it has all that is beyond ASCII."""
+    found = np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[GROUP]
+    if int(groups[0]) & BEYOND != BEYOND:
+        found[128:] = False
+    return found
 
 
 class Columns:
@@ -86,10 +101,9 @@ class Columns:
         """The same, as narrow as comparing likes it."""
         self._sizes[: self._size] = self.characters
         self._whole = self._pack((sizes > 0) & ~partial)
-        self._with = self._with_group(GROUP[flat], owner)
-        flags = np.zeros(self._size, bool)
-        flags[owner[1:][(flat[:-1] == 0xC2) & (flat[1:] >= 0x80) & (flat[1:] < 0xA0)]] = True
-        self._with[CONTROL_1] = self._pack(flags)
+        leads = np.flatnonzero(flat >= 0xC2)
+        kinds = np.concatenate([GROUP[flat], _beyond(flat, leads)])
+        self._with = self._with_group(kinds, np.concatenate([owner, owner[leads]]))
         self._parts = self._in_parts()
         self._short: dict[int, np.ndarray] = {}
         self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
@@ -121,7 +135,7 @@ class Columns:
 
         first: bool[256], the bytes behind the text, which do not die.
         """
-        return Quiet(self.below, bytes, groups | (dead & ~_groups_of(first)), home)
+        return Quiet(self.below, bytes, (groups | dead) & ~_groups_of(first), home)
 
     def quiet_but(self, first: np.ndarray) -> Quiet:
         """All groups but those of some bytes, bool[256]."""
@@ -200,6 +214,22 @@ def _groups_of(bytes: np.ndarray) -> np.ndarray:
     for byte in np.flatnonzero(bytes).tolist():
         found |= 1 << _GROUPS[byte]
     return as_words(found)
+
+
+def _beyond(flat: np.ndarray, leads: np.ndarray) -> np.ndarray:
+    """The groups of the characters that begin at some bytes, as far as they are whole."""
+    data = np.concatenate([flat, np.zeros(3, np.uint8)]).astype(np.int32)
+    lead, second, third, fourth = (data[leads + n] & 0x3F if n else data[leads] for n in range(4))
+    points = (lead & 0x1F) << 6 | second
+    three, four = lead >= 0xE0, lead >= 0xF0
+    points[three] = ((lead & 0xF) << 12 | second << 6 | third)[three]
+    points[four] = ((lead & 7) << 18 | second << 12 | third << 6 | fourth)[four]
+    at = np.minimum(np.searchsorted(SCRIPTS[:, 1], points), len(SCRIPTS) - 1)
+    inside = (SCRIPTS[at, 0] <= points) & (points <= SCRIPTS[at, 1])
+    found = np.where(inside, SCRIPTS[at, 2], REST).astype(np.uint8)
+    found[points < 0xA0] = CONTROL_1
+    found[(points == 0x2028) | (points == 0x2029)] = SEPARATOR
+    return found
 
 
 def _partial(flat: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
-from sglc.automata.charset import Ranges, meet, ranges
+from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.token_groups import BROKEN, CONTROL_1, OTHER, PARTIAL, SEPARATOR
+from sglc.kernels.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.columns import ALL_GROUPS, as_words, bytes_in, group_bits, group_set
 
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that are escaped in JSON strings."""
 _ESCAPED_BITS = (1 << 0x20) - 1 | 1 << 0x22 | 1 << 0x5C
-_BEYOND = 1 << CONTROL_1 | 1 << SEPARATOR | 1 << BROKEN | 1 << OTHER | 1 << PARTIAL
+_ALWAYS = 1 << BROKEN | 1 << PARTIAL
+_PARTS: dict[int, Ranges] = {
+    CONTROL_1: ((0x80, 0x9F),),
+    SEPARATOR: ((0x2028, 0x2029),),
+    **{
+        group: tuple([(low, high) for low, high, of in SCRIPTS.tolist() if of == group])
+        for group in sorted(set(SCRIPTS[:, 2].tolist()))
+    },
+}
+"""The characters of the groups beyond ASCII."""
+_PARTS[REST] = meet(((0xA0, LAST),), invert(ranges([part for parts in _PARTS.values() for part in parts])))
 Places = tuple[int, ...]
 """A state in each of some automata, -1 for none."""
 
@@ -269,10 +280,28 @@ def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | N
 @lru_cache(maxsize=256)
 def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
     """The groups and the bytes of which all characters are in a class."""
-    # Bytes do not tell characters beyond ASCII apart: all of them, or none.
-    others = _covers(characters, 0x80, 0x10FFFF)
-    groups = group_set(_plain(characters, encoding), others, others)
+    groups = group_set(_plain(characters, encoding), _beyond(characters))
     return groups, bytes_in(groups)
+
+
+def _beyond(characters: Ranges) -> int:
+    """The groups beyond ASCII of which all characters are in a class."""
+    if not characters or characters[-1][1] < 0x80:
+        return 0
+    inside = [group for group, parts in _PARTS.items() if all([_has(characters, *part) for part in parts])]
+    return sum([1 << group for group in inside])
+
+
+def _has(characters: Ranges, low: int, high: int) -> bool:
+    """Whether a class has all characters from low to high, none of which are surrogates."""
+    at = bisect_right(characters, (low, LAST)) - 1
+    return at >= 0 and characters[at][1] >= high
+
+
+def _has_some(characters: Ranges, low: int, high: int) -> bool:
+    """Whether a class has a character from low to high."""
+    at = bisect_right(characters, (high, LAST)) - 1
+    return at >= 0 and characters[at][1] >= low
 
 
 def _plain(characters: Ranges, encoding: Encoding) -> int:
@@ -291,13 +320,8 @@ def _read_groups(characters: Ranges, encoding: Encoding) -> int:
     if characters and (encoding == "json-any" or (encoding == "json" and meet(characters, _ESCAPED))):
         found |= 1 << 0x5C
     if characters and characters[-1][1] >= 0x80:
-        found |= _BEYOND
+        some = [
+            group for group, parts in _PARTS.items() if any([_has_some(characters, *part) for part in parts])
+        ]
+        found |= _ALWAYS | sum([1 << group for group in some])
     return found
-
-
-def _covers(characters: Ranges, low: int, high: int) -> bool:
-    for first, last in characters:
-        if first <= low <= last:
-            # Surrogates are no characters.
-            low = 0xE000 if last == 0xD7FF else last + 1
-    return low > high
