@@ -38,6 +38,7 @@ from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.forms import TRUE, Literals
+from sglc.schema.joined import joined_objects, joined_texts
 from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout
 from sglc.schema.options import SchemaOptions
 
@@ -122,8 +123,7 @@ class Lowering:
         if mask & g.ARRAY:
             arrays = [layout for form in algebra.arrays(these) for layout in self.layouts.arrays(form)]
         if mask & g.OBJECT:
-            made = [self.layouts.object(form) for form in algebra.objects(these)]
-            objects = [layout for layout in made if layout is not None]
+            objects = joined_objects(map(self.layouts.object, algebra.objects(these)))
         return _Shape(self._scalar_term(these, mask), arrays, objects)
 
     # Which sets have values
@@ -336,11 +336,12 @@ class Lowering:
     def _arms(self, arms: Arms) -> tuple[Arm, ...]:
         if len(arms) == 1 and not arms[0][1]:
             value = arms[0][0]
-            found = self._single.get(value)
-            if found is None:
-                found = self._single[value] = (Arm(self.term(value), ()),)
-            return found
-        return tuple([Arm(self.term(value), counts) for value, counts in arms])
+            if value not in self._single:
+                self._single[value] = (Arm(self.term(value), ()),)
+            return self._single[value]
+        if any([counts for _, counts in arms]):
+            return tuple([Arm(self.term(value), counts) for value, counts in arms])
+        return tuple(map(Arm, joined_texts([self.term(value) for value, _ in arms])))
 
     def _texts_term(self, layout: TextsLayout) -> Term:
         """Different strings are the keys of an object that has nothing else."""
