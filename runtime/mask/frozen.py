@@ -260,6 +260,9 @@ class FrozenMatcher(Matcher):
         """Whether the constraint had to be compiled, for this matcher or another one."""
         return self._store.is_thawed
 
+    def is_accepting(self) -> bool:
+        return self._store.accepts(self._config)
+
     def has_mask(self) -> bool:
         store, config = self._store, self._config
         return config < store.known or config in store.masks

@@ -224,6 +224,8 @@ class Machine:
         self._unions: dict[tuple[int, int], int] = {}
         self.traced: list[bool] = [False, False]
         """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
+        self.accepting: list[bool] = [False, True]
+        """By configuration: whether the text may end there."""
         self.lost: list[bool] = [False, False]
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
@@ -317,6 +319,7 @@ class Machine:
         self.effort += len(key)
         traced, lost = self._traced_threads, self._lost_threads
         self.traced.append(traced[key[0]] if len(key) == 1 else any([traced[t] for t in key]))
+        self.accepting.append(key[0] == ACCEPT)
         self.lost.append(lost[key[0]] if len(key) == 1 else any([lost[t] for t in key]))
         if found >= len(self.row_of):
             grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
@@ -411,8 +414,7 @@ class Machine:
     # Stepping
 
     def accepts(self, config: int) -> bool:
-        threads = self.configs[config]
-        return bool(threads) and threads[0] == ACCEPT
+        return self.accepting[config]
 
     def step(self, config: int, byte: int) -> int:
         """The configuration after one byte."""

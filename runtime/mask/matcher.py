@@ -60,7 +60,7 @@ class Matcher:
 
     def is_accepting(self) -> bool:
         """Whether the text so far is legal as it stands."""
-        return self._store.accepts(self._config)
+        return self._store.accepting[self._config]
 
     def is_complete(self) -> bool:
         """Whether the text is legal and nothing can follow."""
@@ -134,7 +134,7 @@ class Matcher:
         following = store.transitions.get(config * size + token) if 0 <= token < size else None
         if following is None:
             following = store.next(config, token, self._account)
-        if following == DEAD:
+        if not following:  # DEAD
             return False
         self._history = (config, token, self._history)
         self._config = following

@@ -51,7 +51,7 @@ class MaskStore:
         self.vocabulary = vocabulary
         self.size = vocabulary.size
         """Number of token ids."""
-        self.accepts = machine.accepts
+        self.accepting = machine.accepting
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
