@@ -22,6 +22,8 @@ _UNROLLED = 200
 """States that a part may unroll to."""
 _STATES = 500
 """States of its automaton."""
+_NESTED = 8
+"""Rules inside of each other in one part."""
 _SMALL = 4
 """States of a terminal that is merged with its neighbours."""
 
@@ -54,8 +56,6 @@ class Regular:
         self.lexis = lexis
         self.below = below
         self._measured: dict[int, Measured] = {}
-        self._vain = 0
-        """Nodes that have been looked at without a result."""
         self._joined: dict[tuple[int, ...], Term | None] = {}
         self._forms: dict[int, int] = {}
         self._numbers: dict[object, int] = {}
@@ -148,14 +148,12 @@ class Regular:
             # Ignored text stands between terminals, so that nothing is regular as it is written.
             found = known[node] = _NOT_REGULAR
             return found
-        # Depth first. What is met below itself is in a circle; a node whose parts are known to be too many
-        # is not regular either, and what is below it is left for when it is asked for, unless that has
-        # happened so often that all may as well be found.
-        most = _UNROLLED if self._vain < len(self.graph.kind) else len(self.graph.kind)
+        # Depth first. What is met below itself is in a circle, which is not regular.
         path = [(node, self._asked(node))]
         known[node] = _NOT_REGULAR
         parted = False
         looked = 0
+        nested = int(self.graph.kind[node] == RULE)
         while path:
             here, asked = path[-1]
             kind = self.graph.kind[here]
@@ -164,14 +162,19 @@ class Regular:
                 known[here] = self._measure(here)
                 path.pop()
                 looked += kind != RULE
+                nested -= kind == RULE
                 continue
             parted = parted or kind == REPEAT or (kind == CHOICE and len(self.below(here)) > 1)
-            if parted and looked + len(path) // 2 > most:
-                self._vain += looked + len(path)
+            if nested > _NESTED or (parted and looked > _UNROLLED):
+                # The node is too large. What is below it is left for when it is asked for, but for what is
+                # nested half as deep.
                 for inner, _ in path[1:]:
-                    del known[inner]
+                    nested -= self.graph.kind[inner] == RULE
+                    if nested < _NESTED // 2:
+                        del known[inner]
                 break
             known[unknown] = _NOT_REGULAR
+            nested += self.graph.kind[unknown] == RULE
             path.append((unknown, self._asked(unknown)))
         return known[node]
 

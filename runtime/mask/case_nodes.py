@@ -55,11 +55,6 @@ def cases_of(rules: t.LateRules, arms: Iterable[t.Term]) -> tuple[Cases, list[t.
     return cases, others
 
 
-def cases_key(arms: Iterable[t.Term]) -> frozenset[object]:
-    """Equal for arms that are the same."""
-    return frozenset([arm.name if isinstance(arm, t.Rule) else arm for arm in arms])
-
-
 def may_be_empty(rules: t.LateRules, term: t.Term) -> bool:
     """Whether the empty word is one of a term's, which is one of a grammar."""
     match term:

@@ -15,7 +15,7 @@ from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.analysis import analyse
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
-from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_key, cases_of, may_be_empty
+from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_of, may_be_empty
 from sglc.runtime.mask.distinct_nodes import DistinctArray
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
@@ -250,7 +250,8 @@ class Compiler:
 
     def _cases(self, rules: t.LateRules, arms: tuple[t.Term, ...]) -> Node | None:
         """Arms that begin with words as one node, beside the others; None if that does not pay."""
-        key = ("cases", id(rules), cases_key(arms))
+        # Both live as long as the node.
+        key = ("cases", id(rules), id(arms))
         known = self._nodes.get(key)
         if known is not None:
             return known
@@ -262,7 +263,7 @@ class Compiler:
             return self._late(rules, follows[0] if len(follows) == 1 else t.Choice(tuple(follows)))
 
         node = CaseNode({word: tuple(follows) for word, follows in cases.items()}, behind)
-        node.keeps = rules  # type: ignore[attr-defined]
+        node.keeps = rules, arms  # type: ignore[attr-defined]
         if not others:
             self._register(key, node)
             return node

@@ -1,0 +1,333 @@
+"""From the graph of a grammar to terms, each made when it is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from sglc.automata import term as t
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa import EMPTY_WORD
+from sglc.automata.term import Language, Term
+from sglc.grammar.contexts import ALL, Contexts
+from sglc.grammar.factoring import Factoring
+from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds
+from sglc.grammar.lexing import Lexis
+from sglc.grammar.regular import alternation
+from sglc.grammar.regular_parts import Regular
+from sglc.grammar.terminals import Token
+
+_MANY = 24
+"""So many alternatives are looked through for words that they begin with."""
+_Rest = tuple[int, int, int, tuple[tuple[int, ...], ...]]
+"""What comes after the text of a terminal: (its leaf, the classes in which that may end, the classes in which
+the whole may end, the parts behind it in one or several ways)."""
+
+
+class Emitter:
+    """Terms of a graph without left recursion.
+
+    A node may be read in several contexts (see `contexts`); each has its own term.
+    """
+
+    def __init__(
+        self, graph: Graph, lexis: Lexis, contexts: Contexts, factoring: Factoring | None
+    ) -> None:  # fmt: skip
+        self.graph = graph
+        self.lexis = lexis
+        self.contexts = contexts
+        self.below: Callable[[int], tuple[int, ...]] = (
+            graph.below.__getitem__ if factoring is None else factoring.below
+        )
+        self.regular = Regular(graph, lexis, self.below)
+        self.terms: dict[tuple[int, int], Term] = {}
+        self.names: dict[tuple[int, int], str] = {}
+        self.rests: dict[_Rest, str] = {}
+        self.keys: dict[str, tuple[int, int] | _Rest] = {}
+        """What the rules that have been named so far stand for."""
+        self.ways: dict[frozenset[tuple[int, ...]], tuple[tuple[int, ...], ...]] = {}
+        self.units: dict[int, int] = {}
+        self.skips: dict[int, Term] = {}
+
+    def language(self, ignore_ends: bool) -> Language:
+        """The start with ignored text before it; each terminal is followed by it."""
+        start = self.graph.start
+        root = self.term(start, ALL)
+        if self.lexis.skip is not None and ignore_ends:
+            before = self.contexts.before(start, ALL)
+            root = t.Sequence((self.skip(before), root))
+        return Language(root, _Rules(self))
+
+    def body(self, name: str) -> Term:
+        """The term of a rule."""
+        key = self.keys[name]
+        if len(key) == 4:
+            return self.rest(*key)
+        node, alive = key
+        return self.term(self.below(node)[0], alive)
+
+    def may_be_empty(self, name: str) -> bool:
+        key = self.keys[name]
+        nullable = self.graph.nullable
+        if len(key) == 4:
+            return any([all([nullable[item] for item in items]) for items in key[3]])
+        return bool(nullable[key[0]])
+
+    def term(self, node: int, alive: int) -> Term:
+        if self.graph.kind[node] == RULE:
+            node = self.unit(node)
+        key = (node, self.contexts.narrowed(node, alive))
+        found = self.terms.get(key)
+        if found is None:
+            found = self.terms[key] = self.make(*key)
+        return found
+
+    def unit(self, rule: int) -> int:
+        """A rule that is only another one is that."""
+        found = self.units.get(rule)
+        if found is None:
+            kind, below = self.graph.kind, self.graph.below
+            path = [rule]
+            while kind[below[path[-1]][0]] == RULE and path[-1] not in self.units:
+                path.append(below[path[-1]][0])
+            found = self.units.get(path[-1], path[-1])
+            for node in path:
+                self.units[node] = found
+        return found
+
+    def make(self, node: int, alive: int) -> Term:
+        graph = self.graph
+        kind = graph.kind[node]
+        if self.contexts.dead(node, alive):
+            return t.Nothing()
+        plain = self.regular.term(node)
+        if plain is not None:
+            return plain
+        if kind == LEAF:
+            return self.leaf(node, alive)
+        if kind == RULE:
+            return self.rule(node, alive)
+        if kind == SEQUENCE:
+            return self.sequence(graph.below[node], alive)
+        if kind == CHOICE:
+            return self.choice(node, alive)
+        return self.repeat(node, alive)
+
+    def repeat(self, node: int, alive: int) -> Term:
+        """A repetition; where terminals look ahead, turns that end otherwise are written apart."""
+        inner = self.graph.below[node][0]
+        must, may = self.contexts.turns(node, alive)
+        if len(must) <= 1 and len(may) <= 1 and (not must or not may or must[0][0] == may[0][0]):
+            if not must and not may:
+                return t.Bytes(b"")
+            minimum, maximum = bounds(self.graph.about[node])
+            return t.Repeat(self.term(inner, (must or may)[0][0]), minimum, maximum if may else minimum)
+        found = [t.Repeat(self.term(inner, need), count or 0, count) for need, count in must]
+        rest: Term | None = None
+        for need, count in reversed(may):
+            item = self.term(inner, need)
+            if rest is None or count is None:
+                rest = t.Repeat(item, 0, count)
+            else:
+                fewer: Term = t.Repeat(item, 0, count - 1) if count > 1 else t.Bytes(b"")
+                rest = t.Choice((fewer, t.Sequence((t.Repeat(item, count, count), rest))))
+        return t.Sequence((*found, *(() if rest is None else (rest,))))
+
+    def rule(self, node: int, alive: int) -> Term:
+        key = (node, alive)
+        name = self.names.get(key)
+        if name is None:
+            name = self.names[key] = self.name(str(self.graph.about[node]), key)
+        return t.Rule(name)
+
+    def name(self, wanted: str, key: tuple[int, int] | _Rest) -> str:
+        name, count = wanted, 1
+        while name in self.keys:
+            count += 1
+            name = f"{wanted}.{count}"
+        self.keys[name] = key
+        return name
+
+    def sequence(self, items: tuple[int, ...], alive: int) -> Term:
+        """Neighbours that are regular and written in place become one text."""
+        if not items:
+            return t.Bytes(b"")
+        parts: list[Term] = []
+        run: list[int] = []
+        needs = self.contexts.items(items, alive)
+        for item, need in zip((*items, -1), (*needs, ALL), strict=True):
+            if item >= 0 and self.regular.in_place(item):
+                run.append(item)
+                continue
+            if run:
+                joined = self.regular.joined(run)
+                parts += [joined] if joined is not None else self.apart(run)
+                run = []
+            if item >= 0:
+                parts.append(self.term(item, need))
+        return parts[0] if len(parts) == 1 else t.Sequence(tuple(parts))
+
+    def apart(self, run: list[int]) -> list[Term]:
+        """The items of a run, neighbouring texts as one."""
+        found: list[Term] = []
+        for plain, group in groupby(run, lambda node: self.regular.measured(node).text is not None):
+            nodes = list(group)
+            joined = self.regular.joined(nodes) if plain else None
+            found += [self.term(node, ALL) for node in nodes] if joined is None else [joined]
+        return found
+
+    def choice(self, node: int, alive: int) -> Term:
+        found, arms = self.cases(node, alive)
+        arms = tuple([arm for arm in arms if not self.contexts.dead(arm, alive)])
+        regular = [arm for arm in arms if self.regular.in_place(arm) and arm != self.graph.empty]
+        either = self.regular.either(regular)
+        if either is not None:
+            merged = set(regular)
+            found.append(either)
+            arms = tuple(arm for arm in arms if arm not in merged)
+        found += [self.term(arm, alive) for arm in arms]
+        return found[0] if len(found) == 1 else t.Choice(tuple(found))
+
+    def cases(self, node: int, alive: int) -> tuple[list[Term], tuple[int, ...]]:
+        """The arms of a choice that begin with a plain text, by it, and the others; all if they are few.
+
+        What follows a text is a rule, so that its term is made when the text has been read.
+        """
+        graph, contexts = self.graph, self.contexts
+        if len(graph.below[node]) < _MANY:
+            return [], self.below(node)
+        kind, below, about = graph.kind, graph.below, graph.about
+        texts: dict[int, dict[tuple[int, ...], None]] = {}
+        others: list[int] = []
+        seen: set[int] = set()
+        waiting = list(below[node])[::-1]
+        while waiting:
+            arm = waiting.pop()
+            first, rest = arm, ()
+            if kind[first] == RULE:
+                first = below[self.unit(first)][0]
+            if kind[first] == CHOICE:
+                if first not in seen:
+                    seen.add(first)
+                    waiting += below[first][::-1]
+                continue
+            if kind[first] == SEQUENCE and below[first]:
+                first, *more = below[first]
+                rest = tuple(more)
+            token = about[first]
+            if kind[first] == LEAF and isinstance(token, Token) and token.exact is not None:
+                texts.setdefault(first, {})[rest] = None
+            else:
+                others.append(arm)
+        if sum(map(len, texts.values())) < _MANY:
+            return [], self.below(node)
+        found: list[Term] = []
+        for leaf, rests in texts.items():
+            word = t.Bytes(about[leaf].exact.encode())  # type: ignore[attr-defined]
+            by_need: dict[int, list[tuple[int, ...]]] = {}
+            for rest in rests:
+                need = contexts.items((leaf, *rest), alive)[0]
+                if not contexts.dead(leaf, need):
+                    by_need.setdefault(need, []).append(rest)
+            for need, some in by_need.items():
+                # The same ways in another order are the same place.
+                ways = tuple(some) if len(some) == 1 else self.ways.setdefault(frozenset(some), tuple(some))
+                found.append(t.Sequence((word, self.rest_rule((leaf, need, alive, ways)))))
+        if contexts.plain and len(others) > 1:
+            return found, self.below(graph.choice(others))
+        return found, tuple(others)
+
+    def rest_rule(self, key: _Rest) -> t.Rule:
+        name = self.rests.get(key)
+        if name is None:
+            name = self.rests[key] = self.name(f"after {self.graph.about[key[0]].value}", key)  # type: ignore[attr-defined]
+        return t.Rule(name)
+
+    def rest(self, leaf: int, need: int, alive: int, rests: tuple[tuple[int, ...], ...]) -> Term:
+        """What may follow the text of a leaf: what the leaf bars, ignored text, and one of the rests."""
+        graph, contexts = self.graph, self.contexts
+        if contexts.plain:
+            # Ways that begin alike are one place until they differ.
+            node = graph.choice([graph.sequence(rest) for rest in rests])
+            follows = self.term(node, ALL)
+        else:
+            ways = [self.sequence(rest, alive) for rest in rests]
+            follows = ways[0] if len(ways) == 1 else t.Choice(tuple(ways))
+        parts: list[Term] = [] if self.lexis.skip is None else [self.skip(need)]
+        ends = [t.NotBefore(barred) for _, barred in contexts.alive_parts(leaf, need) if barred]
+        return t.Sequence((*ends, *parts, follows)) if ends or parts else follows
+
+    # Terminals
+
+    def leaf(self, node: int, alive: int) -> Term:
+        about = self.graph.about[node]
+        exact = about.exact if isinstance(about, Token) else None
+        arms: list[Term] = []
+        for dfa, barred in self.contexts.alive_parts(node, alive):
+            if exact is not None:
+                arms.append(_followed(t.Bytes(exact.encode()), barred))
+            elif isinstance(about, Token) and about.words and self.lexis.whole:
+                arms.append(_followed(t.Words(frozenset(text.encode() for text in about.words)), barred))
+            else:
+                arms.append(_followed(t.Text(dfa), barred))
+        terminal = arms[0] if len(arms) == 1 else t.Choice(tuple(arms))
+        if self.lexis.skip is None:
+            return terminal
+        return t.Sequence((terminal, self.skip(alive)))
+
+    def skip(self, alive: int) -> Term:
+        """What may stand between two terminals."""
+        found = self.skips.get(alive)
+        if found is None:
+            arms: list[Term] = []
+            free = [EMPTY_WORD]
+            for dfa, barred in self.contexts.alive_skip(alive):
+                if barred:
+                    arms.append(_followed(t.Text(dfa), barred))
+                else:
+                    free.append(dfa)
+            arms.insert(0, t.Text(alternation(free)))
+            found = self.skips[alive] = arms[0] if len(arms) == 1 else t.Choice(tuple(arms))
+        return found
+
+
+class _Rules(t.LateRules):
+    """The rules of a grammar by name, whose terms are made when they are asked for; in the order of that."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._made: dict[str, Term] = {}
+        self._lock = threading.RLock()
+
+    def may_be_empty(self, name: str) -> bool:
+        return self._emitter.may_be_empty(name)
+
+    def make_all(self) -> None:
+        """Make all that are reached."""
+        with self._lock:
+            while len(self._made) < len(self._emitter.keys):
+                for name in list(self._emitter.keys):
+                    self[name]
+
+    def __getitem__(self, name: str) -> Term:
+        found = self._made.get(name)
+        if found is None:
+            with self._lock:
+                found = self._made[name] = self._emitter.body(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._emitter.keys
+
+    def __iter__(self) -> Iterator[str]:
+        self.make_all()
+        return iter(list(self._emitter.keys))
+
+    def __len__(self) -> int:
+        self.make_all()
+        return len(self._emitter.keys)
+
+
+def _followed(term: Term, barred: Ranges) -> Term:
+    return t.Sequence((term, t.NotBefore(barred))) if barred else term
