@@ -13,6 +13,11 @@ from sglc.kernels.library import address
 _PLAIN = re.compile(rb"[ !#-.0-\[\]-~]*")
 
 
+def is_plain(data: bytes) -> bool:
+    """Whether all characters are of ASCII and have, in JSON, no escape but that by their number."""
+    return _PLAIN.fullmatch(data) is not None
+
+
 class Found(NamedTuple):
     """Where a walk of words has come to.
 
@@ -36,8 +41,7 @@ class WordList:
         self.bytes = np.frombuffer(data, np.uint8)
         self.starts = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])
-        self.plain = _PLAIN.fullmatch(data) is not None
-        """Whether all characters are of ASCII and have, in JSON, no escape but that by their number."""
+        self.plain = is_plain(data)
         self.addresses = address(self.bytes), address(self.starts)
 
     def part(self, ranges: Sequence[tuple[int, int]]) -> WordList:

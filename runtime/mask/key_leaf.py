@@ -12,12 +12,12 @@ import numpy as np
 from sglc.automata.charset import ALL
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
-from sglc.kernels.words import WordList
+from sglc.kernels.words import WordList, is_plain
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.leaf import MOST_FEW, FewWords, LeafPlace, LeafTable, Names
 from sglc.runtime.mask.still import Onward, Still, onward
 from sglc.runtime.mask.word_nodes import asides_left
 
@@ -178,6 +178,23 @@ class KeyLeaf(LeafTable):
             entries, bounds, first, row, leaf.current, leaf.load, quiet, place.open
         )
         return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
+
+    def few_words(self, place: LeafPlace) -> FewWords | None:
+        local = self.places[place.state]
+        if local < 0 or self.encoding == "raw":
+            return None
+        first, last, read = self.table.place_of(local)
+        if last - first > MOST_FEW or any([at >= 0 for at in self._open_families(place, local)]):
+            return None
+        open, labels = self._bits[place.open.tobytes()], self.table.name_labels
+        words = []
+        for number in range(first, last):
+            if open >> labels[number] & 1:
+                rest = self.table.names[number][read:]
+                if not is_plain(rest.encode(errors="surrogatepass")):
+                    return None
+                words.append((rest.encode(), labels[number]))
+        return FewWords(words, self.encoding == "json-any")
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray

@@ -64,6 +64,16 @@ class Names:
     others: Callable[[str], int] | int
 
 
+class FewWords(NamedTuple):
+    """Words with labels; `escapes`: their characters may be escaped as in JSON strings."""
+
+    words: list[tuple[bytes, int]]
+    escapes: bool
+
+
+MOST_FEW = 16
+"""So many words are few."""
+
 allocated = 0
 """Bytes that rows of leaves have taken in this process; what has been given back is not subtracted."""
 
@@ -233,6 +243,10 @@ class LeafTable:
 
     def run(self, state: int, text: str) -> int | None:
         """The state after characters of `PLAIN_RUN`, or NO_MOVE; None where that has to be found by steps."""
+        return None
+
+    def few_words(self, place: LeafPlace) -> FewWords | None:
+        """The words that lead on from a place, where they are few and plain; else None."""
         return None
 
     def walk(

@@ -8,6 +8,7 @@ import numpy as np
 
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
+from sglc.runtime.mask.in_common import InCommon, together
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import DEAD, Machine
 from sglc.runtime.mask.row_masks import RowMasks
@@ -16,8 +17,6 @@ from sglc.runtime.mask.steps import Group
 
 _FEW = 8
 """So much that is open is searched as it is."""
-_MOST_TOGETHER = 1000
-"""Threads of a configuration that is made only for a mask."""
 
 _Open = tuple[int, np.ndarray, Question]
 """(configuration before rests of tokens, their nodes, the question that it answers)."""
@@ -47,6 +46,7 @@ class MaskSearch:
         self._machine = machine
         self._walks = walks
         self._shapes = shapes
+        self._in_common = InCommon(machine, walks)
         self._rows = RowMasks(machine, walks.whole)
         self._differences = Differences(machine, walks.whole, self._plain)
         self._unknown: list[int] | None = None
@@ -68,7 +68,12 @@ class MaskSearch:
         lost = False
         stays: np.ndarray | None = None
         pending: list[_Open] = []
-        for number, group in enumerate(machine.groups(config) if view is None else view.groups):
+        if view is None:
+            groups, passed = self._in_common.passed(machine.groups(config), None, row)
+            pending += [(behind, nodes, (0, 0, -1)) for behind, nodes in passed]
+        else:
+            groups = view.groups
+        for number, group in enumerate(groups):
             if group.run:
                 exits = walks.literal(whole.begins[group.run[0]], group.run, row)
                 if len(exits):
@@ -147,7 +152,10 @@ class MaskSearch:
             self._account.check()
             # Walks take nodes that are apart: what is below both would be met from both.
             for layer in whole.layers(entries) if whole.nested(entries) else [entries]:
-                for group in machine.groups(config):
+                groups, passed = self._in_common.passed(machine.groups(config), layer, self._row)
+                for behind, nodes in passed:
+                    waiting.setdefault(behind, []).append(nodes)
+                for group in groups:
                     if not group.run and group.leaf is None:
                         lost |= self._by_configs(group, layer)
                         continue
@@ -183,14 +191,11 @@ class MaskSearch:
         for config, parts in waiting.items():
             key = b"".join([len(part).to_bytes(4, "little") + part.tobytes() for part in parts])
             alike.setdefault(key, ([], parts))[0].append(config)
-        machine = self._machine
-        together: dict[int, list[np.ndarray]] = {}
+        joined: dict[int, list[np.ndarray]] = {}
         for configs, parts in alike.values():
-            if sum([len(machine.configs[config]) for config in configs]) <= _MOST_TOGETHER:
-                configs = [machine.join(configs)]
-            for config in configs:
-                together.setdefault(config, []).extend(parts)
-        return together
+            for config in together(self._machine, configs):
+                joined.setdefault(config, []).extend(parts)
+        return joined
 
     def _by_configs(self, group: Group, entries: np.ndarray | None) -> bool:
         """Tokens below entries (None: all) in leaves without a table."""

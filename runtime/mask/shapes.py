@@ -34,7 +34,7 @@ Path = list[tuple[int, Question | None]]
 
 LONGEST = 256
 """Paths with more configurations are not kept."""
-_WIDEST = 24
+_WIDEST = 12
 """Configurations of more groups are not compared: to look at all is as long as to search."""
 _MOST_VIEWS = 1_000
 _MOST_STEPS = 100_000

@@ -12,7 +12,7 @@ from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
 from sglc.kernels.words import Found, WordList
 from sglc.runtime.mask.characters import Characters, Edge, Move
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable
+from sglc.runtime.mask.leaf import MOST_FEW, FewWords, LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.word_set import WordSet
@@ -164,6 +164,17 @@ class WordLeaf(LeafTable):
             return None
         found = self.table.set.child(self.table.places[local], byte)
         return NO_MOVE if found is None else self.number(self.table.number(found))
+
+    def few_words(self, place: LeafPlace) -> FewWords | None:
+        table, local = self.table, self.locals[place.state]
+        if local < 0:
+            return None
+        first, last, read = table.places[local]
+        if last - first > MOST_FEW or (table.free and not table.set.list.plain):
+            return None
+        rests = [word[read:] for word in table.set.words[first:last]]
+        # Where a word ends at once, another thread goes on.
+        return FewWords([(rest, -1) for rest in rests if rest], table.free)
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray

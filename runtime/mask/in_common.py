@@ -1,0 +1,118 @@
+"""What many threads of a configuration read alike: forced runs, and the first words of lists.
+
+The arms of a union of objects begin with the same bracket, go on with keys that are mostly the same, and
+close these alike. A run is followed once for all that have it; words are followed as one list, and behind
+each of them goes on what has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sglc.kernels.words import WordList
+from sglc.runtime.mask.leaf_walks import LeafWalks
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.word_nodes import asides_left
+
+_FEW = 3
+"""So many groups are followed one by one."""
+_MOST_TOGETHER = 1000
+"""Threads of a configuration that is made only for a mask."""
+
+_Passed = list[tuple[int, np.ndarray]]
+"""Configurations before rests of tokens, and the nodes of these."""
+_Words = list[tuple[Group, list[tuple[bytes, int]]]]
+"""Groups with their words and the labels of these."""
+
+
+def together(machine: Machine, configs: Iterable[int]) -> list[int]:
+    """Configurations as one, or as they are where that would be too large."""
+    every = list(dict.fromkeys(configs))
+    if len(every) == 1 or sum([len(machine.configs[config]) for config in every]) > _MOST_TOGETHER:
+        return every
+    return [machine.join(every)]
+
+
+class InCommon:
+    """Walks of several groups at once."""
+
+    def __init__(self, machine: Machine, walks: LeafWalks) -> None:
+        self._machine = machine
+        self._walks = walks
+
+    def passed(
+        self, groups: Sequence[Group], entries: np.ndarray | None, row: np.ndarray
+    ) -> tuple[Sequence[Group], _Passed]:
+        """(groups that are to be followed by themselves, where rests of tokens leave the others).
+
+        From some nodes, None: from all roots. Bits of legal tokens are set.
+        """
+        if len(groups) <= _FEW:
+            return groups, []
+        runs: dict[bytes, list[Group]] = {}
+        words: dict[tuple[bool, bytes], _Words] = {}
+        alone: list[Group] = []
+        for group in groups:
+            if group.run:
+                runs.setdefault(group.run, []).append(group)
+                continue
+            few = None if group.leaf is None else group.leaf.table.few_words(group.leaf)
+            if few is None or group.node.barred(self._machine, group.state) is not None:
+                alone.append(group)
+            else:
+                key = few.escapes, group.follow(self._machine).tobytes()
+                words.setdefault(key, []).append((group, few.words))
+        found: _Passed = []
+        for run, alike in runs.items():
+            found += self._behind_run(run, alike, entries, row)
+        for (escapes, first), several in words.items():
+            passed = None
+            if len(several) > 1:
+                passed = self._behind_words(several, escapes, np.frombuffer(first, bool), entries, row)
+            if passed is None:
+                alone += [group for group, _ in several]
+            else:
+                found += passed
+        return alone, found
+
+    def _behind_run(
+        self, run: bytes, groups: list[Group], entries: np.ndarray | None, row: np.ndarray
+    ) -> _Passed:
+        walks, machine = self._walks, self._machine
+        exits = walks.literal(walks.whole.begins[run[0]] if entries is None else entries, run, row)
+        if not len(exits):
+            return []
+        return [(config, exits) for config in together(machine, [group.behind(machine) for group in groups])]
+
+    def _behind_words(
+        self, groups: _Words, escapes: bool, first: np.ndarray, entries: np.ndarray | None, row: np.ndarray
+    ) -> _Passed | None:
+        """None where that is not found by looking at words alone."""
+        machine, whole = self._machine, self._walks.whole
+        ways: dict[bytes, list[tuple[Group, int]]] = {}
+        for group, words in groups:
+            for word, label in words:
+                ways.setdefault(word, []).append((group, label))
+        at_once = ways.pop(b"", None)
+        listed = sorted(ways)
+        tops = whole.roots if entries is None else entries
+        passed: list[tuple[list[tuple[Group, int]], np.ndarray]] = []
+        if listed:
+            words_of = WordList(listed)
+            found = whole.words(tops, words_of, (0, len(listed), 0), first, row, escapes)
+            if len(found.asides) and len(asides_left(whole, found, words_of, row)):
+                return None
+            for number in np.unique(found.ends).tolist():
+                passed.append((ways[listed[number]], found.exits[found.ends == number]))
+        if at_once is not None:
+            nodes = tops[first[whole.trie.byte[tops]]]
+            if len(nodes):
+                passed.append((at_once, nodes))
+        return [
+            (config, nodes)
+            for some, nodes in passed
+            for config in together(machine, [group.leave(machine, label) for group, label in some])
+        ]
