@@ -20,6 +20,8 @@ from sglc.grammar.terminals import Token
 
 _MANY = 24
 """So many alternatives are looked through for words that they begin with."""
+_DEEP = 8
+"""Rules that are looked into for the same."""
 _Rest = tuple[int, int, int, tuple[tuple[int, ...], ...]]
 """What comes after the text of a terminal: (its leaf, the classes in which that may end, the classes in which
 the whole may end, the parts behind it in one or several ways)."""
@@ -48,6 +50,8 @@ class Emitter:
         """What the rules that have been named so far stand for."""
         self.ways: dict[frozenset[tuple[int, ...]], tuple[tuple[int, ...], ...]] = {}
         self.units: dict[int, int] = {}
+        self.beginnings: dict[int, tuple[tuple[int, tuple[int, ...]], ...] | None] = {}
+        """See `begun`; of choices."""
         self.skips: dict[int, Term] = {}
 
     def language(self, ignore_ends: bool) -> Language:
@@ -197,34 +201,25 @@ class Emitter:
         graph, contexts = self.graph, self.contexts
         if len(graph.below[node]) < _MANY:
             return [], self.below(node)
-        kind, below, about = graph.kind, graph.below, graph.about
         texts: dict[int, dict[tuple[int, ...], None]] = {}
         others: list[int] = []
-        seen: set[int] = set()
-        waiting = list(below[node])[::-1]
+        waiting = list(graph.below[node])[::-1]
         while waiting:
             arm = waiting.pop()
-            first, rest = arm, ()
-            if kind[first] == RULE:
-                first = below[self.unit(first)][0]
-            if kind[first] == CHOICE:
-                if first not in seen:
-                    seen.add(first)
-                    waiting += below[first][::-1]
+            if graph.kind[arm] == CHOICE:
+                waiting += graph.below[arm][::-1]
                 continue
-            if kind[first] == SEQUENCE and below[first]:
-                first, *more = below[first]
-                rest = tuple(more)
-            token = about[first]
-            if kind[first] == LEAF and isinstance(token, Token) and token.exact is not None:
-                texts.setdefault(first, {})[rest] = None
-            else:
+            found = self.begun(arm, 0)
+            if found is None:
                 others.append(arm)
+            else:
+                for first, rest in found:
+                    texts.setdefault(first, {})[rest] = None
         if sum(map(len, texts.values())) < _MANY:
             return [], self.below(node)
-        found: list[Term] = []
+        terms: list[Term] = []
         for leaf, rests in texts.items():
-            word = t.Bytes(about[leaf].exact.encode())  # type: ignore[attr-defined]
+            word = t.Bytes(graph.about[leaf].exact.encode())  # type: ignore[attr-defined]
             by_need: dict[int, list[tuple[int, ...]]] = {}
             for rest in rests:
                 need = contexts.items((leaf, *rest), alive)[0]
@@ -233,10 +228,34 @@ class Emitter:
             for need, some in by_need.items():
                 # The same ways in another order are the same place.
                 ways = tuple(some) if len(some) == 1 else self.ways.setdefault(frozenset(some), tuple(some))
-                found.append(t.Sequence((word, self.rest_rule((leaf, need, alive, ways)))))
+                terms.append(t.Sequence((word, self.rest_rule((leaf, need, alive, ways)))))
         if contexts.plain and len(others) > 1:
-            return found, self.below(graph.choice(others))
-        return found, tuple(others)
+            return terms, self.below(graph.choice(others))
+        return terms, tuple(others)
+
+    def begun(self, node: int, depth: int) -> tuple[tuple[int, tuple[int, ...]], ...] | None:
+        """The plain texts that a node begins with, each as its leaf and the parts behind it; None if it may
+        begin with anything else, or is nested deeply."""
+        graph = self.graph
+        if graph.kind[node] == RULE:
+            node = graph.below[self.unit(node)][0]
+        kind, below, rest = graph.kind[node], graph.below[node], ()
+        if kind == CHOICE:
+            if node not in self.beginnings:
+                found: list[tuple[int, tuple[int, ...]]] | None = []
+                for arm in below if depth < _DEEP else ():
+                    more = self.begun(arm, depth + 1)
+                    found = None if found is None or more is None else [*found, *more]
+                    if found is None or len(found) > _MANY:
+                        found = None
+                        break
+                self.beginnings[node] = tuple(found) if found else None
+            return self.beginnings[node]
+        if kind == SEQUENCE and below:
+            node, rest = below[0], below[1:]
+        token = graph.about[node]
+        plain = graph.kind[node] == LEAF and isinstance(token, Token) and token.exact is not None
+        return ((node, rest),) if plain else None
 
     def rest_rule(self, key: _Rest) -> t.Rule:
         name = self.rests.get(key)

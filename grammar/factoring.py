@@ -15,6 +15,8 @@ _DEEP = 4
 """How deep parts are compared; below, only the same part is equal."""
 _GROWTH = 2
 """How many nodes may be added for each that there is."""
+_NESTED = 20
+"""How many times what is left is factored again: rules that are looked into may lead back to themselves."""
 
 
 class Factoring:
@@ -24,6 +26,7 @@ class Factoring:
         self.graph = graph
         self.most = (1 + _GROWTH) * len(graph.kind)
         self._done: set[int] = set()
+        self._nested: dict[int, int] = {}
 
     def all(self, start: int) -> None:
         """Factor everything below a node."""
@@ -42,7 +45,7 @@ class Factoring:
         graph = self.graph
         if graph.kind[node] == CHOICE and node not in self._done:
             self._done.add(node)
-            if len(graph.kind) <= self.most:
+            if len(graph.kind) <= self.most and self._nested.get(node, 0) < _NESTED:
                 self._factor(node)
         return graph.below[node]
 
@@ -61,6 +64,7 @@ class Factoring:
                 continue
             same = _common(graph, [items for _, items in group])
             rest = graph.choice([graph.sequence(items[same:]) for _, items in group])
+            self._nested[rest] = self._nested.get(node, 0) + 1
             arms.append(graph.sequence((*group[0][1][:same], rest)))
         graph.below[node] = tuple(dict.fromkeys(arms))
 

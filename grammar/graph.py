@@ -75,8 +75,6 @@ class Graph:
         self.start = -1
         self.root = -1
         """The rule whose texts are meant, where the start is only what it stands in."""
-        self.nonempty: list[bool] = []
-        """Whether a node has a text of at least one character; see `find_nonempty`."""
         self.empty = self.add(SEQUENCE, (), None, YES)
 
     def add(
@@ -229,24 +227,6 @@ class Graph:
         self._settle(self.nullable)
         self._settle(self.productive)
         self.prune()
-
-    def find_nonempty(self) -> None:
-        """Fill `nonempty`; of a graph that has been pruned."""
-        values = [
-            YES if kind == LEAF else MAYBE if below and holds else NO
-            for kind, below, holds in zip(self.kind, self.below, self.productive, strict=True)
-        ]
-        above: dict[int, list[int]] = {}
-        for node, these in enumerate(self.below):
-            for inner in these:
-                above.setdefault(inner, []).append(node)
-        waiting = [node for node, value in enumerate(values) if value == YES]
-        while waiting:
-            for outer in above.get(waiting.pop(), ()):
-                if values[outer] == MAYBE:
-                    values[outer] = YES
-                    waiting.append(outer)
-        self.nonempty = [value == YES for value in values]
 
     def reached(self, start: int) -> list[int]:
         """The nodes below one, itself first."""

@@ -15,19 +15,55 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import CHOICE, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
+from sglc.grammar.graph import CHOICE, LEAF, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
 
 MAX_STATES = 200_000
 """States of all the automata together."""
 
 
 def remove_left_recursion(graph: Graph) -> bool:
-    """Rewrite a graph that has been analysed; afterwards no node can begin with itself. Whether one did."""
-    circles = _circles(graph)
-    if circles:
-        graph.find_nonempty()
-        _Remover(graph, circles).run()
-    return bool(circles)
+    """Rewrite a graph that has been analysed; afterwards no node can begin with itself.
+
+    Whether nodes may be left that have no text, so that it has to be analysed again.
+    """
+    circles = [circle for circle in _circles(graph) if not _unwound(graph, circle)]
+    if not circles:
+        return False
+    remover = _Remover(graph, circles)
+    remover.run()
+    return remover.hollow
+
+
+def _unwound(graph: Graph, circle: list[int]) -> bool:
+    """Write `a: a x | a y | b | c`, where nothing else leads back to its beginning, as `(b | c) (x | y)*`.
+
+    False, and nothing is changed, if the circle is of another form. The nodes of a circle but its rules stand
+    nowhere else.
+    """
+    kind, below, nullable = graph.kind, graph.below, graph.nullable
+    rules = [node for node in circle if kind[node] == RULE]
+    if len(rules) != 1 or nullable[rules[0]]:
+        return False
+    rule = rules[0]
+    body = below[rule][0]
+    members = set(circle)
+    if kind[body] != CHOICE or len(circle) != 2 + len(members.intersection(below[body])):
+        return False
+    rests: list[int] = []
+    seeds: list[int] = []
+    for arm in below[body]:
+        items = below[arm] if kind[arm] == SEQUENCE else (arm,)
+        if items[-1] == rule:
+            return False
+        if arm not in members:
+            seeds.append(arm)
+        elif kind[arm] != SEQUENCE or items[0] != rule or all([nullable[item] for item in items[1:]]):
+            return False
+        else:
+            rests.append(graph.sequence(items[1:]))
+    # What is read once more is never empty.
+    graph.below[rule] = (graph.sequence((graph.choice(seeds), graph.repeat(graph.choice(rests), 0, None))),)
+    return True
 
 
 def _circles(graph: Graph) -> list[list[int]]:
@@ -91,30 +127,32 @@ class _Remover:
         self.entered: set[int] = set()
         self.core: dict[int, int] = {}
         self.states_made = 0
-        self.names: set[str] = {
-            str(about) for kind, about in zip(graph.kind, graph.about, strict=True) if kind == RULE
-        }
+        self.names = {str(graph.about[rule]) for rule in graph.rules}
+        self.filled: dict[int, bool] = {}
+        """Whether a node has a text of at least one character."""
+        self.hollow = False
+        """Whether a node has been made that has no text."""
 
     def run(self) -> None:
         graph = self.graph
+        for circle in self.circles:
+            for node in circle:
+                self.nonempty(node)
+        # Nodes of circles that are needed from outside; others come up as rests refer to them.
+        outside = [below for node, below in enumerate(graph.below) if node not in self.circle_of]
+        self.enter([inner for below in outside for inner in below if inner in self.circle_of])
+        self.enter((graph.start,))
         for circle in self.circles:
             for node in circle:
                 self.productions[node] = self.split(node)
         self.edges_of: dict[
             int, tuple[dict[int, list[Edge]], dict[int, list[int]], dict[int, list[int]]]
         ] = {}
-        size = len(graph.kind)
-        # Nodes of circles that are needed from outside; others come up as rests refer to them.
-        for node in graph.reached(graph.start):
-            if node not in self.circle_of:
-                self.enter(graph.below[node])
-        self.enter((graph.start,))
         while self.entries or self.plus_waiting:
             if self.plus_waiting:
                 self.fill_plus(self.plus_waiting.pop())
             else:
                 self.rewrite(self.entries.pop())
-        assert len(graph.kind) >= size
 
     def enter(self, nodes: Iterable[int]) -> None:
         for node in nodes:
@@ -163,19 +201,41 @@ class _Remover:
         node = graph.repeat(item, minimum, maximum)
         if node >= size:
             self.repeated[node] = item
-            graph.nonempty.append(graph.nonempty[item])
+            self.filled[node] = self.nonempty(item)
         return node
 
     def new(self, kind: int, below: tuple[int, ...], about: object = None, *, nullable: bool = False) -> int:
-        self.graph.nonempty.append(True)
-        return self.graph.add(kind, below, about, YES if nullable else NO)
+        node = self.graph.add(kind, below, about, YES if nullable else NO)
+        self.filled[node] = True
+        return node
+
+    def nonempty(self, node: int) -> bool:
+        """Whether a node has a text of at least one character: it has one where it comes to a leaf."""
+        filled, kind, below = self.filled, self.graph.kind, self.graph.below
+        if node in filled:
+            return filled[node]
+        above = {node: -1}
+        waiting = [node]
+        while waiting:
+            here = waiting.pop()
+            if kind[here] == LEAF or filled.get(here):
+                while here >= 0:
+                    filled[here] = True
+                    here = above[here]
+                return True
+            for inner in reversed(below[here]):
+                if inner not in above and filled.get(inner, True):
+                    above[inner] = here
+                    waiting.append(inner)
+        filled.update(dict.fromkeys(above, False))
+        return False
 
     # Without the empty text
 
     def plus(self, node: int) -> int | None:
         """A node of the same texts but the empty one; None if there is no other."""
         graph = self.graph
-        if not graph.nonempty[node]:
+        if not self.nonempty(node):
             return None
         if node in self.circle_of:
             self.enter((node,))
@@ -204,6 +264,7 @@ class _Remover:
             if start is not None:
                 self.enter(rest)
                 arms.append(self.series((start, *rest)))
+        self.hollow |= not arms
         if graph.kind[node] == RULE:
             graph.below[made] = (arms[0],)
         else:
@@ -293,6 +354,7 @@ class _Remover:
             if heads:
                 arms.append(self.series((self.any_of(heads), tail)))
             arms += closing
+        self.hollow |= not arms
         graph.below[core] = (arms[0] if len(arms) == 1 else self.new(CHOICE, tuple(dict.fromkeys(arms))),)
         # All who refer to the node refer to its new form.
         if graph.kind[target] == RULE:

@@ -19,30 +19,25 @@ Ignored text is matched as long as it goes in both.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from sglc.automata import charset
-from sglc.automata.charset import LAST, Ranges, atoms, invert, meet
-from sglc.automata.dfa import any_char_class, build, step
+from sglc.automata.charset import Ranges, atoms, meet
+from sglc.automata.dfa import any_char_class
 from sglc.automata.term import CharDfa
+from sglc.grammar.contests import Contest, Contests, share
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.follow import first_sets, follow_sets
 from sglc.grammar.graph import LEAF, Graph
 from sglc.grammar.ignored import skipped
 from sglc.grammar.model import Grammar
 from sglc.grammar.parser_states import TooManyStates, tried_together
-from sglc.grammar.patterns import Automaton, accepts
+from sglc.grammar.patterns import Automaton
 from sglc.grammar.regular import alternation
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
-MAX_STATES = 20_000
-"""States of one terminal beside those that it must not be taken for."""
-_FEW = 20
-"""More rivals than this are made one automaton first: it is only asked whether any of them matches."""
 _MANY_TOKENS = 1_000
 """Beyond this, any two terminals are taken to be possible at the same place."""
 
@@ -97,7 +92,7 @@ def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
         exact = [about.exact if isinstance(about, Token) else None for about in leaves]
         firsts = {((ord(char), ord(char)),) for char in {text[0] for text in exact if text}}
         firsts |= {_first(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
-        if any([_share(barred, first) for _, barred in skip for first in firsts]):
+        if any([share(barred, first) for _, barred in skip for first in firsts]):
             return None
         skip = _narrowed(skip, ())
     return Lexis(_LateParts(graph), skip, whole=True, plain=True)
@@ -117,6 +112,7 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals
     ignored = _ignored(grammar, tokens)
     # Where blanks may part words, they must: a keyword is no beginning of a name.
     patterns = [token for token in token_of.values() if ignored and not token.is_text and not token.words]
+    contests = Contests(rivals, ignored, patterns)
     known: dict[int, Automaton] = {}
     parts = {}
     for node, token in token_of.items():
@@ -124,10 +120,13 @@ def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals
             # A lexer drops what is ignored before the parser could ask for it.
             known[token.index] = ()
         elif token.index not in known:
-            known[token.index] = _Contest(token, rivals.of(token), ignored).parts(patterns)
+            known[token.index] = contests.parts(token)
         parts[node] = known[token.index]
-    everything = list({token.index: token for token in (*token_of.values(), *ignored)}.values())
-    matched = {token.index: _Contest(token, everything, ignored).parts() for token in ignored}
+    # Ignored text may be tried anywhere.
+    everywhere = Rivals(
+        [*{token.index: token for token in (*token_of.values(), *ignored)}.values()], [], None
+    )
+    matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
     return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched))
 
 
@@ -243,219 +242,3 @@ def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], cou
             if mask >> number & 1:
                 together[number] |= mask
     return together
-
-
-_Machine = tuple[CharDfa, str, Ranges]
-"""(automaton, role, what may not follow its texts). Roles: `before`, a rival that would match; `ended`, one
-that would if nothing followed; `told`, one from whose match this one is told by its text; `keyword`, one that
-is told from this one; `word`, a pattern of words that this one could be the beginning of; `part`, a part of
-the terminal itself."""
-
-
-class _Contest:
-    """A terminal beside those that are tried before it."""
-
-    def __init__(self, token: Token, rivals: Iterable[Token], ignored: list[Token]) -> None:
-        self.token = token
-        own = token.order
-        self.before: list[tuple[Token, bool]] = []
-        """(terminal tried before, whether it is told from this one by its text)."""
-        self.keywords: list[Token] = []
-        for rival in rivals:
-            if rival.index == token.index:
-                continue
-            told = rival.priority == token.priority and rival.is_text != token.is_text
-            if token in ignored or (rival in ignored and token.is_text):
-                # What a pattern is ignored as, it is whatever its text.
-                told = False
-            if not token.is_text and told and _matches_whole(token, rival.value):
-                self.keywords.append(rival)
-            elif _may_be_tried_before(rival, token, own):
-                self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
-
-    def parts(self, patterns: Iterable[Token] = ()) -> Automaton:
-        """The texts that are read back as this terminal, and the characters that may not follow them.
-
-        A text does not run into a word: no letter follows with which one of `patterns` could go on from it.
-        """
-        automaton, whole = self.token.automaton, self.token.whole
-        machines: list[_Machine] = []
-        if self.token.is_text and (self.token.value[-1].isalnum() or self.token.value[-1] == "_"):
-            machines += [(dfa, "word", ()) for dfa in _touching(whole, [token.whole for token in patterns])]
-        for rival, told in self.before:
-            if told:
-                machines += [(dfa, "told", barred) for dfa, barred in rival.automaton]
-        # Only whether one of them matches or could go on is asked, so one automaton does for all.
-        firm = [rival.found for rival, told in self.before if not told]
-        for role, dfas in (
-            ("before", _touching(whole, [certain for certain, _ in firm])),
-            ("ended", _touching(whole, [at_end for _, at_end in firm])),
-            ("keyword", self._keyword_automata(whole)),
-        ):
-            if len(dfas) > _FEW:
-                dfas = [alternation(dfas)]
-            machines += [(dfa, role, ()) for dfa in dfas]
-        goes_on = _always_goes_on(whole)
-        machines += [
-            (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
-        ]
-        if self.token.exact is not None:
-            return _along(self.token.exact, whole, machines)
-        return tuple(_run_beside(whole, machines))
-
-    def _keyword_automata(self, whole: CharDfa) -> list[CharDfa]:
-        return _touching(whole, [dfa for rival in self.keywords for dfa, _ in rival.automaton])
-
-
-def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
-    order = rival.order
-    if order[:3] == own[:3] and (rival.name.startswith("__") or token.name.startswith("__")):
-        # The name that Lark makes up decides.
-        return True
-    return order < own
-
-
-def _matches_whole(token: Token, text: str) -> bool:
-    """Whether a pattern, given a text, matches all of it."""
-    return accepts(token.automaton, text)
-
-
-def _touching(dfa: CharDfa, others: list[CharDfa]) -> list[CharDfa]:
-    """Those that begin with a character that this one may begin with."""
-    begins = _first(((dfa, ()),))
-    return [other for other in others if _share(begins, _first(((other, ()),)))]
-
-
-@lru_cache(maxsize=4096)
-def _share(one: Ranges, other: Ranges) -> bool:
-    """Whether there is a character in both."""
-    return bool(meet(one, other))
-
-
-def _always_goes_on(dfa: CharDfa) -> Ranges:
-    """The characters with which every text goes on."""
-    found: Ranges = charset.ALL
-    for state in dfa.accepting:
-        found = meet(found, charset.ranges((low, high) for low, high, _ in dfa.edges[state]))
-    return found
-
-
-def _along(text: str, dfa: CharDfa, machines: list[_Machine]) -> Automaton:
-    """The product of a single text, whose automaton is given, with its rivals."""
-    rivals: list[_Place] = [(0, False)] * len(machines)
-    for char in text:
-        point = ord(char)
-        for number, (other, role, _) in enumerate(machines):
-            if rivals[number] is not None:
-                after = rivals[number] = _step(other, role, rivals[number], point)
-                if after is _LOST:
-                    return ()
-    (end,) = dfa.accepting
-    barred = _barred_at(dfa, ((end, False), *rivals), machines)
-    return () if barred is None else ((dfa, barred),)
-
-
-def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
-    """The product of a terminal with its rivals, by the characters that may not follow.
-
-    A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
-    """
-    automata = [dfa, *(other for other, _, _ in machines)]
-    start: tuple[_Place, ...] = ((0, False),) * len(automata)
-    number = {start: 0}
-    order = [start]
-    rows: list[list[tuple[Ranges, int]]] = []
-    ends: dict[Ranges, set[int]] = {}
-    for places in order:
-        assert places[0] is not None
-        own = places[0][0]
-        if own in dfa.accepting:
-            barred = _barred_at(dfa, places, machines)
-            if barred is not None:
-                ends.setdefault(barred, set()).add(len(rows))
-        row: dict[int, list[tuple[int, int]]] = {}
-        for low, high, following in _steps(dfa, places, machines):
-            if following not in number:
-                if len(order) > MAX_STATES:
-                    raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
-                number[following] = len(order)
-                order.append(following)
-            row.setdefault(number[following], []).append((low, high))
-        rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
-    parts = ((build(rows, states), barred) for barred, states in ends.items())
-    return [part for part in parts if part[0].edges]
-
-
-_Place = tuple[int, bool] | None
-_LOST: _Place = (-1, False)
-
-
-def _steps(
-    dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]
-) -> Iterator[tuple[int, int, tuple[_Place, ...]]]:
-    """(lowest, highest character, places after it) where the terminal goes on and no rival is taken."""
-    assert places[0] is not None
-    for low, high, target in dfa.edges[places[0][0]]:
-        cuts = {low}
-        for (other, _, _), place in zip(machines, places[1:], strict=True):
-            if place is not None:
-                for first, last, _ in _edges_within(other, place[0], low, high):
-                    cuts |= {max(first, low), last + 1}
-        points = sorted(cut for cut in cuts if cut <= high)
-        for index, point in enumerate(points):
-            following: list[_Place] = [(target, False)]
-            for (other, role, _), place in zip(machines, places[1:], strict=True):
-                after = _step(other, role, place, point)
-                if after is _LOST:
-                    break
-                following.append(after)
-            else:
-                end = points[index + 1] - 1 if index + 1 < len(points) else high
-                yield point, end, tuple(following)
-
-
-def _edges_within(dfa: CharDfa, state: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
-    edges = dfa.edges[state]
-    at = max(bisect_right(edges, (low, LAST + 1, 0)) - 1, 0)
-    while at < len(edges) and edges[at][0] <= high:
-        if edges[at][1] >= low:
-            yield edges[at]
-        at += 1
-
-
-def _step(other: CharDfa, role: str, place: _Place, point: int) -> _Place:
-    """A rival's place after one more character; `_LOST` where the rival would be taken instead."""
-    if place is None:
-        return None
-    state, matched = place
-    if role == "told" and state in other.accepting:
-        matched = True
-    after = step(other, state, point)
-    if after is None:
-        return _LOST if matched else None
-    if role == "before" and after in other.accepting:
-        return _LOST
-    return after, matched
-
-
-_NO_LETTERS = meet(invert(charset.WORD), ((0, 0x7F),))
-
-
-def _barred_at(dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]) -> Ranges | None:
-    """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
-    assert places[0] is not None
-    found = [(low, high) for low, high, _ in dfa.edges[places[0][0]]]
-    for (other, role, barred), place in zip(machines, places[1:], strict=True):
-        if place is None:
-            continue
-        state, matched = place
-        ends = state in other.accepting
-        if (role in ("keyword", "ended") and ends) or (role == "told" and matched and not ends):
-            return None
-        if role != "before" and ends:
-            # What may not follow this text; or the text is told from a match, so there must be one.
-            found += barred
-        goes_on = [(low, high) for low, high, _ in other.edges[state]]
-        if role in ("before", "told") or (role == "word" and not meet(tuple(goes_on), _NO_LETTERS)):
-            found += goes_on
-    return charset.ranges(found)

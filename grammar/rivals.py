@@ -33,14 +33,26 @@ class Rivals:
             else:
                 self.others.append(token)
         self.sorted = sorted(self.texts)
+        self.by_first: dict[str, list[Token]] = {}
+        for text in self.sorted:
+            self.by_first.setdefault(text[0], []).extend(self.texts[text])
         self._by_first: dict[str, list[Token]] = {}
 
     def of(self, token: Token) -> list[Token]:
-        found = self._near(token) if _is_plain(token) else self.tokens
+        found = self._near(token) if _is_plain(token) else self._beginning(token)
         if self.together is not None:
             mask = self.together[self.place[token.index]]
             found = [other for other in found if mask >> self.place[other.index] & 1]
         return [*found, *self.ignored]
+
+    def _beginning(self, token: Token) -> list[Token]:
+        """Those that may begin with the same character."""
+        found = [other for other in self.others if charset.meet(other.first, token.first)]
+        points = charset.ignoring_case(token.first)
+        for first, tokens in self.by_first.items():
+            if charset.contains(points, ord(first)):
+                found += tokens
+        return found
 
     def _near(self, token: Token) -> list[Token]:
         text = token.value.lower()

@@ -1,0 +1,356 @@
+"""A terminal among those that a lexer might take for it: see `sglc.grammar.lexing`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from sglc.automata import charset
+from sglc.automata.charset import LAST, Ranges, invert, meet
+from sglc.automata.dfa import EMPTY_WORD, build, step, words
+from sglc.automata.term import CharDfa
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.patterns import Automaton, accepts
+from sglc.grammar.regular import alternation
+from sglc.grammar.rivals import Rivals
+from sglc.grammar.terminals import Token
+
+MAX_STATES = 20_000
+"""States of one terminal beside those that it must not be taken for."""
+_FEW = 20
+"""More rivals than this are made one automaton first: it is only asked whether any of them matches."""
+
+
+_Machine = tuple[CharDfa, str, Ranges]
+"""(automaton, role, what may not follow its texts). Roles: `before`, a rival that would match; `ended`, one
+that would if nothing followed; `told`, one from whose match this one is told by its text; `keyword`, one that
+is told from this one; `word`, a pattern of words that this one could be the beginning of; `part`, a part of
+the terminal itself."""
+
+
+class Contest:
+    """A terminal beside those that are tried before it."""
+
+    def __init__(self, token: Token, rivals: Iterable[Token], ignored: list[Token]) -> None:
+        self.token = token
+        own = token.order
+        self.before: list[tuple[Token, bool]] = []
+        """(terminal tried before, whether it is told from this one by its text)."""
+        self.keywords: list[Token] = []
+        for rival in rivals:
+            if rival.index == token.index:
+                continue
+            told = rival.priority == token.priority and rival.is_text != token.is_text
+            if token in ignored or (rival in ignored and token.is_text):
+                # What a pattern is ignored as, it is whatever its text.
+                told = False
+            if not token.is_text and told and _matches_whole(token, rival.value):
+                self.keywords.append(rival)
+            elif _may_be_tried_before(rival, token, own):
+                self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
+
+    def parts(self, patterns: Iterable[Token] = ()) -> Automaton:
+        """The texts that are read back as this terminal, and the characters that may not follow them.
+
+        A text does not run into a word: no letter follows with which one of `patterns` could go on from it.
+        """
+        machines = self.machines(patterns)
+        if self.token.exact is not None:
+            return _along(self.token.exact, self.token.whole, machines)
+        return tuple(_run_beside(self.token.whole, machines))
+
+    def machines(self, patterns: Iterable[Token]) -> list[_Machine]:
+        automaton, whole = self.token.automaton, self.token.whole
+        machines: list[_Machine] = []
+        if _is_word(self.token):
+            machines += [(dfa, "word", ()) for dfa in _touching(whole, [token.whole for token in patterns])]
+        for rival, told in self.before:
+            if told:
+                machines += [(dfa, "told", barred) for dfa, barred in rival.automaton]
+        # Only whether one of them matches or could go on is asked, so one automaton does for all.
+        firm = [rival.found for rival, told in self.before if not told]
+        for role, dfas in (
+            ("before", _touching(whole, [certain for certain, _ in firm])),
+            ("ended", _touching(whole, [at_end for _, at_end in firm])),
+            ("keyword", self._keyword_automata(whole)),
+        ):
+            if len(dfas) > _FEW:
+                dfas = [alternation(dfas)]
+            machines += [(dfa, role, ()) for dfa in dfas]
+        goes_on = _always_goes_on(whole)
+        machines += [
+            (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
+        ]
+        return machines
+
+    def _keyword_automata(self, whole: CharDfa) -> list[CharDfa]:
+        texts = [rival.exact for rival in self.keywords if rival.exact is not None]
+        if len(texts) == len(self.keywords) > _FEW:
+            return [words(texts)]
+        return _touching(whole, [dfa for rival in self.keywords for dfa, _ in rival.automaton])
+
+
+def _is_word(token: Token) -> bool:
+    return token.is_text and (token.value[-1].isalnum() or token.value[-1] == "_")
+
+
+class _Run:
+    """Texts along machines, one character after the other; texts that come to the same places go on together.
+
+    State 0 is the start; in LOST one of the machines has been taken instead.
+    """
+
+    def __init__(self, machines: list[_Machine]) -> None:
+        self.machines = machines
+        start: tuple[_Place, ...] = ((0, False),) * len(machines)
+        self.places = [start]
+        self._numbers = {start: 0}
+        self._rows: dict[tuple[int, str], int] = {}
+        self._barred: dict[int, Ranges | None] = {}
+
+    def after(self, text: str) -> int:
+        state = 0
+        for char in text:
+            following = self._rows.get((state, char))
+            state = self._step(state, char) if following is None else following
+            if state == LOST:
+                break
+        return state
+
+    def _step(self, state: int, char: str) -> int:
+        places: list[_Place] = []
+        for (dfa, role, _), place in zip(self.machines, self.places[state], strict=True):
+            places.append(_step(dfa, role, place, ord(char)))
+        found = LOST
+        if _LOST not in places:
+            key = tuple(places)
+            found = self._numbers.setdefault(key, len(self.places))
+            if found == len(self.places):
+                self.places.append(key)
+        self._rows[state, char] = found
+        return found
+
+    def barred(self, state: int) -> Ranges | None:
+        """What may not follow a text that has come there; None if it is not read back."""
+        if state not in self._barred:
+            self._barred[state] = _barred_at(EMPTY_WORD, ((0, False), *self.places[state]), self.machines)
+        return self._barred[state]
+
+
+LOST = -1
+
+
+class Contests:
+    """What each terminal reads beside the others.
+
+    A grammar may have thousands of keywords, each beside the same few patterns, so what plain texts share is
+    found once: how one fares depends only on where its characters lead in the automata of the patterns.
+    """
+
+    def __init__(self, rivals: Rivals, ignored: list[Token], patterns: list[Token]) -> None:
+        self.rivals = rivals
+        self.ignored = ignored
+        self.patterns = patterns
+        self._runs: dict[object, _Run] = {}
+
+    def parts(self, token: Token) -> Automaton:
+        """See `Contest.parts`."""
+        if token.exact is None or token in self.ignored:
+            return Contest(token, self.rivals.of(token), self.ignored).parts(self.patterns)
+        return self._text_parts(token, token.exact)
+
+    def _text_parts(self, token: Token, text: str) -> Automaton:
+        own = token.order
+        coming: list[tuple[int, int]] = []
+        others: list[tuple[Token, bool]] = []
+        for rival in self.rivals.of(token):
+            if rival is token or not _may_be_tried_before(rival, token, own):
+                continue
+            other = rival.exact
+            if other is None:
+                told = rival.priority == token.priority and not rival.is_text and rival not in self.ignored
+                others.append((rival, told and self._matches_whole(rival, text)))
+            elif text.startswith(other):
+                return ()
+            elif other.startswith(text):
+                coming.append((ord(other[len(text)]), ord(other[len(text)])))
+        key = text[0], _is_word(token), *((rival.index, told) for rival, told in others)
+        run = self._runs.get(key)
+        if run is None:
+            contest = Contest(token, (), self.ignored)
+            contest.before = others
+            run = self._runs[key] = _Run(contest.machines(self.patterns))
+        state = run.after(text)
+        barred = None if state == LOST else run.barred(state)
+        if barred is None:
+            return ()
+        return ((token.whole, charset.ranges([*barred, *coming]) if coming else barred),)
+
+    def _matches_whole(self, pattern: Token, text: str) -> bool:
+        run = self._runs.get(pattern.index)
+        if run is None:
+            run = self._runs[pattern.index] = _Run([(dfa, "plain", ()) for dfa, _ in pattern.automaton])
+        ends = run.places[run.after(text)]
+        return any(
+            place is not None and place[0] in dfa.accepting
+            for (dfa, _, _), place in zip(run.machines, ends, strict=True)
+        )
+
+
+def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
+    order = rival.order
+    if order[:3] == own[:3] and (rival.name.startswith("__") or token.name.startswith("__")):
+        # The name that Lark makes up decides.
+        return True
+    return order < own
+
+
+def _matches_whole(token: Token, text: str) -> bool:
+    """Whether a pattern, given a text, matches all of it."""
+    return accepts(token.automaton, text)
+
+
+def _touching(dfa: CharDfa, others: list[CharDfa]) -> list[CharDfa]:
+    """Those that begin with a character that this one may begin with."""
+    begins = _begins(dfa)
+    return [other for other in others if share(begins, _begins(other))]
+
+
+def _begins(dfa: CharDfa) -> Ranges:
+    return charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
+
+
+@lru_cache(maxsize=4096)
+def share(one: Ranges, other: Ranges) -> bool:
+    """Whether there is a character in both."""
+    return bool(meet(one, other))
+
+
+def _always_goes_on(dfa: CharDfa) -> Ranges:
+    """The characters with which every text goes on."""
+    found: Ranges = charset.ALL
+    for state in dfa.accepting:
+        found = meet(found, charset.ranges((low, high) for low, high, _ in dfa.edges[state]))
+    return found
+
+
+def _along(text: str, dfa: CharDfa, machines: list[_Machine]) -> Automaton:
+    """The product of a single text, whose automaton is given, with its rivals."""
+    rivals: list[_Place] = [(0, False)] * len(machines)
+    for char in text:
+        point = ord(char)
+        for number, (other, role, _) in enumerate(machines):
+            if rivals[number] is not None:
+                after = rivals[number] = _step(other, role, rivals[number], point)
+                if after is _LOST:
+                    return ()
+    (end,) = dfa.accepting
+    barred = _barred_at(dfa, ((end, False), *rivals), machines)
+    return () if barred is None else ((dfa, barred),)
+
+
+def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
+    """The product of a terminal with its rivals, by the characters that may not follow.
+
+    A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
+    """
+    automata = [dfa, *(other for other, _, _ in machines)]
+    start: tuple[_Place, ...] = ((0, False),) * len(automata)
+    number = {start: 0}
+    order = [start]
+    rows: list[list[tuple[Ranges, int]]] = []
+    ends: dict[Ranges, set[int]] = {}
+    for places in order:
+        assert places[0] is not None
+        own = places[0][0]
+        if own in dfa.accepting:
+            barred = _barred_at(dfa, places, machines)
+            if barred is not None:
+                ends.setdefault(barred, set()).add(len(rows))
+        row: dict[int, list[tuple[int, int]]] = {}
+        for low, high, following in _steps(dfa, places, machines):
+            if following not in number:
+                if len(order) > MAX_STATES:
+                    raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
+                number[following] = len(order)
+                order.append(following)
+            row.setdefault(number[following], []).append((low, high))
+        rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
+    parts = ((build(rows, states), barred) for barred, states in ends.items())
+    return [part for part in parts if part[0].edges]
+
+
+_Place = tuple[int, bool] | None
+_LOST: _Place = (-1, False)
+
+
+def _steps(
+    dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]
+) -> Iterator[tuple[int, int, tuple[_Place, ...]]]:
+    """(lowest, highest character, places after it) where the terminal goes on and no rival is taken."""
+    assert places[0] is not None
+    for low, high, target in dfa.edges[places[0][0]]:
+        cuts = {low}
+        for (other, _, _), place in zip(machines, places[1:], strict=True):
+            if place is not None:
+                for first, last, _ in _edges_within(other, place[0], low, high):
+                    cuts |= {max(first, low), last + 1}
+        points = sorted(cut for cut in cuts if cut <= high)
+        for index, point in enumerate(points):
+            following: list[_Place] = [(target, False)]
+            for (other, role, _), place in zip(machines, places[1:], strict=True):
+                after = _step(other, role, place, point)
+                if after is _LOST:
+                    break
+                following.append(after)
+            else:
+                end = points[index + 1] - 1 if index + 1 < len(points) else high
+                yield point, end, tuple(following)
+
+
+def _edges_within(dfa: CharDfa, state: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+    edges = dfa.edges[state]
+    at = max(bisect_right(edges, (low, LAST + 1, 0)) - 1, 0)
+    while at < len(edges) and edges[at][0] <= high:
+        if edges[at][1] >= low:
+            yield edges[at]
+        at += 1
+
+
+def _step(other: CharDfa, role: str, place: _Place, point: int) -> _Place:
+    """A rival's place after one more character; `_LOST` where the rival would be taken instead."""
+    if place is None:
+        return None
+    state, matched = place
+    if role == "told" and state in other.accepting:
+        matched = True
+    after = step(other, state, point)
+    if after is None:
+        return _LOST if matched else None
+    if role == "before" and after in other.accepting:
+        return _LOST
+    return after, matched
+
+
+_NO_LETTERS = meet(invert(charset.WORD), ((0, 0x7F),))
+
+
+def _barred_at(dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]) -> Ranges | None:
+    """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
+    assert places[0] is not None
+    found = [(low, high) for low, high, _ in dfa.edges[places[0][0]]]
+    for (other, role, barred), place in zip(machines, places[1:], strict=True):
+        if place is None:
+            continue
+        state, matched = place
+        ends = state in other.accepting
+        if (role in ("keyword", "ended") and ends) or (role == "told" and matched and not ends):
+            return None
+        if role != "before" and ends:
+            # What may not follow this text; or the text is told from a match, so there must be one.
+            found += barred
+        goes_on = [(low, high) for low, high, _ in other.edges[state]]
+        if role in ("before", "told") or (role == "word" and not meet(tuple(goes_on), _NO_LETTERS)):
+            found += goes_on
+    return charset.ranges(found)
