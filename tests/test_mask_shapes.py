@@ -113,6 +113,18 @@ def read(matcher: Matcher, text: str) -> Matcher:
     return matcher
 
 
+def test_keys_that_cannot_come_yet_are_not_legal() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "ab": {"type": "string"}},
+        "required": ["ab"],
+        "additionalProperties": {"type": "integer"},
+    }
+    matcher = read(compile_constraint(json_schema=schema).matcher(VOCABULARY), '{"')
+    legal = {VOCABULARY.token_bytes[token] for token in VOCABULARY.unpack(matcher.mask())}
+    assert legal and all(word.startswith(b"a") for word in legal)
+
+
 def test_places_that_look_alike_share_a_mask() -> None:
     def schema(*others: str) -> Any:
         return {

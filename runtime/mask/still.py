@@ -216,7 +216,7 @@ def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
 
 
 def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:
-    if len(dfas) == 1:
+    if len(dfas) == 1 and places[0] >= 0:
         return covered(dfas[0].edges[places[0]])
     return ranges(
         [
@@ -234,7 +234,7 @@ def _accepts(dfas: Sequence[CharDfa], places: Places) -> bool:
 
 def _targets(dfas: Sequence[CharDfa], places: Places) -> set[Places]:
     """The states after every character, of all the automata at once."""
-    if len(dfas) == 1:
+    if len(dfas) == 1 and places[0] >= 0:
         return {(target,) for _, _, target in dfas[0].edges[places[0]]}
     rows = [dfa.edges[at] if at >= 0 else () for dfa, at in zip(dfas, places, strict=True)]
     cuts = sorted(
