@@ -17,9 +17,10 @@ from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import MOST_FEW, FewWords, LeafPlace, LeafTable, Names
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.still import Onward, Still, onward
 from sglc.runtime.mask.word_nodes import asides_left
+from sglc.runtime.mask.word_set import MOST_FEW, FewWords
 
 _FEW_NAMES = 2000
 """More names than this are found by walking."""

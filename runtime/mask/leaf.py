@@ -22,8 +22,9 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, size, still_on
+from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, parts_ways, size, still_on
 from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.word_set import FewWords
 
 _QUOTE = 0x22
 _PLAIN = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
@@ -63,16 +64,6 @@ class Names:
     labels: dict[str, int]
     others: Callable[[str], int] | int
 
-
-class FewWords(NamedTuple):
-    """Words with labels; `escapes`: their characters may be escaped as in JSON strings."""
-
-    words: list[tuple[bytes, int]]
-    escapes: bool
-
-
-MOST_FEW = 16
-"""So many words are few."""
 
 allocated = 0
 """Bytes that rows of leaves have taken in this process; what has been given back is not subtracted."""
@@ -475,7 +466,7 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
-        if (local,) not in self._onward and self.table.may_stop(local):
+        if (local,) not in self._onward and (parts_ways(self.table.dfa, local) or self.table.may_stop(local)):
             # No character is common to all states if some state has none.
             self._onward[local,] = Onward()
         return onward((self.table.dfa,), (local,), self._onward)

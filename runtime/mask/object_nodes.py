@@ -103,13 +103,14 @@ class ObjectNode(Node):
         if self._made is not None and self._made[0] == key:
             return self._made[1], self._made[2]
         options = [productive_options(some) for some in parts.options]
-        labels = []
-        for label, some in enumerate(options):
-            capacity: int | None = 1
-            if label >= self.properties:
-                dfa = parts.families[label - self.properties]
-                capacity = self._capacity[label - self.properties] if dfa.edges else 0
-            labels.append(Label(tuple([option.vector for option in some]), capacity))
+        vectors = [
+            (some[0].vector,) if len(some) == 1 else tuple([option.vector for option in some])
+            for some in options
+        ]
+        alike = {some: Label(some) for some in set(vectors[: self.properties])}
+        labels = [alike[some] for some in vectors[: self.properties]]
+        for some, dfa, size in zip(vectors[self.properties :], parts.families, self._capacity, strict=True):
+            labels.append(Label(some, size if dfa.edges else 0))
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)

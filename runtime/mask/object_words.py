@@ -265,6 +265,8 @@ def _closing(options: Sequence[Option]) -> tuple[bytes, tuple[Node, ...]]:
 
 def productive_options(options: tuple[Option, ...]) -> tuple[Option, ...]:
     """Those that have a word; the same tuple if all do."""
+    if len(options) == 1:
+        return options if options[0].tail.productive else ()
     if all([option.tail.productive for option in options]):
         return options
     return tuple([option for option in options if option.tail.productive])

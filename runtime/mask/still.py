@@ -33,6 +33,8 @@ Places = tuple[int, ...]
 
 _FEW = 4
 """Classes of fewer characters are walked."""
+_NEAR = 48
+"""States that are asked first."""
 _MANY = 500
 """Automata of more states are not searched for a class that all of them have."""
 
@@ -213,6 +215,21 @@ def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
         return ranges(out)
     return tuple(out)
+
+
+def parts_ways(dfa: CharDfa, start: int) -> bool:
+    """Whether a state and the first few that are reached from it have no character in common."""
+    common = covered(dfa.edges[start])
+    seen = {start}
+    waiting = [start]
+    while waiting and common and len(seen) < _NEAR:
+        for target in {target for _, _, target in dfa.edges[waiting.pop()]} - seen:
+            seen.add(target)
+            waiting.append(target)
+            reached = covered(dfa.edges[target])
+            if reached != common:
+                common = meet(common, reached)
+    return not common
 
 
 def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:

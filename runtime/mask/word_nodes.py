@@ -12,10 +12,10 @@ from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
 from sglc.kernels.words import Found, WordList
 from sglc.runtime.mask.characters import Characters, Edge, Move
-from sglc.runtime.mask.leaf import MOST_FEW, FewWords, LeafPlace, LeafTable
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
-from sglc.runtime.mask.word_set import WordSet
+from sglc.runtime.mask.word_set import MOST_FEW, FewWords, WordSet
 
 _BACKSLASH = 0x5C
 _DIGITS = b"\\u00"

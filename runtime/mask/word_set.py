@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from sglc.automata import word_trie
 from sglc.automata.word_trie import Place
 from sglc.kernels.words import WordList
+
+MOST_FEW = 16
+"""So many words are few."""
+
+
+class FewWords(NamedTuple):
+    """Words with labels; `escapes`: their characters may be escaped as in JSON strings."""
+
+    words: list[tuple[bytes, int]]
+    escapes: bool
 
 
 class WordSet:

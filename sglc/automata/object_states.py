@@ -40,6 +40,16 @@ class Label:
     capacity: int | None = 1
 
 
+def bit_set(numbers: Sequence[int]) -> int:
+    """A set of numbers in order as bits."""
+    if not numbers:
+        return 0
+    marks = bytearray(b"0") * (numbers[-1] + 1)
+    for number in numbers:
+        marks[-1 - number] = 0x31
+    return int(marks, 2)
+
+
 class ObjectStates:
     """States are numbers, 0 the beginning; labels are numbers too, properties first, then families."""
 
@@ -62,7 +72,7 @@ class ObjectStates:
         usable = [
             label for label in range(len(labels)) if labels[label].options and labels[label].capacity != 0
         ]
-        self.usable = sum(1 << label for label in usable if label < properties)
+        self.usable = bit_set([label for label in usable if label < properties])
         self.families = [label for label in usable if label >= properties]
         self._limited = [label for label in self.families if labels[label].capacity is not None]
         self._taken = {label: place for place, label in enumerate(self._limited)}
@@ -77,12 +87,11 @@ class ObjectStates:
         self._forbidden = 0
         self._clauses: Clauses = ()
         self._set_clauses(clauses)
-        by_options: dict[tuple[Vector, ...], int] = {}
+        by_options: dict[tuple[Vector, ...], list[int]] = {}
         for label in usable:
             if label < properties:
-                options = labels[label].options
-                by_options[options] = by_options.get(options, 0) | 1 << label
-        self._alike = list(by_options.values())
+                by_options.setdefault(labels[label].options, []).append(label)
+        self._alike = [bit_set(alike) for alike in by_options.values()]
         self._ids: dict[_State, int] = {}
         self.values: list[_State] = []
         self._residues: dict[int, Residue | None] = {}
