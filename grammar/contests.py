@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sglc.automata import charset
 from sglc.automata.charset import LAST, Ranges, invert, meet
-from sglc.automata.dfa import EMPTY_WORD, build, step, words
+from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.patterns import Automaton, accepts
@@ -38,6 +38,7 @@ class Contest:
         self.before: list[tuple[Token, bool]] = []
         """(terminal tried before, whether it is told from this one by its text)."""
         self.keywords: list[Token] = []
+        texts = None if token.is_text else _matching(token)
         for rival in rivals:
             if rival.index == token.index:
                 continue
@@ -45,7 +46,7 @@ class Contest:
             if token in ignored or (rival in ignored and token.is_text):
                 # What a pattern is ignored as, it is whatever its text.
                 told = False
-            if not token.is_text and told and _matches_whole(token, rival.value):
+            if texts is not None and told and texts.matches(rival.value):
                 self.keywords.append(rival)
             elif _may_be_tried_before(rival, token, own):
                 self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
@@ -131,6 +132,14 @@ class _Run:
         self._rows[state, char] = found
         return found
 
+    def matches(self, text: str) -> bool:
+        """Whether one of the machines reads a text, where none can be taken instead."""
+        ends = self.places[self.after(text)]
+        return any([
+            place is not None and place[0] in dfa.accepting
+            for (dfa, _, _), place in zip(self.machines, ends, strict=True)
+        ])  # fmt: skip
+
     def barred(self, state: int) -> Ranges | None:
         """What may not follow a text that has come there; None if it is not read back."""
         if state not in self._barred:
@@ -185,17 +194,17 @@ class Contests:
         barred = None if state == LOST else run.barred(state)
         if barred is None:
             return ()
-        return ((token.whole, charset.ranges([*barred, *coming]) if coming else barred),)
+        return ((literal(text), charset.ranges([*barred, *coming]) if coming else barred),)
 
     def _matches_whole(self, pattern: Token, text: str) -> bool:
         run = self._runs.get(pattern.index)
         if run is None:
-            run = self._runs[pattern.index] = _Run([(dfa, "plain", ()) for dfa, _ in pattern.automaton])
-        ends = run.places[run.after(text)]
-        return any(
-            place is not None and place[0] in dfa.accepting
-            for (dfa, _, _), place in zip(run.machines, ends, strict=True)
-        )
+            run = self._runs[pattern.index] = _matching(pattern)
+        return run.matches(text)
+
+
+def _matching(pattern: Token) -> _Run:
+    return _Run([(dfa, "plain", ()) for dfa, _ in pattern.automaton])
 
 
 def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:

@@ -23,9 +23,9 @@ MAX_CLASSES = 500
 
 
 class Contexts:
-    """Relations of all nodes below the start; class 0 bars nothing."""
+    """Relations of `nodes`, which are all below the start from above to below; class 0 bars nothing."""
 
-    def __init__(self, graph: Graph, lexis: Lexis) -> None:
+    def __init__(self, graph: Graph, lexis: Lexis, nodes: list[int]) -> None:
         self.graph = graph
         self.lexis = lexis
         self.classes: dict[Ranges, int] = {(): 0}
@@ -41,14 +41,23 @@ class Contexts:
         if len(self.classes) > MAX_CLASSES:
             raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
         self.barred = list(self.classes)
-        self.relations: list[tuple[int, ...]] = [(0,) * len(self.classes)] * len(graph.kind)
-        self._identity = tuple(1 << before for before in range(len(self.barred)))
-        self._products: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
-        """One relation after another; most are few, and come up again and again."""
+        # Relations are few, and come up again and again: they are numbered. 0 holds nowhere.
+        self._rows: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._numbered((0,) * len(self.classes))
+        self._identity = self._numbered(tuple(1 << before for before in range(len(self.barred))))
+        self._relations = [0] * len(graph.kind)
+        self._ends: list[int] = []
+        """By relation: all classes that it may end in."""
+        self._products: dict[tuple[int, int], int] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+        self._powers: dict[tuple[int, object], int] = {}
+        self._leaves: dict[tuple[tuple[Ranges, Ranges], ...], int] = {}
         self._firsts: dict[int, Ranges] = {}
         self._skip_ends: dict[int, int] = {}
         self._available: dict[tuple[int, Ranges], bool] = {}
-        self._fixpoint(graph.reached(graph.start))
+        self._fixpoint(nodes)
+        self._ends = [_any(row) for row in self._rows]
 
     # Leaves
 
@@ -56,10 +65,18 @@ class Contexts:
         """Whether a text may begin after an end of that class."""
         if not before:
             return True
+        return self._begins(before, self._first(dfa))
+
+    def _first(self, dfa: CharDfa) -> Ranges:
         # The automata are those of the lexis, which lives as long as this does.
         first = self._firsts.get(id(dfa))
         if first is None:
             first = self._firsts[id(dfa)] = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
+        return first
+
+    def _begins(self, before: int, first: Ranges) -> bool:
+        if not before:
+            return True
         key = (before, first)
         found = self._available.get(key)
         if found is None:
@@ -77,16 +94,20 @@ class Contexts:
             self._skip_ends[before] = found
         return found
 
-    def _leaf(self, node: int) -> tuple[int, ...]:
-        parts = [(dfa, self.skip_ends(self.classes[barred])) for dfa, barred in self.lexis.parts[node]]
-        row = []
-        for before in range(len(self.barred)):
-            ends = 0
-            for dfa, after in parts:
-                if self.available(before, dfa):
-                    ends |= after
-            row.append(ends)
-        return tuple(row)
+    def _leaf(self, node: int) -> int:
+        key = tuple([(self._first(dfa), barred) for dfa, barred in self.lexis.parts[node]])
+        known = self._leaves.get(key)
+        if known is None:
+            parts = [(first, self.skip_ends(self.classes[barred])) for first, barred in key]
+            row = []
+            for before in range(len(self.barred)):
+                ends = 0
+                for first, after in parts:
+                    if self._begins(before, first):
+                        ends |= after
+                row.append(ends)
+            known = self._leaves[key] = self._numbered(tuple(row))
+        return known
 
     def alive_parts(self, node: int, alive: int) -> list[tuple[CharDfa, Ranges]]:
         """The parts of a leaf that can be gone on from."""
@@ -100,63 +121,80 @@ class Contexts:
 
     # Relations
 
+    def _numbered(self, row: tuple[int, ...]) -> int:
+        found = self._numbers.setdefault(row, len(self._rows))
+        if found == len(self._rows):
+            self._rows.append(row)
+        return found
+
     def _fixpoint(self, nodes: list[int]) -> None:
         """Least relations, from below; an arm that changes is added to its choice, which is not made anew."""
-        graph = self.graph
-        above: dict[int, list[int]] = {}
+        graph, relations = self.graph, self._relations
+        kinds, below = graph.kind, graph.below
+        above: list[list[int]] = [[] for _ in kinds]
         for node in nodes:
-            for inner in graph.below[node]:
-                above.setdefault(inner, []).append(node)
-        rank = {node: number for number, node in enumerate(_bottom_up(graph))}
+            for inner in below[node]:
+                above[inner].append(node)
+        rank = dict(zip(reversed(nodes), range(len(nodes)), strict=True))
+        order = nodes[::-1]
         stale = set(nodes)
-        while stale:
-            for node in sorted(stale, key=rank.__getitem__):
+        while order:
+            for node in order:
                 if node not in stale:
                     continue
                 stale.discard(node)
                 changed = [(node, self._relation(node))]
                 while changed:
                     inner, found = changed.pop()
-                    if found == self.relations[inner]:
+                    if found == relations[inner]:
                         continue
-                    self.relations[inner] = found
-                    for outer in above.get(inner, ()):
+                    relations[inner] = found
+                    for outer in above[inner]:
                         if outer in stale:
                             continue
-                        if graph.kind[outer] in (CHOICE, RULE):
-                            changed.append((outer, _joined(self.relations[outer], found)))
+                        if kinds[outer] == CHOICE or kinds[outer] == RULE:
+                            changed.append((outer, self._either(relations[outer], found)))
                         else:
                             stale.add(outer)
+            order = sorted(stale, key=rank.__getitem__)
 
-    def _relation(self, node: int) -> tuple[int, ...]:
-        graph = self.graph
+    def _relation(self, node: int) -> int:
+        graph, relations = self.graph, self._relations
         kind, below = graph.kind[node], graph.below[node]
+        if kind == SEQUENCE:
+            found = self._identity
+            for item in below:
+                found = self._after(found, relations[item])
+            return found
         if kind == LEAF:
             return self._leaf(node)
-        identity = self._identity
-        if kind == SEQUENCE:
-            found = identity
-            for item in below:
-                found = self._after(found, self.relations[item])
-            return found
         if kind == REPEAT:
-            return self._repeated(self.relations[below[0]], *bounds(graph.about[node]), identity)
-        if kind == CHOICE:
-            rows = {self.relations[arm] for arm in below}
-            return tuple(map(_any, zip(*rows, strict=True))) if rows else (0,) * len(identity)
-        return self.relations[below[0]] if below else (0,) * len(identity)
-
-    def _after(self, first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
-        found = self._products.get((first, second))
-        if found is None:
-            images = {ends: _image(ends, second) for ends in set(first)}
-            found = self._products[first, second] = tuple([images[ends] for ends in first])
+            key = relations[below[0]], graph.about[node]
+            known = self._powers.get(key)
+            if known is None:
+                known = self._powers[key] = self._repeated(key[0], *bounds(key[1]))
+            return known
+        found = 0
+        for inner in {relations[arm] for arm in below}:
+            found = self._either(found, inner)
         return found
 
-    def _repeated(
-        self, item: tuple[int, ...], minimum: int, maximum: int | None, identity: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        found, power, left = identity, item, minimum
+    def _after(self, first: int, second: int) -> int:
+        found = self._products.get((first, second))
+        if found is None:
+            row = tuple([_image(ends, self._rows[second]) for ends in self._rows[first]])
+            found = self._products[first, second] = self._numbered(row)
+        return found
+
+    def _either(self, one: int, other: int) -> int:
+        found = self._unions.get((one, other))
+        if found is None:
+            rows = zip(self._rows[one], self._rows[other], strict=True)
+            found = self._unions[one, other] = self._numbered(tuple([a | b for a, b in rows]))
+        return found
+
+    def _repeated(self, item: int, minimum: int, maximum: int | None) -> int:
+        found, power, left = self._identity, item, minimum
         while left:
             if left & 1:
                 found = self._after(found, power)
@@ -164,7 +202,7 @@ class Contexts:
             left >>= 1
         count = minimum
         while maximum is None or count < maximum:
-            more = tuple(ends | _image(ends, item) for ends in found)
+            more = self._either(found, self._after(found, item))
             if more == found:
                 break
             found = more
@@ -177,13 +215,16 @@ class Contexts:
         """`alive`, or ALL if the node ends in no other class anyway."""
         if self.plain or alive == ALL:
             return ALL
-        return ALL if not _any(self.relations[node]) & ~alive else alive & _any(self.relations[node])
+        ends = self._ends[self._relations[node]]
+        return ALL if not ends & ~alive else alive & ends
 
     def before(self, node: int, alive: int) -> int:
         """The classes before a node from which it can end alive."""
         if self.plain:
             return ALL
-        return sum(1 << number for number, ends in enumerate(self.relations[node]) if ends & alive)
+        return sum(
+            1 << number for number, ends in enumerate(self._rows[self._relations[node]]) if ends & alive
+        )
 
     def dead(self, node: int, alive: int) -> bool:
         """Whether a node cannot be read at all."""
@@ -238,28 +279,6 @@ class Contexts:
             turns.pop()
             count = None if count is None else count + before
         turns.append((need, count))
-
-
-def _bottom_up(graph: Graph) -> list[int]:
-    """The nodes below the start, each after those below it where there is no circle."""
-    found: list[int] = []
-    seen = {graph.start}
-    stack = [(graph.start, iter(graph.below[graph.start]))]
-    while stack:
-        node, following = stack[-1]
-        for inner in following:
-            if inner not in seen:
-                seen.add(inner)
-                stack.append((inner, iter(graph.below[inner])))
-                break
-        else:
-            stack.pop()
-            found.append(node)
-    return found
-
-
-def _joined(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple([a | b for a, b in zip(one, other, strict=True)])
 
 
 def _any(ends: tuple[int, ...]) -> int:

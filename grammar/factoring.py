@@ -28,17 +28,24 @@ class Factoring:
         self._done: set[int] = set()
         self._nested: dict[int, int] = {}
 
-    def all(self, start: int) -> None:
-        """Factor everything below a node."""
-        graph = self.graph
-        waiting = [start]
-        seen = {start}
-        for node in waiting:
-            for inner in self.below(node):
-                if inner not in seen:
-                    seen.add(inner)
-                    waiting.append(inner)
-        assert len(seen) <= len(graph.kind)
+    def all(self, start: int) -> list[int]:
+        """Factor everything below a node; all that is then below it, each behind what it is part of unless
+        there is a circle."""
+        order: list[int] = []
+        entered: set[int] = set()
+        left: set[int] = set()
+        stack = [start]
+        while stack:
+            node = stack[-1]
+            if node not in entered:
+                entered.add(node)
+                stack += [inner for inner in self.below(node) if inner not in entered]
+            else:
+                stack.pop()
+                if node not in left:
+                    left.add(node)
+                    order.append(node)
+        return order[::-1]
 
     def below(self, node: int) -> tuple[int, ...]:
         """What is below a node; the arms of a choice begin with different parts."""

@@ -14,8 +14,10 @@ def first_sets(graph: Graph, nodes: list[int], labels: dict[int, int]) -> list[i
     first = [0] * len(graph.kind)
     above: dict[int, list[int]] = {}
     for node in nodes:
-        for inner in graph.left(node):
+        for inner in graph.below[node]:
             above.setdefault(inner, []).append(node)
+            if graph.kind[node] == SEQUENCE and not graph.nullable[inner]:
+                break
     waiting = []
     for node in nodes:
         if graph.kind[node] == LEAF:

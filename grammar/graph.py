@@ -93,41 +93,48 @@ class Graph:
         return node
 
     def sequence(self, items: Sequenced[int]) -> int:
-        kind = self.kind
-        if SEQUENCE in [kind[item] for item in items]:
-            found: list[int] = []
-            for item in items:
-                if kind[item] == SEQUENCE:
-                    found += self.below[item]
-                else:
-                    found.append(item)
-            items = found
         if len(items) < 2:
             return items[0] if items else self.empty
+        kind = self.kind
         nullable = productive = YES
         begins = False
         for item in items:
+            if kind[item] == SEQUENCE:
+                return self._flat_sequence(items)
             if nullable:
                 begins = begins or self.begins[item]
-                nullable = min(nullable, self.nullable[item])
-            if productive > self.productive[item]:
-                productive = self.productive[item]
+                value = self.nullable[item]
+                if value < nullable:
+                    nullable = value
+            value = self.productive[item]
+            if value < productive:
+                productive = value
         return self.add(SEQUENCE, tuple(items), None, nullable, productive, begins)
+
+    def _flat_sequence(self, items: Sequenced[int]) -> int:
+        found: list[int] = []
+        for item in items:
+            if self.kind[item] == SEQUENCE:
+                found += self.below[item]
+            else:
+                found.append(item)
+        return self.sequence(found)
 
     def choice(self, arms: Iterable[int]) -> int:
         found = tuple(dict.fromkeys(arms))
         if len(found) == 1:
             return found[0]
-        if not found:
-            return self.add(CHOICE, (), None, NO, NO)
-        return self.add(
-            CHOICE,
-            found,
-            None,
-            max([self.nullable[arm] for arm in found]),
-            max([self.productive[arm] for arm in found]),
-            any([self.begins[arm] for arm in found]),
-        )
+        nullable = productive = NO
+        begins = False
+        for arm in found:
+            value = self.nullable[arm]
+            if value > nullable:
+                nullable = value
+            value = self.productive[arm]
+            if value > productive:
+                productive = value
+            begins = begins or self.begins[arm]
+        return self.add(CHOICE, found, None, nullable, productive, begins)
 
     def repeat(self, item: int, minimum: int, maximum: int | None) -> int:
         if maximum == 0:
@@ -172,9 +179,7 @@ class Graph:
         need: dict[int, int] = {}
         above: dict[int, list[int]] = {}
         waiting: list[int] = []
-        for node, value in enumerate(values):
-            if value != MAYBE:
-                continue
+        for node in [node for node, value in enumerate(values) if value == MAYBE]:
             these = [inner for inner in self.below[node] if values[inner] == MAYBE]
             if self.kind[node] == SEQUENCE:
                 if NO in [values[inner] for inner in self.below[node]]:
@@ -195,9 +200,8 @@ class Graph:
                     need[outer] -= 1
                     if not need[outer]:
                         waiting.append(outer)
-        for node, value in enumerate(values):
-            if value == MAYBE:
-                values[node] = NO
+        if MAYBE in values:
+            values[:] = [NO if value == MAYBE else value for value in values]
 
     def prune(self) -> None:
         """Take out what has no text."""

@@ -48,7 +48,8 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
 
 def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     graph, tokens, rivals = _read(grammar, options)
-    lexis = _lexis(graph, grammar, tokens, rivals) if grammar.whole else None
+    nodes = graph.reached(graph.start) if grammar.whole else []
+    lexis = _lexis(graph, nodes, grammar, tokens, rivals) if grammar.whole else None
     graph.start = graph.root
     if not graph.productive[graph.start]:
         raise GrammarError(
@@ -64,9 +65,11 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
         factoring = Factoring(graph)
         lexis = plain_lexis(graph, grammar, tokens) if rivals is None else None
         if lexis is None:
-            factoring.all(graph.start)
-            lexis = _lexis(graph, grammar, tokens, rivals)
-    contexts = Contexts(graph, lexis)
+            nodes = factoring.all(graph.start)
+            lexis = _lexis(graph, nodes, grammar, tokens, rivals)
+    if grammar.whole:
+        nodes = graph.reached(graph.start)
+    contexts = Contexts(graph, lexis, nodes)
     if contexts.dead(graph.start, ALL):
         raise GrammarError(
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
@@ -78,7 +81,7 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
 def parser_of(grammar: Grammar, options: GrammarOptions) -> Parser:
     """What finds parse trees of the texts of a grammar."""
     graph, tokens, rivals = _read(grammar, options)
-    lexis = _lexis(graph, grammar, tokens, rivals)
+    lexis = _lexis(graph, graph.reached(graph.start), grammar, tokens, rivals)
     graph.start = graph.root
     return Parser(graph, lexis)
 
@@ -95,7 +98,9 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Riv
     return graph, tokens, rivals
 
 
-def _lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals | None) -> Lexis:
+def _lexis(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals | None
+) -> Lexis:  # fmt: skip
     if rivals is None:
-        return dynamic_lexis(graph, grammar, tokens)
-    return longest_lexis(graph, grammar, tokens, rivals)
+        return dynamic_lexis(graph, nodes, grammar, tokens)
+    return longest_lexis(graph, nodes, grammar, tokens, rivals)

@@ -22,7 +22,7 @@ from sglc.source import Source
 
 _TERMINAL_NAME = re.compile(r"_?[A-Z][_A-Z0-9]*")
 _RULE_NAME = re.compile(r"_?[a-z][_a-z0-9]*")
-_ADJOINED = re.compile(r"(?<![\n!])\?[A-Za-z]")
+_ADJOINED = re.compile(r"\?[A-Za-z](?<![\n!]\?[A-Za-z])")
 _NEAR = 500
 """Tokens behind a known place up to which places are counted from there."""
 

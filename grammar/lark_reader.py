@@ -97,19 +97,20 @@ class _Reader(ExpressionReader):
         else:
             start = self.source.text.index(text, start + (index > first))
         self.head = index, start
+        self.index = index + 1
         name = text.strip()[:-1].rstrip()
-        priority, modifiers = None, ""
         at = start + len(text) - len(text.lstrip())
-        if not name.isidentifier():
-            match = _HEAD.fullmatch(name)
-            assert match is not None
-            modifiers, name, number = match.groups()
-            at += len(modifiers)
-            priority = int(number) if number else None
+        if name.isidentifier():
+            self.check_name(name, at)
+            self.rest(name, "", None, (), at, "")
+            return
+        match = _HEAD.fullmatch(name)
+        assert match is not None
+        modifiers, name, number = match.groups()
+        at += len(modifiers)
         self.check_name(name, at)
         self.check_modifiers(modifiers, name, at)
-        self.index = index + 1
-        self.rest(name, modifiers, priority, (), at, "")
+        self.rest(name, modifiers, int(number) if number else None, (), at, "")
 
     def definition(self, mode: str = "") -> None:
         modifiers = ""

@@ -79,6 +79,8 @@ def kind_of(token: str) -> int:
     kind = _KINDS.get(first)
     if kind is not None:
         return kind
+    if first == "\n" and token[-1] == ":" and token[1:-1].isidentifier():
+        return HEAD
     if first == "":
         return END
     if first == "/":

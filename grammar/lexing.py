@@ -98,16 +98,16 @@ def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
     return Lexis(_LateParts(graph), skip, whole=True, plain=True)
 
 
-def dynamic_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis:
-    """Terminals by their patterns alone."""
-    nodes = graph.reached(graph.start)
+def dynamic_lexis(graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens) -> Lexis:
+    """Terminals of `nodes`, which are all below the start, by their patterns alone."""
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
     return replace(_relevant(graph, nodes, parts, skipped(grammar, tokens, {})), whole=True)
 
 
-def longest_lexis(graph: Graph, grammar: Grammar, tokens: Tokens, rivals: Rivals) -> Lexis:
-    """Terminals as a lexer tells them from each other."""
-    nodes = graph.reached(graph.start)
+def longest_lexis(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals
+) -> Lexis:  # fmt: skip
+    """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other."""
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     # Where blanks may part words, they must: a keyword is no beginning of a name.
@@ -189,13 +189,20 @@ def _relevant(graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip:
         return charset.ranges([*found, *skipped])
 
     known: dict[int, Ranges] = {}
+    kept: dict[tuple[int, Ranges], Ranges] = {}
     out: dict[int, Automaton] = {}
     for node, these in parts.items():
-        if any(barred for _, barred in these):
+        if any([barred for _, barred in these]):
             mask = follow[node]
             if mask not in known:
                 known[mask] = coming(mask)
-            these = _narrowed(these, known[mask])
+            if len(these) == 1:
+                ((dfa, barred),) = these
+                if (mask, barred) not in kept:
+                    kept[mask, barred] = meet(barred, known[mask])
+                these = ((dfa, kept[mask, barred]),)
+            else:
+                these = _narrowed(these, known[mask])
         out[node] = these
     if skip:
         skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))

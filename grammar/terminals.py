@@ -64,10 +64,11 @@ class Token:
     def regex(self) -> str:
         return _with_flags(escaped(self.value) if self.is_text else self.value, self.flags)
 
-    @property
-    def exact(self) -> str | None:
-        """The one text that it matches, if it is that plain."""
-        return self.value if self.is_text and "i" not in self.flags else None
+    exact: str | None = field(init=False, repr=False)
+    """The one text that it matches, if it is that plain."""
+
+    def __post_init__(self) -> None:
+        self.exact = self.value if self.is_text and "i" not in self.flags else None
 
     @cached_property
     def automaton(self) -> Automaton:
