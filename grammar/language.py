@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from sglc.automata.pause import without_collection
 from sglc.automata.term import Language
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
@@ -21,7 +22,6 @@ from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.parsing import Parser
-from sglc.grammar.pause import without_collection
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Tokens
 

@@ -6,12 +6,12 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal as OneOf
 
+from sglc.automata.pause import without_collection
 from sglc.grammar.ebnf_reader import read_ebnf
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.gbnf_reader import read_gbnf
 from sglc.grammar.lark_reader import read_lark
 from sglc.grammar.model import Grammar
-from sglc.grammar.pause import without_collection
 
 Written = OneOf["lark", "ebnf", "gbnf"]
 ENDINGS: dict[str, Written] = {"lark": "lark", "ebnf": "ebnf", "bnf": "ebnf", "gbnf": "gbnf"}

@@ -33,6 +33,13 @@ def analyse(nodes: Sequence[Node], machine: Machine) -> None:
 
 def _fixpoint(nodes: Sequence[Node]) -> None:
     """Looks again at what is above a node that has changed, so that long chains cost no more."""
+    # Mostly nodes are made after those they are made of, and one look at each is enough.
+    for node in nodes:
+        productive, nullable = node.analyse()
+        node.productive = node.productive or productive
+        node.nullable = node.nullable or nullable
+    if all([node.analyse() == (node.productive, node.nullable) for node in nodes]):
+        return
     above: dict[int, list[Node]] = {}
     for node in nodes:
         for child in node.children():

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from sglc.automata.pause import without_collection
 from sglc.automata.term import Language, Words
 from sglc.runtime.mask import character_leaf, leaf
 from sglc.runtime.mask.account import Account, ConstraintOptions
@@ -93,7 +94,7 @@ class Constraint:
         self.machine = shop.machine
         with self.machine.lock:
             self._account = Account(self.machine, self.options)
-            with self._account:
+            with self._account, without_collection():
                 self.start = self.machine.begin(shop.compiler.compile(self.language), END)
         # One constraint may be so large that each machine is full with it.
         self._most = shop.size + _RENEW_AT_BYTES // 2 if shop.full() else _RENEW_AT_BYTES
