@@ -12,6 +12,7 @@ from sglc.automata.dfa import EMPTY_WORD
 from sglc.automata.term import Language, Term
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.factoring import Factoring
+from sglc.grammar.first_bytes import FirstBytes
 from sglc.grammar.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis
 from sglc.grammar.regular import alternation
@@ -43,6 +44,7 @@ class Emitter:
             graph.below.__getitem__ if factoring is None else factoring.below
         )
         self.regular = Regular(graph, lexis, self.below)
+        self.first = FirstBytes(graph, lexis)
         self.terms: dict[tuple[int, int], Term] = {}
         self.names: dict[tuple[int, int], str] = {}
         self.rests: dict[_Rest, str] = {}
@@ -77,6 +79,13 @@ class Emitter:
         if len(key) == 4:
             return any([all([nullable[item] for item in items]) for items in key[3]])
         return bool(nullable[key[0]])
+
+    def first_bytes(self, name: str) -> int:
+        """At least the bytes with which a rule begins."""
+        key = self.keys[name]
+        if len(key) == 4:
+            return self.first.behind(key[3])
+        return self.first.of(key[0])
 
     def term(self, node: int, alive: int) -> Term:
         if self.graph.kind[node] == RULE:
@@ -316,11 +325,20 @@ class _Rules(t.LateRules):
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
+        self._of_any: int | None = None
         self._made: dict[str, Term] = {}
         self._lock = threading.RLock()
 
     def may_be_empty(self, name: str) -> bool:
         return self._emitter.may_be_empty(name)
+
+    def first_bytes(self, name: str) -> int:
+        return self._emitter.first_bytes(name)
+
+    def all_first_bytes(self) -> int:
+        if self._of_any is None:
+            self._of_any = self._emitter.first.of_any()
+        return self._of_any
 
     def make_all(self) -> None:
         """Make all that are reached."""

@@ -180,7 +180,8 @@ class SubtreeWalk:
     """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time.
 
     The caller vouches for the numbers inside the arrays; kinds are checked where they are made. Entries are
-    in order, and none of them lies below another one: so no walk comes to a node twice.
+    in order, and none of them lies below another one, or they are so few that exits `fits`: what is below two
+    of them is walked twice, and exits there come twice.
     """
 
     def __init__(self, trie: TrieArrays, children: Children | None = None) -> None:
@@ -224,13 +225,18 @@ class SubtreeWalk:
         """Whether one of some nodes in order lies below another one."""
         return len(nodes) > 1 and bool((self.trie.end[nodes[:-1]] > nodes[1:]).any())
 
+    def fits(self, nodes: np.ndarray) -> bool:
+        """Whether there is room for exits at all that is below nodes, where some lie below others."""
+        return int((self.trie.end[nodes] - nodes).sum()) < len(self._exits)
+
     def layers(self, nodes: np.ndarray) -> list[np.ndarray]:
         """Nodes in order as lists of nodes none of which lies below another one of its list."""
         # Of the nodes before one, all whose subtrees have not ended lie above it.
         ended = np.searchsorted(np.sort(self.trie.end[nodes]), nodes, side="right")
         levels = np.arange(len(nodes)) - ended
         order = np.argsort(levels, kind="stable")
-        return np.split(nodes[order], np.flatnonzero(np.diff(levels[order])) + 1)
+        sorted_nodes, stops = nodes[order], np.cumsum(np.bincount(levels)).tolist()
+        return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""

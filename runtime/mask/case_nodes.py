@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from sglc.automata import term as t
+from sglc.automata.charset import leading_bytes
 from sglc.automata.word_trie import Place
-from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
+from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
@@ -75,6 +77,50 @@ def may_be_empty(rules: t.LateRules, term: t.Term) -> bool:
     return isinstance(term, t.NotBefore)
 
 
+def first_bytes(rules: t.LateRules, term: t.Term) -> int | None:
+    """At least the bytes with which words of a grammar's term begin, as bits; None: that is not known."""
+    match term:
+        case t.Rule(name):
+            return rules.first_bytes(name)
+        case t.Sequence(items):
+            found = 0
+            for item in items:
+                part = first_bytes(rules, item)
+                if part is None:
+                    return None
+                found |= part
+                if not may_be_empty(rules, item):
+                    break
+            return found
+        case t.Choice(arms):
+            found = 0
+            for arm in arms:
+                part = first_bytes(rules, arm)
+                if part is None:
+                    return None
+                found |= part
+            return found
+        case t.Repeat(item, _, _, separator) if not separator:
+            return first_bytes(rules, item)
+        case t.Text(dfa, "raw"):
+            return leading_bytes((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else 0
+        case t.Bytes(data):
+            return 1 << data[0] if data else 0
+        case t.Words(words):
+            return sum([1 << byte for byte in {word[0] for word in words if word}])
+        case t.NotBefore():
+            return 0
+    return None
+
+
+def _nothing_known() -> int | None:
+    return None
+
+
+def _unknown(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
+    return None, True
+
+
 class CaseLeaf(LeafTable):
     """The trie of the words; the label of a state where a word ends is the number of the word."""
 
@@ -90,6 +136,12 @@ class CaseLeaf(LeafTable):
 
     def describe(self, state: int) -> tuple[int, int, int]:
         return ENDS if self.set.ends(self.places[state]) else 0, 0, UNBOUNDED
+
+    def walk(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        found = whole.words(entries, self.set.list, self.places[place.state], first, row, False)
+        return found.exits, found.ends
 
     def plain_step(self, state: int, byte: int) -> int | None:
         found = self.set.child(self.places[state], byte)
@@ -113,21 +165,39 @@ class CaseNode(Node):
     """
 
     productive = True
+    follow_by_label = True
 
     def __init__(
-        self, cases: Mapping[bytes, Sequence[t.Term]], compiled: Callable[[Sequence[t.Term]], Node]
+        self,
+        cases: Mapping[bytes, Sequence[t.Term]],
+        compiled: Callable[[Sequence[t.Term]], Node],
+        begins: Callable[[Sequence[t.Term]], tuple[int | None, bool]] = _unknown,
+        begin_any: Callable[[], int | None] = _nothing_known,
     ) -> None:
+        """`begins`: the bytes with which what may follow a word begins, None if they are not known, and
+        whether it may be empty; `begin_any`: the bytes with which any of it begins."""
         self.set = WordSet(cases)
         self.rows = CaseLeaf(self.set)
         self._follows = [cases[word] for word in self.set.words]
         self._compiled = compiled
+        self._begins = begins
+        self._begin_any = begin_any
+        self._any: np.ndarray | None = None
+        self._first: dict[int, tuple[np.ndarray | None, bool]] = {}
         self._nodes: list[Node | None] = [None] * len(self._follows)
+        self._behind: dict[tuple[int, ...], Node] = {}
+        """By the terms that follow, which are kept: many words are followed by the same."""
 
     def behind_word(self, label: int) -> Node:
         """What follows a word."""
         found = self._nodes[label]
         if found is None:
-            found = self._nodes[label] = self._compiled(self._follows[label])
+            follows = self._follows[label]
+            key = tuple(map(id, follows))
+            found = self._behind.get(key)
+            if found is None:
+                found = self._behind[key] = self._compiled(follows)
+            self._nodes[label] = found
         return found
 
     def make_children(self) -> None:
@@ -158,8 +228,17 @@ class CaseNode(Node):
         return LeafPlace(self.rows, state)
 
     def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
-        # To know more, all that may follow would have to be compiled.
-        return _ALL
+        # To know more, all that may follow would have to be looked at.
+        if self._any is None:
+            known = self._begin_any()
+            self._any = _ALL if known is None else unpacked(known)
+        return self._any | machine.first_after(cont)
+
+    def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
+        if label not in self._first:
+            known, empty = self._begins(self._follows[label])
+            self._first[label] = None if known is None else unpacked(known), empty
+        return self._first[label]
 
     def leave(self, machine: Machine, state: int, cont: int, label: int, data: bytes | None = None) -> int:
         return machine.begin(self.behind_word(label), cont)

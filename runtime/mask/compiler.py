@@ -15,7 +15,7 @@ from sglc.automata.encoding import written
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.analysis import analyse
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts
-from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_of, may_be_empty
+from sglc.runtime.mask.case_nodes import MANY, CaseNode, cases_of, first_bytes, may_be_empty
 from sglc.runtime.mask.distinct_nodes import DistinctArray
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
@@ -262,7 +262,12 @@ class Compiler:
         def behind(follows: Sequence[t.Term]) -> Node:
             return self._late(rules, follows[0] if len(follows) == 1 else t.Choice(tuple(follows)))
 
-        node = CaseNode({word: tuple(follows) for word, follows in cases.items()}, behind)
+        def begins(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
+            either = t.Choice(tuple(follows))
+            return first_bytes(rules, either), may_be_empty(rules, either)
+
+        follows_of = {word: tuple(follows) for word, follows in cases.items()}
+        node = CaseNode(follows_of, behind, begins, rules.all_first_bytes)
         node.keeps = rules, arms  # type: ignore[attr-defined]
         if not others:
             self._register(key, node)
@@ -271,6 +276,7 @@ class Compiler:
         # They may come back to this choice, and so are compiled when it is opened.
         rest = RuleNode("", lambda: self._late(rules, t.Choice(tuple(others))))
         rest.productive, rest.nullable = True, any(may_be_empty(rules, arm) for arm in others)
+        rest.begins = lambda: first_bytes(rules, t.Choice(tuple(others)))
         self._register((*key, "others"), rest)
         return self._intern(key, lambda: Alternatives((node, rest)))
 
@@ -381,6 +387,7 @@ class Compiler:
             if isinstance(rules, t.LateRules):
                 node = RuleNode(name, lambda: self._late(rules, rules[name]))
                 node.productive, node.nullable = True, rules.may_be_empty(name)
+                node.begins = lambda: rules.first_bytes(name)
                 self._register(key, node)
             else:
                 body = rules.get(name)

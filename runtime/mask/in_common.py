@@ -14,6 +14,7 @@ import numpy as np
 from sglc.kernels.words import WordList
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.merged import MergedGroup, SearchGroup
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.word_nodes import asides_left
 
@@ -44,8 +45,8 @@ class InCommon:
         self._walks = walks
 
     def passed(
-        self, groups: Sequence[Group], entries: np.ndarray | None, row: np.ndarray
-    ) -> tuple[Sequence[Group], _Passed]:
+        self, groups: Sequence[SearchGroup], entries: np.ndarray | None, row: np.ndarray
+    ) -> tuple[Sequence[SearchGroup], _Passed]:
         """(groups that are to be followed by themselves, where rests of tokens leave the others).
 
         From some nodes, None: from all roots. Bits of legal tokens are set.
@@ -54,8 +55,11 @@ class InCommon:
             return groups, []
         runs: dict[bytes, list[Group]] = {}
         words: dict[tuple[bool, bytes], _Words] = {}
-        alone: list[Group] = []
+        alone: list[SearchGroup] = []
         for group in groups:
+            if isinstance(group, MergedGroup):
+                alone.append(group)
+                continue
             if group.run:
                 runs.setdefault(group.run, []).append(group)
                 continue

@@ -14,11 +14,16 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from sglc.runtime.mask.beginnings import Beginnings
+from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.machine import ACCEPT, END, Machine, Node, Work
 from sglc.runtime.mask.nodes import RuleNode
 
 _MOST_OPEN = 100_000
+_MOST_FIRSTS = 20_000
 
 
 class Joint(Node):
@@ -35,6 +40,34 @@ class JoiningMachine(Machine):
         super().__init__()
         self.joint = Joint()
         self.register(self.joint)
+        self._beginnings = Beginnings(self)
+        self._opened: dict[int, tuple[tuple[int, int], ...]] = {}
+        """By continuation: the rules that its closure has opened, and before which continuation."""
+        self._first_after: dict[int, np.ndarray] = {}
+        self._begin_rows: dict[int, np.ndarray] = {}
+
+    def first_after(self, cont: int) -> np.ndarray:
+        found = self._first_after.get(cont)
+        if found is None:
+            known = self._beginnings.behind(cont)
+            if known is None:
+                found = self.first(self.after(cont))
+            else:
+                found = self._begin_rows.get(known)
+                if found is None:
+                    found = self._begin_rows[known] = unpacked(known)
+            if len(self._first_after) > _MOST_FIRSTS:
+                self._first_after.clear()
+            self._first_after[cont] = found
+        return found
+
+    def knows_first(self, cont: int) -> bool:
+        return self._beginnings.behind(cont) is not None
+
+    def joined_in(self, cont: int) -> tuple[int, ...] | None:
+        """The continuations of a joint; None if this is none."""
+        node, state, _ = self.frame(cont)
+        return state if node is self.joint else None
 
     def joined(self, conts: Iterable[int]) -> int:
         """The continuation that goes on with each of some continuations."""
@@ -94,12 +127,24 @@ class JoiningMachine(Machine):
                 out.add(ACCEPT)
             else:
                 frame, state, following = self.frame(cont)
-                if frame.repeats_nothing and _repeated(least, frame, state, following):
+                if frame.repeats_nothing:
+                    if _repeated(least, frame, state, following):
+                        continue
+                elif cont in self._opened:
+                    # What has been found there is a part of this, if it needs no rule before another one.
+                    for rule, before in self._opened[cont]:
+                        if opened.setdefault(rule, before) != before:
+                            return _Closure(self, begun).config()
+                    out.update(self.configs[self._after[cont]])
                     continue
                 frame.resume(self, state, following, work, out)
             if len(seen) > _MOST_OPEN:
                 raise ConstraintError("too many alternatives without reading a byte")
-        return self.config(out)
+        found = self.config(out)
+        if begun[0][0] is None and len(begun) == 1:
+            self._after[begun[0][1]] = found
+            self._opened[begun[0][1]] = tuple(opened.items())
+        return found
 
 
 def _repeated(least: dict[tuple[int, int], int], frame: Node, state: Any, following: int) -> bool:

@@ -120,6 +120,8 @@ class LeafWalks:
         found = self._literals.get(key)
         if found is None:
             exits = self.whole.literal(entries, data, self._blank)
+            if self.whole.nested(entries):
+                exits = np.unique(exits)
             found = (*self._set_words(), exits)
             if len(self._literals) > self._most:
                 self._literals.clear()
@@ -150,6 +152,8 @@ class LeafWalks:
         walked = self._walks.get(key)
         if walked is None:
             found = self._walk(entries, place, first, self._blank, None)
+            if self.whole.nested(entries):
+                found = _once(found)
             walked = (*self._set_words(), found)
             if len(self._walks) > self._most:
                 self._walks.clear()
@@ -312,6 +316,19 @@ class LeafWalks:
         return [
             path(node)[start:-1] for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
         ]
+
+
+def _once(found: LeafMask) -> LeafMask:
+    """The same where exits may have been met more than once, in any order."""
+    labels = found.labels if found.labels is not None else found.table.labels_of(found.ends)
+    if labels is None:
+        exits, at = np.unique(found.exits, return_index=True)
+    else:
+        pairs = found.exits.astype(np.int64) << 32 | labels
+        at = np.unique(pairs, return_index=True)[1]
+        exits = found.exits[at]
+    labels = None if found.labels is None else found.labels[at]
+    return replace(found, exits=exits, ends=found.ends[at], labels=labels, nested=True)
 
 
 def _labels(names: Names, index: dict[str, list[int]], count: int) -> np.ndarray:

@@ -80,6 +80,8 @@ class Node:
     """Whether its leaf states have a `difference`."""
     repeats_nothing: bool = False
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
+    follow_by_label: bool = False
+    """Whether `follow_of` says something."""
     size: int | None = None
     """Bytes of its shortest word, None until measured."""
 
@@ -146,7 +148,12 @@ class Node:
 
     def follow(self, machine: Machine, state: Any, cont: int) -> np.ndarray:
         """bool[256]: the bytes with which the text after the leaf may begin."""
-        return machine.first(machine.after(cont))
+        return machine.first_after(cont)
+
+    def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
+        """For leaves that say so by label: the bytes (bool[256]) with which the text after their words may
+        begin as far as it belongs to the node, and whether it may be empty. None: not known."""
+        return None, True
 
     def leave(self, machine: Machine, state: Any, cont: int, label: int, data: bytes | None = None) -> int:
         """The configuration after a word of the leaf that ends with a label (-1 where there are none).
@@ -467,6 +474,14 @@ class Machine:
             found = self._firsts[config] = steps.first(self, config)
             found.flags.writeable = False
         return found
+
+    def knows_first(self, cont: int) -> bool:
+        """Whether `first_after` is known without a closure."""
+        return False
+
+    def first_after(self, cont: int) -> np.ndarray:
+        """bool[256]: the bytes that may come next at a continuation; not to be written to."""
+        return self.first(self.after(cont))
 
     def advance(self, config: int, data: bytes) -> int:
         """The configuration after bytes."""

@@ -207,6 +207,12 @@ class RuleNode(Node):
         self.name = name
         self.body: Node | None = None
         self._late = late
+        self.begins: Callable[[], int | None] | None = None
+        """What is known of the first bytes of its words while it is not compiled."""
+
+    @property
+    def made(self) -> bool:
+        return self._late is None
 
     def make(self) -> Node | None:
         """The body, which is compiled if it was not."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.in_common import InCommon, together
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import DEAD, Machine
+from sglc.runtime.mask.merged import MergedGroup, SearchGroup
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.text_nodes import TextNode
 
+_ALONE = 3
+"""So many groups have nothing in common that is looked for."""
 _FEW = 8
 """So much that is open is searched as it is."""
 
@@ -47,6 +53,8 @@ class MaskSearch:
         self._walks = walks
         self._shapes = shapes
         self._in_common = InCommon(machine, walks)
+        self._groups = shapes.merging.groups
+        self._byte = walks.vocabulary.trie.byte
         self._rows = RowMasks(machine, walks.whole)
         self._differences = Differences(machine, walks.whole, self._plain)
         self._unknown: list[int] | None = None
@@ -69,7 +77,7 @@ class MaskSearch:
         stays: np.ndarray | None = None
         pending: list[_Open] = []
         if view is None:
-            groups, passed = self._in_common.passed(machine.groups(config), None, row)
+            groups, passed = self._in_common.passed(self._groups(config), None, row)
             pending += [(behind, nodes, (0, 0, -1)) for behind, nodes in passed]
         else:
             groups = view.groups
@@ -79,6 +87,7 @@ class MaskSearch:
                 if len(exits):
                     pending.append((group.behind(machine), exits, (0, number, -1)))
             elif group.leaf is None:
+                assert isinstance(group, Group)
                 lost |= self._by_configs(group, None)
             else:
                 found, inside = walks.leaf(group.leaf, group.follow(machine))
@@ -89,7 +98,7 @@ class MaskSearch:
                     if stays is None:
                         stays = self._stays(config, group)
                 numbers = None if view is None else view.numbers(number)
-                pending += self._apart(self._left(group, found, None, (0, number), numbers), found)
+                pending += self._left(group, found, None, (0, number), numbers)
         return lost, pending, stays
 
     def _plain(self, config: int, entries: np.ndarray | None) -> Plain:
@@ -126,13 +135,16 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
+            layers = self._layers(entries, view.groups)
             for number, group in enumerate(view.groups):
-                pending += self._passed(group, entries, (at, number), view.numbers(number), apart=True)
+                numbers = view.numbers(number)
+                for layer in layers:
+                    pending += self._passed(group, layer, (at, number), numbers)
         return self._follow_all(pending, done) if pending else False
 
     def _follow_all(self, pending: list[_Open], done: dict[int, set[int]]) -> bool:
         """The same in any order: what comes to one configuration on different ways goes on together."""
-        machine, whole = self._machine, self._walks.whole
+        machine = self._machine
         lost = False
         waiting: dict[int, list[np.ndarray]] = {}
         for config, entries, _ in pending:
@@ -150,39 +162,41 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            # Walks take nodes that are apart: what is below both would be met from both.
-            for layer in whole.layers(entries) if whole.nested(entries) else [entries]:
-                groups, passed = self._in_common.passed(machine.groups(config), layer, self._row)
+            for layer in self._layers(entries, self._groups(config)):
+                groups, passed = self._in_common.passed(self._groups(config), layer, self._row)
                 for behind, nodes in passed:
                     waiting.setdefault(behind, []).append(nodes)
                 for group in groups:
-                    if not group.run and group.leaf is None:
+                    if isinstance(group, Group) and not group.run and group.leaf is None:
                         lost |= self._by_configs(group, layer)
                         continue
-                    for behind, nodes, _ in self._passed(group, layer, (0, 0), None, apart=False):
+                    for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
         return lost
 
+    def _layers(self, entries: np.ndarray, groups: Sequence[SearchGroup]) -> Sequence[np.ndarray]:
+        """Nodes as walks of some groups take them: apart, or all at once where little lies below.
+
+        What is below two of them is met twice, and there is room for so many exits only.
+        """
+        whole = self._walks.whole
+        if not whole.nested(entries):
+            return (entries,)
+        if len(groups) <= _ALONE and whole.fits(entries) and all(map(_reads_nested, groups)):
+            return (entries,)
+        return whole.layers(entries)
+
     def _passed(
-        self, group: Group, entries: np.ndarray, at: tuple[int, int], numbers: dict[int, int] | None,
-        apart: bool,
-    ) -> list[_Open]:  # fmt: skip
-        """Where rests of tokens leave a group with a run or a leaf table; `apart`: as nodes that are."""
+        self, group: SearchGroup, entries: np.ndarray, at: tuple[int, int], numbers: dict[int, int] | None
+    ) -> list[_Open]:
+        """Where rests of tokens leave a group with a run or a leaf table."""
         walks, machine = self._walks, self._machine
         if group.run:
             exits = walks.literal(entries, group.run, self._row)
             return [(group.behind(machine), exits, (*at, -1))] if len(exits) else []
         assert group.leaf is not None
         found = walks.entered(entries, group.leaf, group.follow(machine), self._row)
-        left = self._left(group, found, entries, at, numbers)
-        return self._apart(left, found) if apart else left
-
-    def _apart(self, left: list[_Open], found: LeafMask) -> list[_Open]:
-        """The same with nodes none of which lies below another one of its list."""
-        if not found.nested:
-            return left
-        layers = self._walks.whole.layers
-        return [(config, layer, question) for config, nodes, question in left for layer in layers(nodes)]
+        return self._left(group, found, entries, at, numbers)
 
     def _together(self, waiting: dict[int, list[np.ndarray]]) -> dict[int, list[np.ndarray]]:
         """The same where what goes on at equal nodes is one configuration: many arms go on alike, and what
@@ -234,7 +248,7 @@ class MaskSearch:
 
     def _left(
         self,
-        group: Group,
+        group: SearchGroup,
         found: LeafMask,
         entries: np.ndarray | None,
         at: tuple[int, int],
@@ -247,6 +261,9 @@ class MaskSearch:
         if not len(exits):
             return []
         labels = found.labels if found.labels is not None else found.table.labels_of(ends)
+        if isinstance(group, MergedGroup):
+            assert labels is not None
+            return self._left_merged(group, exits, labels, at)
         barred = group.node.barred(machine, group.state)
         if barred is not None:
             open = np.array([not barred(path) for path in self._walks.paths(found, entries)], bool)
@@ -262,17 +279,31 @@ class MaskSearch:
                 if numbers is None
                 else [(numbers[label], label) for label in all_of if label in numbers]
             )
-            left = [
-                (
-                    group.leave(machine, label),
-                    exits if len(all_of) == 1 else exits[labels == label],
-                    (*at, number),
-                )
-                for number, label in some
-            ]
+            left = []
+            for number, label in some:
+                nodes = exits if len(all_of) == 1 else exits[labels == label]
+                follow = group.follow_of(machine, label)
+                if follow is not None:
+                    nodes = nodes[follow[self._byte[nodes]]]
+                if len(nodes):
+                    left.append((group.leave(machine, label), nodes, (*at, number)))
         return left
 
-    def _stays(self, config: int, group: Group) -> np.ndarray | None:
+    def _left_merged(
+        self, group: MergedGroup, exits: np.ndarray, labels: np.ndarray, at: tuple[int, int]
+    ) -> list[_Open]:
+        """The same for leaves that are walked as one: what nobody can go on with is not asked for."""
+        machine = self._machine
+        left: list[_Open] = []
+        all_of = set(labels.tolist())
+        for label in sorted(all_of):
+            nodes = exits if len(all_of) == 1 else exits[labels == label]
+            nodes = nodes[group.follow_of(machine, label)[self._byte[nodes]]]
+            if len(nodes):
+                left.append((group.leave(machine, label), nodes, (*at, label)))
+        return left
+
+    def _stays(self, config: int, group: SearchGroup) -> np.ndarray | None:
         """Which tokens lead from a configuration back to it, if a character does that."""
         machine, place = self._machine, group.leaf
         columns = self._walks.vocabulary.columns
@@ -286,6 +317,12 @@ class MaskSearch:
                 return None
         # Of whole characters: others are legal, but end inside of one.
         return columns.inside(still.groups, None) if still.bytes[:128].any() else None
+
+
+def _reads_nested(group: SearchGroup) -> bool:
+    """Whether nothing is asked of the way on which a walk has come to an exit."""
+    node = group.node
+    return bool(group.run) or isinstance(group, MergedGroup) or type(node) in (TextNode, CaseNode)
 
 
 def _new(entries: np.ndarray, before: set[int]) -> np.ndarray:

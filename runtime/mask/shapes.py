@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.merged import Merging
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.columns import Columns
     from sglc.runtime.mask.leaf import LeafTable
     from sglc.runtime.mask.machine import Machine
+    from sglc.runtime.mask.merged import SearchGroup
     from sglc.runtime.mask.store import Mask
 
 Question = tuple[int, int, int]
@@ -52,7 +53,7 @@ class View(NamedTuple):
     """
 
     shape: int
-    groups: tuple[Group, ...]
+    groups: tuple[SearchGroup, ...]
     labels: tuple[Sequence[int] | None, ...]
 
     def answer(self, machine: Machine, group: int, label: int) -> int:
@@ -86,6 +87,7 @@ class Shapes:
     """
 
     def __init__(self, machine: Machine, columns: Columns, most: int) -> None:
+        self.merging = Merging(machine, columns)
         self._machine = machine
         self._columns = columns
         self._most = most
@@ -114,7 +116,7 @@ class Shapes:
 
     def _look(self, config: int) -> View | None:
         machine, numbers = self._machine, self._numbers
-        groups = machine.groups(config)
+        groups = self.merging.groups(config)
         if len(groups) > _WIDEST:
             return None
         seen: list[tuple[int, int, Sequence[int] | None]] = []
@@ -126,7 +128,7 @@ class Shapes:
                     return None
                 table = group.leaf.table
                 shape, labels = table.shape(group.leaf, self._columns)
-                key = (shape, group.follow(machine).tobytes())
+                key = (shape, *group.key(machine))
                 self._tables[id(table)] = table
             seen.append((numbers.setdefault(key, len(numbers)), at, labels))
         if len(seen) == 1:

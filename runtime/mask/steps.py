@@ -41,6 +41,25 @@ class Group(NamedTuple):
             found |= self.node.follow(machine, self.state, cont)
         return found
 
+    def key(self, machine: Machine) -> tuple[bytes, ...]:
+        """What is asked of the text after the leaf."""
+        follow = self.follow(machine).tobytes()
+        if self.node.follow_by_label:
+            return follow, *[row.tobytes() for row in self.behind_all(machine)]
+        return (follow,)
+
+    def follow_of(self, machine: Machine, label: int) -> np.ndarray | None:
+        """bool[256]: the same after words that end with a label; None where it is not known."""
+        found, empty = self.node.follow_of(label)
+        if found is not None and empty:
+            for row in self.behind_all(machine):
+                found = found | row
+        return found
+
+    def behind_all(self, machine: Machine) -> list[np.ndarray]:
+        """bool[256]: the bytes at each of the continuations."""
+        return [machine.first_after(cont) for cont in self.conts]
+
     def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
         """The configuration after a word of the leaf, see `Node.leave`."""
         if len(self.conts) == 1:

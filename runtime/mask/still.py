@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -276,9 +276,14 @@ def leading_to(row: Sequence[tuple[int, int, int]], state: int) -> Ranges:
     return ranges([(low, high) for low, high, target in row if target == state])
 
 
-def size(characters: Ranges) -> int:
+def size(characters: Iterable[tuple[int, int]]) -> int:
     """How many characters there are."""
     return sum([high - low + 1 for low, high in characters])
+
+
+def is_small(characters: Iterable[tuple[int, int]]) -> bool:
+    """Whether a class has so few characters that it is walked."""
+    return size(characters) < _FEW
 
 
 @lru_cache(maxsize=512)
@@ -287,7 +292,7 @@ def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | N
 
     `read`: with which a text goes on at all, None if that is not known.
     """
-    if size(characters) < _FEW:
+    if is_small(characters):
         return None
     groups, bytes = _as_bytes(characters, encoding)
     dead = as_words(0 if read is None else ALL_GROUPS & ~_read_groups(read, encoding))

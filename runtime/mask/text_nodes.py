@@ -23,6 +23,8 @@ class TextNode(Node):
         self.minimum = minimum
         self.maximum = maximum
         self.first = table.start(minimum, maximum)
+        self._ends = False
+        self._goes_on: bool | None = None
 
     def leaf(self, machine: Machine, state: Place) -> LeafPlace | None:
         local, least, most = state
@@ -48,9 +50,12 @@ class TextNode(Node):
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
         if self.first is None:
             return
-        if self.table.can_end(self.first[0], self.first[1]):
+        if self._goes_on is None:
+            self._ends = self.table.can_end(self.first[0], self.first[1])
+            self._goes_on = self.table.can_go_on(*self.first)
+        if self._ends:
             work.append((None, cont))
-        if self.table.can_go_on(*self.first):
+        if self._goes_on:
             out.add(machine.thread(self, self.first, cont))
 
     def moves(self, machine: Machine, state: Place, cont: int) -> Iterator[tuple[int, int, int]]:

@@ -52,6 +52,16 @@ def _without_surrogates(parts: list[tuple[int, int]]) -> Ranges:
     return tuple(part for part in out if not (first <= part[0] <= last))
 
 
+def leading_bytes(parts: Iterable[tuple[int, int]]) -> int:
+    """The first bytes of characters in UTF-8, as bits of a number."""
+    found = 0
+    for low, high in parts:
+        # No surrogate is at an end of a range, but they may lie inside of one.
+        first, last = chr(low).encode()[0], chr(high).encode()[0]
+        found |= (2 << last) - (1 << first)
+    return found
+
+
 def invert(these: Ranges) -> Ranges:
     out: list[tuple[int, int]] = []
     start = 0

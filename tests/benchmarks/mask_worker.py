@@ -114,7 +114,11 @@ WARM_UP = {"type": "object", "properties": {"a": {"type": "string"}}, "required"
 
 def _warm_up(engine: Engine) -> None:
     """Imports, compiled code and tables of the vocabulary are no part of the first constraint."""
-    for kind, constraint, text in (("regex", "[a-z]{1,3} x?", "abc x"), ("schema", WARM_UP, '{"a": "x y"}')):
+    for kind, constraint, text in (
+        ("regex", "[a-z]{1,3} x?", "abc x"),
+        ("schema", WARM_UP, '{"a": "x y"}'),
+        ("lark", 'start: "a" /[b-d]+/\n', "abc"),
+    ):
         try:
             engine.compile(kind, constraint, {})
         except Refused:

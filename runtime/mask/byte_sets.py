@@ -1,0 +1,18 @@
+"""Sets of bytes: as numbers of 256 bits, which are joined quickest, and as rows of flags."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def packed(row: np.ndarray) -> int:
+    """A bool[256] as a number."""
+    return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
+
+
+def unpacked(found: int) -> np.ndarray:
+    """The bool[256] of a number; not to be written to."""
+    bits = np.frombuffer(found.to_bytes(32, "little"), np.uint8)
+    row = np.unpackbits(bits, bitorder="little").view(bool)
+    row.flags.writeable = False
+    return row

@@ -1,0 +1,277 @@
+"""Texts and words that may come at one place as one leaf, walked once for all of them.
+
+Where a grammar lets many terminals begin, each has an automaton, and tokens would be walked over each. Here
+their product is walked: a state is the set of places at which the terminals are, made when a walk comes to it
+(the subset construction of Rabin and Scott, 1959). Where some of them end, the label of the state says which.
+Texts most of whose tokens are looked up by classes of characters stay apart: to look up is quicker still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.term import CharDfa
+from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, Quiet, SubtreeWalk
+from sglc.runtime.mask.character_leaf import CharacterLeaf
+from sglc.runtime.mask.characters import Characters, Edge
+from sglc.runtime.mask.columns import Columns
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
+from sglc.runtime.mask.machine import Machine, Node
+from sglc.runtime.mask.nodes import Literal
+from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.still import is_small
+from sglc.runtime.mask.text_nodes import TextNode
+from sglc.runtime.mask.word_nodes import WordNode
+from sglc.runtime.mask.word_set import WordSet
+
+_FEW = 3
+"""Fewer leaves are walked one by one."""
+_MOST_WORDS = 64
+_MOST_STATES = 20_000
+_MOST_VIEWS = 1_000
+
+Member = tuple[int, Any]
+"""(number of an automaton, its state)."""
+
+
+class MergedLeaf(LeafTable):
+    """The product of automata over characters; a label says which of them may end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[CharDfa | bytes | WordSet] = []
+        self._of: dict[object, int] = {}
+        self._labels: dict[tuple[int, ...], int] = {}
+        self.ending: list[tuple[int, ...]] = []
+        """By label: the automata that end."""
+        self._label = np.full(64, -1, np.int32)
+        self._states = _MergedCharacters(self)
+
+    def part(self, key: object, automaton: CharDfa | bytes | WordSet) -> int:
+        """The number of an automaton, or of a word."""
+        found = self._of.get(key)
+        if found is None:
+            found = self._of[key] = len(self._parts)
+            self._parts.append(automaton)
+        return found
+
+    def edges(self, state: int) -> tuple[Edge, ...]:
+        """The edges of a state over characters, sorted and disjoint."""
+        parts: list[tuple[int, int, Member]] = []
+        for part, local in self.places[state]:
+            automaton = self._parts[part]
+            if isinstance(automaton, bytes):
+                if local < len(automaton):
+                    byte = automaton[local]
+                    parts.append((byte, byte, (part, local + 1)))
+            elif isinstance(automaton, WordSet):
+                below = automaton.children(local)
+                parts += [(byte, byte, (part, place)) for byte, place in below.items()]
+            else:
+                parts += [(low, high, (part, target)) for low, high, target in automaton.edges[local]]
+        return tuple(self._disjoint(parts))
+
+    def _disjoint(self, parts: Sequence[tuple[int, int, Member]]) -> list[Edge]:
+        starts: dict[int, list[Member]] = {}
+        stops: dict[int, list[Member]] = {}
+        for low, high, member in parts:
+            starts.setdefault(low, []).append(member)
+            stops.setdefault(high + 1, []).append(member)
+        found: list[Edge] = []
+        # One automaton is at one place, but several of its edges may lead there.
+        active: set[Member] = set()
+        begin = 0
+        for point in sorted(starts.keys() | stops.keys()):
+            if active:
+                found.append((begin, point - 1, self.number(tuple(sorted(active)))))
+            active.difference_update(stops.get(point, ()))
+            active.update(starts.get(point, ()))
+            begin = point
+        return found
+
+    def label(self, state: int) -> int:
+        ends = []
+        for part, local in self.places[state]:
+            automaton = self._parts[part]
+            if isinstance(automaton, bytes):
+                ended = local == len(automaton)
+            elif isinstance(automaton, WordSet):
+                ended = automaton.ends(local)
+            else:
+                ended = local in automaton.accepting
+            if ended:
+                ends.append(part)
+        if not ends:
+            return -1
+        key = tuple(ends)
+        found = self._labels.get(key)
+        if found is None:
+            found = self._labels[key] = len(self.ending)
+            self.ending.append(key)
+        return found
+
+    def keep_label(self, state: int, label: int) -> None:
+        """Remember the label of a state that walks may leave."""
+        if state >= len(self._label):
+            grown = np.full(max(2 * len(self._label), state + 1), -1, np.int32)
+            grown[: len(self._label)] = self._label
+            self._label = grown
+        self._label[state] = label
+
+    def labels_of(self, states: np.ndarray) -> np.ndarray | None:
+        return self._label[states - 1]
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        states = self._states
+        where = (place.state + 1, 0, UNBOUNDED, 0, 0)
+        return whole.characters(entries, where, first, row, states.current, states.load, quiet)
+
+
+class _MergedCharacters(CharacterLeaf):
+    """The arrays of a `MergedLeaf`."""
+
+    def __init__(self, leaf: MergedLeaf) -> None:
+        super().__init__(Characters("raw"), 64)
+        self._leaf = leaf
+
+    def current(self) -> CharacterArrays:
+        # Walks begin at states that no edge leads to.
+        self._reserve(self._leaf.count())
+        return super().current()
+
+    def load(self, number: int) -> None:
+        leaf, state = self._leaf, number - 1
+        edges = leaf.edges(state)
+        label = leaf.label(state)
+        leaf.keep_label(state, label)
+        self._reserve(leaf.count())
+        self._take([state], [edges], [label >= 0])
+
+
+class MergedGroup:
+    """Groups of a configuration that are walked as one; to searches, a group with a leaf of its own."""
+
+    run = b""
+    node = Node()
+
+    def __init__(self, table: MergedLeaf, groups: dict[int, Group], members: Sequence[Member]) -> None:
+        self.leaf = LeafPlace(table, table.number(tuple(sorted(members))))
+        self.state = self.leaf.state
+        self._table = table
+        self._groups = groups
+        self._follow: np.ndarray | None = None
+        self._follows: dict[int, np.ndarray] = {}
+        self._left: dict[int, int] = {}
+
+    def follow(self, machine: Machine) -> np.ndarray:
+        """bool[256]: the bytes with which the text after some of them may begin."""
+        if self._follow is None:
+            found = np.zeros(256, bool)
+            for group in self._groups.values():
+                found |= group.follow(machine)
+            self._follow = found
+        return self._follow
+
+    def follow_of(self, machine: Machine, label: int) -> np.ndarray:
+        """The same behind those that end with a label."""
+        known = self._follows.get(label)
+        if known is None:
+            rows = [self._groups[part].follow(machine) for part in self._table.ending[label]]
+            known = rows[0]
+            # Most are the same row.
+            for row in {id(row): row for row in rows}.values():
+                if row is not known:
+                    known = known | row
+            self._follows[label] = known
+        return known
+
+    def key(self, machine: Machine) -> tuple[bytes, ...]:
+        """What walks depend on beside the place: what follows each of them."""
+        return tuple([self._groups[part].follow(machine).tobytes() for part in sorted(self._groups)])
+
+    def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
+        """The configuration behind those that end with a label."""
+        found = self._left.get(label)
+        if found is None:
+            behind = []
+            for part in self._table.ending[label]:
+                group = self._groups[part]
+                behind.append(group.behind(machine) if group.run else group.leave(machine, -1))
+            found = self._left[label] = machine.join(behind)
+        return found
+
+    def behind(self, machine: Machine) -> int:
+        raise TypeError("merged leaves have no run")
+
+
+SearchGroup = Group | MergedGroup
+
+
+class Merging:
+    """The groups of configurations as searches for masks take them."""
+
+    def __init__(self, machine: Machine, columns: Columns) -> None:
+        self._machine = machine
+        self._longest = columns.longest
+        self._table = MergedLeaf()
+        self._groups: dict[int, tuple[SearchGroup, ...]] = {}
+
+    def groups(self, config: int) -> tuple[SearchGroup, ...]:
+        """The groups of a configuration, many of them as one."""
+        found = self._groups.get(config)
+        if found is None:
+            plain = self._machine.groups(config)
+            found = plain if len(plain) < _FEW else self._merged(plain)
+            if len(self._groups) > _MOST_VIEWS:
+                self._groups.clear()
+            self._groups[config] = found
+        return found
+
+    def _merged(self, plain: tuple[Group, ...]) -> tuple[SearchGroup, ...]:
+        if self._table.count() > _MOST_STATES:
+            self._table = MergedLeaf()
+        found: list[SearchGroup] = []
+        members: list[Member] = []
+        inside: dict[int, Group] = {}
+        for group in plain:
+            member = self._member(group)
+            # An automaton at two places would not say which of them ends.
+            if member is None or member[0] in inside:
+                found.append(group)
+            else:
+                members.append(member)
+                inside[member[0]] = group
+        if len(members) < _FEW:
+            return plain
+        return (*found, MergedGroup(self._table, inside, members))
+
+    def _member(self, group: Group) -> Member | None:
+        """A group as a member of a merged state; None where it is walked on its own."""
+        table, node, place = self._table, group.node, group.leaf
+        if not all([self._machine.knows_first(cont) for cont in group.conts]):
+            return None
+        if type(node) is Literal:
+            return (table.part(node, node.data), group.state) if node.data.isascii() else None
+        if type(node) is WordNode:
+            words = node.set
+            if node.table.free or len(words.words) > _MOST_WORDS or group.state < 0:
+                return None
+            if not all([word.isascii() for word in words.words]):
+                return None
+            return table.part(node, words), node.table.places[group.state]
+        if type(node) is not TextNode or place is None or node.table.encoding != "raw":
+            return None
+        if place.least > 0 or place.most is not None or group.state[0] >= node.table.boundary:
+            return None
+        # Few characters are no class that is looked up.
+        edges = node.table.dfa.edges[group.state[0]]
+        if not is_small([(low, high) for low, high, _ in edges]):
+            if place.table.still(place, self._longest) is not None:
+                return None
+        return table.part(node, node.table.dfa), group.state[0]
