@@ -23,7 +23,7 @@ from sglc.source import Source
 _TERMINAL_NAME = re.compile(r"_?[A-Z][_A-Z0-9]*")
 _RULE_NAME = re.compile(r"_?[a-z][_a-z0-9]*")
 _ADJOINED = re.compile(r"\?[A-Za-z](?<![\n!]\?[A-Za-z])")
-_NEAR = 500
+NEAR = 500
 """Tokens behind a known place up to which places are counted from there."""
 
 
@@ -65,7 +65,7 @@ class Cursor:
     def place(self, index: int) -> int:
         """Where a token begins."""
         first, start = self.head
-        if first <= index < first + _NEAR and not self.placed:
+        if first <= index < first + NEAR and not self.placed:
             found = next(islice(token_places(self.source, start), index - first, None))
             self.head = index, found
             return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.grammar.lark_cursor import Cursor
+from sglc.grammar.lark_cursor import NEAR, Cursor
 from sglc.grammar.lark_templates import Use
 from sglc.grammar.lark_tokens import (
     CLOSE,
@@ -164,7 +164,9 @@ class ExpressionReader(Cursor):
         inner = written[1:-2] if ignore_case else written[1:-1]
         if self.texts[self.index] == "..":
             return self.range(inner, first)
-        at = self.place(first) if self.placed else self.source.text.find(written, self.head[1])
+        # Far from the last place that is known, all places are found at once.
+        far = self.placed or first - self.head[0] >= NEAR
+        at = self.place(first) if far else self.source.text.find(written, self.head[1])
         text = inner
         if "\\" in inner:
             text = unescaped(inner, self.source, at).replace("\\\\", "\\")
