@@ -33,6 +33,8 @@ from sglc.runtime.mask.frozen import (
 from sglc.runtime.mask.frozen_tables import FrozenError, FrozenTables, from_bytes, to_bytes
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.schema.compile import compile_schema
+from sglc.schema.options import SchemaOptions
 from sglc.types.language import language as type_language
 from sglc.types.type import FieldType, Int, ListOf, Named, RecordType, Str
 from strategies import languages
@@ -134,6 +136,38 @@ def test_a_record_walks_alike(budget: FreezeBudget) -> None:
     live = compile_constraint(language=RECORD)
     for seed in range(12):
         walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 60)
+
+
+DIFFERENT: list[dict[str, object]] = [
+    {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+    {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}, "uniqueItems": True},
+    {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}},
+     "uniqueItems": True, "minItems": 2},
+    {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}, "uniqueItems": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", DIFFERENT)
+@pytest.mark.parametrize("budget", [FreezeBudget(states=30, branches=200, walks=2, walk=8), SMALL])
+def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget: FreezeBudget) -> None:
+    for options in (SchemaOptions(), SchemaOptions(order="any", spelling="any")):
+        language = compile_schema(schema, options)
+        live = compile_constraint(language=language)
+        cold = frozen(language, VOCABULARY, budget)
+        for seed in range(3):
+            walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 20)
+        for text in (b"[1, 2, 1, 3", b"[0, 0.0", b'["a", "b", "a"', b'[{"a": 1, "b": 2}, {"b": 2, "a": 1}',
+                     b"[[true], [false], [true]"):  # fmt: skip
+            one, other = cold.matcher(VOCABULARY), live.matcher(VOCABULARY)
+            for at in range(len(text)):
+                accepted = one.accept_bytes(text[at : at + 1])
+                assert accepted == other.accept_bytes(text[at : at + 1])
+                if not accepted:
+                    break
+                assert_agree(one, other)
+                one.rollback(1)
+                other.rollback(1)
+                assert one.accept_bytes(text[at : at + 1]) and other.accept_bytes(text[at : at + 1])
 
 
 def test_where_all_is_frozen_nothing_is_compiled() -> None:
