@@ -13,6 +13,9 @@ from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.spelling import ByteMoves
 
+_FEW = 2
+"""States with so many edges are loaded together with their targets."""
+
 
 class NumberedLeaf(LeafTable):
     """The rows of `ByteMoves`; `places` are its local states by number."""
@@ -50,8 +53,18 @@ class NumberedCharacters(CharacterLeaf):
     def load(self, number: int) -> None:
         leaf, state = self._leaf, number - 1
         self._reserve(state + 1)
-        flags, _, _ = leaf.describe(leaf.number(state))
-        self._take([state], [leaf.table.edges(state)], [bool(flags & ENDS)])
+        states, edges = [state], leaf.table.edges(state)
+        rows = [edges]
+        if len(edges) <= _FEW:
+            # Walks mostly come to both of two targets.
+            loaded, size = self._arrays.flags, len(self._arrays.flags)
+            for target in {target for _, _, target in edges} - {state}:
+                if target + 1 >= size or not loaded[target + 1]:
+                    states.append(target)
+                    rows.append(leaf.table.edges(target))
+            self._reserve(max(states) + 1)
+        ends = [bool(leaf.describe(leaf.number(each))[0] & ENDS) for each in states]
+        self._take(states, rows, ends)
 
     def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
         leaf = self._leaf

@@ -22,7 +22,7 @@ class Subsets:
         self._numbers: dict[frozenset[int], int] = {}
         self._targets: dict[frozenset[int], int] = {}
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        self._everything = [_is_everything(nfa, state) for state in range(len(nfa.edges))]
+        self._everything = frozenset([state for state in range(len(nfa.edges)) if _is_everything(nfa, state)])
         self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
         self._to(frozenset({0}))
 
@@ -93,10 +93,9 @@ class Subsets:
         found = self._targets.get(groups)
         if found is None:
             members = frozenset().union(*[self.nfa.groups[group] for group in groups])
-            whole = [member for member in members if self._everything[member]]
-            if whole:
+            if not self._everything.isdisjoint(members):
                 # All texts are good from here on; the others add nothing.
-                members = frozenset(whole[:1])
+                members = frozenset([min(members & self._everything)])
             found = self._numbers.get(members)
             if found is None:
                 if len(self.members) >= MOST_STATES:
