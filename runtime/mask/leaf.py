@@ -77,6 +77,8 @@ class LeafTable:
     """
 
     encoding: Encoding = "raw"
+    single = False
+    """Whether its words are all those of a class of characters."""
     eager = False
     """Whether the leaf is left by its own thread where a word ends at once; others have a thread for that."""
 
@@ -321,6 +323,7 @@ class TextLeaf(LeafTable):
         super().__init__()
         self.table = table
         self.encoding = table.encoding
+        self.single = table.boundary == 1 and 0 in table.dfa.accepting
         self._measured = False
         self._fewest = -1
         self._loops: dict[int, tuple[Still | None, int]] = {}
@@ -466,6 +469,10 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
+        if self.table.boundary == 1 and not self._onward:
+            dfa = self.table.dfa
+            found = covered(dfa.edges[0])
+            self._onward[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
         if (local,) not in self._onward and (parts_ways(self.table.dfa, local) or self.table.may_stop(local)):
             # No character is common to all states if some state has none.
             self._onward[local,] = Onward()

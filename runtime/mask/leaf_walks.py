@@ -73,7 +73,10 @@ class LeafWalks:
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
         self._counts: dict[tuple[Any, ...], _Counts] = {}
-        self._class_leaves: dict[tuple[Ranges, Encoding], LeafTable] = {}
+        self._class_leaves: dict[tuple[int, Encoding], LeafTable] = {}
+        self._numbers: dict[int, tuple[Ranges, int]] = {}
+        """By identity: classes of characters, which are kept, and their numbers."""
+        self._stills: dict[tuple[int, Encoding], Still | None] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
 
@@ -88,7 +91,7 @@ class LeafWalks:
         if least > 0 or most is not None:
             characters = table.counted(place)
             if characters is not None:
-                still = still_on(characters, table.encoding, 0, characters)
+                still = self._still(characters, table.encoding)
                 if still is not None and not (first & still.bytes).any():
                     return self._bounded(place, characters, still, first)
             table.measure()
@@ -96,6 +99,7 @@ class LeafWalks:
         still = table.still(place, columns.longest)
         if still is not None and not (first & still.bytes).any():
             if still.uniform is not None:
+                self._share(table, still.uniform)
                 inside = self._class(still.uniform, table.encoding, None).row
                 quiet = columns.quiet_but(first)
                 names = table.names(place)
@@ -113,6 +117,29 @@ class LeafWalks:
                 most = None
             place = place._replace(least=least, most=most)
         return self._known_walk(place, first, quiet), inside
+
+    def _number(self, characters: Ranges) -> int:
+        """The number of a class; to look at all its characters takes long where there are many."""
+        known = self._numbers.get(id(characters))
+        if known is None:
+            if len(self._numbers) > _MOST_CLASSES:
+                self._numbers.clear()
+            known = self._numbers[id(characters)] = characters, self.vocabulary.class_number(characters)
+        return known[1]
+
+    def _share(self, table: LeafTable, characters: Ranges) -> None:
+        """Where a leaf has all words of a class, it is the leaf of the class."""
+        if table.single and len(self._class_leaves) <= _MOST_CLASSES:
+            self._class_leaves.setdefault((self._number(characters), table.encoding), table)
+
+    def _still(self, characters: Ranges, encoding: Encoding) -> Still | None:
+        """A class as bytes, for a text of one state."""
+        key = self._number(characters), encoding
+        if key not in self._stills:
+            if len(self._stills) > _MOST_CLASSES:
+                self._stills.clear()
+            self._stills[key] = still_on(characters, encoding, 0, characters)
+        return self._stills[key]
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
         """A walk of fixed bytes from some nodes, into `row`, remembered; the exits."""
@@ -169,18 +196,19 @@ class LeafWalks:
     ) -> LeafMask:  # fmt: skip
         """A walk over all words of some characters; without `first` only for its row."""
         begins = b"" if first is None else first.tobytes()
-        key = (characters, encoding, begins, None if entries is None else entries.tobytes())
+        number = self._number(characters)
+        key = (number, encoding, begins, None if entries is None else entries.tobytes())
         found = self.vocabulary.classes.get(key)
         if found is None:
-            words = self._class_leaves.get((characters, encoding))
+            words = self._class_leaves.get((number, encoding))
             if words is None:
                 if len(self._class_leaves) > _MOST_CLASSES:
                     self._class_leaves.clear()
-                words = self._class_leaves[characters, encoding] = class_leaf(characters, encoding)
+                words = self._class_leaves[number, encoding] = class_leaf(characters, encoding)
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
-            still = None if entries is not None else still_on(characters, encoding, 0, characters)
+            still = None if entries is not None else self._still(characters, encoding)
             if still is not None and not (follow & still.bytes).any():
                 # Tokens of such characters alone are looked up, and nothing ends between them.
                 columns = self.vocabulary.columns
@@ -234,10 +262,11 @@ class LeafWalks:
         most = columns.longest if place.most is None else min(place.most, columns.longest)
         least = min(least, columns.longest + 1)
         inside = columns.inside(still.groups, most)
-        key = ("bounded", characters, table.encoding, first.tobytes())
+        key = ("bounded", self._number(characters), table.encoding, first.tobytes())
         found = self._leaves.get((*key, least, most, id(table)))
         if found is not None:
             return found, inside
+        self._share(table, characters)
         whole = self._class(characters, table.encoding, first)
         counts = self._counts.get(key)
         if counts is None or counts.walk is not whole:

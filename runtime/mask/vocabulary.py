@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.automata.charset import Ranges
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.subtrees import Children, children_of
 from sglc.runtime.mask import vocabulary_cache
@@ -19,6 +21,7 @@ from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.trie import Trie, build_trie
 
+_MOST_CLASSES = 4096
 _CACHED_FROM = 8192
 """Vocabularies of at least this size keep their trie on disk."""
 
@@ -40,6 +43,8 @@ class Vocabulary:
 
         self.classes: dict[Any, Any] = {}
         """Walks over all words of a class of characters, by class and encoding; kept by mask stores."""
+        self._class_numbers: dict[Ranges, int] = {}
+        self._numbers = itertools.count()
         self.bases = Bases(self.words)
         """The rows to which batches write most masks as differences."""
 
@@ -72,6 +77,12 @@ class Vocabulary:
             found = build_trie(self.token_bytes)
             vocabulary_cache.save(self.digest, found)
         return found
+
+    def class_number(self, characters: Ranges) -> int:
+        """A number that only equal classes of characters have, mostly the same each time."""
+        if len(self._class_numbers) > _MOST_CLASSES:
+            self._class_numbers.clear()
+        return self._class_numbers.setdefault(characters, next(self._numbers))
 
     @cached_property
     def arrays(self) -> TrieArrays:
