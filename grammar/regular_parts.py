@@ -76,7 +76,7 @@ class Regular:
         if not found.cost or not found.mixed:
             return None
         inner = node
-        while self.graph.kind[inner] == RULE:
+        while self.graph.kind[inner] == RULE or self.graph.about[inner] == (0, 1):
             inner = self.below(inner)[0]
         if self.graph.kind[inner] == SEQUENCE and self._apart(list(self.below(inner))):
             return None
