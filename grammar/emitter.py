@@ -248,7 +248,8 @@ class Emitter:
         graph = self.graph
         if graph.kind[node] == RULE:
             node = graph.below[self.unit(node)][0]
-        kind, below, rest = graph.kind[node], graph.below[node], ()
+        kind, below = graph.kind[node], graph.below[node]
+        rest: tuple[int, ...] = ()
         if kind == CHOICE:
             if node not in self.beginnings:
                 found: list[tuple[int, tuple[int, ...]]] | None = []

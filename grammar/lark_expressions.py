@@ -67,8 +67,8 @@ class ExpressionReader(Cursor):
                     break
                 items[-1] = self.repeated(items[-1])
                 index = self.index
-            elif item <= REGEXP:  # type: ignore[operator]
-                made = self.atom(item, depth)  # type: ignore[arg-type]
+            elif item <= REGEXP:
+                made = self.atom(item, depth)
                 if not self.placed and self.index == index + 1:
                     known[text] = made
                 items.append(made)

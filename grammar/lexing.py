@@ -90,7 +90,8 @@ def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
     if skip and any([barred for _, barred in skip]):
         # Ignored text goes on as long as it can, which matters where something else begins like it.
         exact = [about.exact if isinstance(about, Token) else None for about in leaves]
-        firsts = {((ord(char), ord(char)),) for char in {text[0] for text in exact if text}}
+        chars = {text[0] for text in exact if text}
+        firsts: set[Ranges] = {((ord(char), ord(char)),) for char in chars}
         firsts |= {_first(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
         if any([share(barred, first) for _, barred in skip for first in firsts]):
             return None

@@ -108,7 +108,7 @@ class _Automaton:
             return self.position(self.terminal[node])
         if kind == RULE:
             part = self.position(self.count + self.nonterminal(node))
-            part.nullable = graph.nullable[node]
+            part.nullable = bool(graph.nullable[node])
             return part
         if kind == SEQUENCE:
             found = _Part(0, 0, True)
@@ -125,7 +125,7 @@ class _Automaton:
         minimum, maximum = bounds(graph.about[node])
         if maximum is None:
             part = self.position(self.count + self.nonterminal(node))
-            part.nullable = minimum == 0 or graph.nullable[node]
+            part.nullable = minimum == 0 or bool(graph.nullable[node])
             if minimum > 1:
                 part = self.sequence(self.copies(below[0], minimum - 1, minimum - 1, depth), part)
             return part
