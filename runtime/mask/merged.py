@@ -8,7 +8,7 @@ Texts most of whose tokens are looked up by classes of characters stay apart: to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,16 @@ class MergedGroup:
         """What walks depend on beside the place: what follows each of them."""
         return tuple([self._groups[part].follow(machine).tobytes() for part in sorted(self._groups)])
 
+    def open(self, machine: Machine, labels: Iterable[int]) -> None:
+        """Make what is behind some labels; each takes over what has been found behind those made before.
+
+        A continuation that a closure comes to later is the newer one, and mostly the shorter way.
+        """
+        parts = {part for label in labels if label not in self._left for part in self._table.ending[label]}
+        if len(parts) > 1:
+            for cont in sorted({cont for part in parts for cont in self._groups[part].conts}, reverse=True):
+                machine.after(cont)
+
     def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
         """The configuration behind those that end with a label."""
         found = self._left.get(label)
@@ -241,30 +251,31 @@ class Merging:
         inside: dict[int, Group] = {}
         for group in plain:
             member = self._member(group)
+            part = -1 if member is None else self._table.part(group.node, member[0])
             # An automaton at two places would not say which of them ends.
-            if member is None or member[0] in inside:
+            if member is None or part in inside:
                 found.append(group)
             else:
-                members.append(member)
-                inside[member[0]] = group
+                members.append((part, member[1]))
+                inside[part] = group
         if len(members) < _FEW:
             return plain
         return (*found, MergedGroup(self._table, inside, members))
 
-    def _member(self, group: Group) -> Member | None:
-        """A group as a member of a merged state; None where it is walked on its own."""
-        table, node, place = self._table, group.node, group.leaf
+    def _member(self, group: Group) -> tuple[CharDfa | bytes | WordSet, Any] | None:
+        """What a group reads and where in it the group is; None where it is walked on its own."""
+        node, place = group.node, group.leaf
         if not all([self._machine.knows_first(cont) for cont in group.conts]):
             return None
         if type(node) is Literal:
-            return (table.part(node, node.data), group.state) if node.data.isascii() else None
+            return (node.data, group.state) if node.data.isascii() else None
         if type(node) is WordNode:
             words = node.set
             if node.table.free or len(words.words) > _MOST_WORDS or group.state < 0:
                 return None
             if not all([word.isascii() for word in words.words]):
                 return None
-            return table.part(node, words), node.table.places[group.state]
+            return words, node.table.places[group.state]
         if type(node) is not TextNode or place is None or node.table.encoding != "raw":
             return None
         if place.least > 0 or place.most is not None or group.state[0] >= node.table.boundary:
@@ -274,4 +285,4 @@ class Merging:
         if not is_small([(low, high) for low, high, _ in edges]):
             if place.table.still(place, self._longest) is not None:
                 return None
-        return table.part(node, node.table.dfa), group.state[0]
+        return node.table.dfa, group.state[0]

@@ -294,14 +294,15 @@ class MaskSearch:
     ) -> list[_Open]:
         """The same for leaves that are walked as one: what nobody can go on with is not asked for."""
         machine = self._machine
-        left: list[_Open] = []
         all_of = set(labels.tolist())
+        gone_on: list[tuple[int, np.ndarray]] = []
         for label in sorted(all_of):
             nodes = exits if len(all_of) == 1 else exits[labels == label]
             nodes = nodes[group.follow_of(machine, label)[self._byte[nodes]]]
             if len(nodes):
-                left.append((group.leave(machine, label), nodes, (*at, label)))
-        return left
+                gone_on.append((label, nodes))
+        group.open(machine, [label for label, _ in gone_on])
+        return [(group.leave(machine, label), nodes, (*at, label)) for label, nodes in gone_on]
 
     def _stays(self, config: int, group: SearchGroup) -> np.ndarray | None:
         """Which tokens lead from a configuration back to it, if a character does that."""
