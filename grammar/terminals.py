@@ -155,10 +155,10 @@ class Tokens:
         self.grammar = grammar
         self.all: list[Token] = []
         self._known: dict[tuple[str, frozenset[str], bool], Token] = {}
+        self._named: dict[tuple[str, frozenset[str], bool], str] | None = None
         self._parts: dict[str, _Part] = {}
         self._by_name: dict[str, Token] = {}
         self._source: Source | None = None
-        self._defined = False
 
     def named(self, name: str) -> Token:
         token = self._by_name.get(name)
@@ -188,9 +188,12 @@ class Tokens:
         token = self._known.get(key)
         if token is not None:
             return token
-        if not self._defined:
-            self._define()
-            return self.written(item, source)
+        if self._named is None:
+            self._named = self._defined()
+        name = self._named.get(key)
+        if name is not None:
+            token = self._known[key] = self.named(name)
+            return token
         number = len(self.all)
         token = Token(number, f"__ANON_{number}", *key, 0, source, item.at)
         self.all.append(token)
@@ -207,15 +210,17 @@ class Tokens:
         self.all.append(token)
         return token
 
-    def _define(self) -> None:
-        """Texts and patterns that are written in place may be named terminals all the same."""
-        self._defined = True
+    def _defined(self) -> dict[tuple[str, frozenset[str], bool], str]:
+        """Terminals by their pattern, of equal ones the last: written in place it means them, as in Lark.
+
+        Those that only other terminals are made of may be empty: no lexer looks for them by themselves.
+        """
+        found = {}
         for name, terminal in self.grammar.terminals.items():
             if type(terminal.body) in (Literal, Pattern):
                 part = self._part_of(name)
-                key = part.value, part.flags, part.is_text
-                if key not in self._known:
-                    self._known[key] = self.named(name)
+                found[part.value, part.flags, part.is_text] = name
+        return found
 
     def _part_of(self, name: str) -> _Part:
         part = self._parts.get(name)

@@ -1,0 +1,115 @@
+"""Ordinary Lark grammars, with Lark itself beside them: what it takes is taken, in both lexings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import lark
+import pytest
+
+from grammar_strategies import BYTES
+from lark_oracle import lark_accepts
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
+from sglc.grammar.read import read_grammar
+from sglc.runtime.mask.constraint import Constraint, compile_constraint
+
+LARK_OF_LARK = (Path(lark.__file__).parent / "grammars" / "lark.lark").read_text(encoding="utf-8")
+JSON = """
+?start: value
+?value: object | array | ESCAPED_STRING | SIGNED_NUMBER | "true" | "false" | "null"
+object: "{" [member ("," member)*] "}"
+member: ESCAPED_STRING ":" value
+array: "[" [value ("," value)*] "]"
+%import common (ESCAPED_STRING, SIGNED_NUMBER, WS)
+%ignore WS
+"""
+CALCULATOR = """
+start: line*
+line: NAME "=" sum ";" | sum ";"
+?sum: product | sum "+" product -> add | sum "-" product -> sub
+?product: atom | product "*" atom -> mul | product "/" atom -> div
+?atom: NUMBER | "-" atom | NAME | "(" sum ")" | NAME "(" [sum ("," sum)*] ")"
+%import common.CNAME -> NAME
+%import common (NUMBER, WS_INLINE)
+%ignore WS_INLINE
+"""
+INI = """
+start: _NL? section+
+section: "[" NAME "]" _NL item*
+item: NAME "=" VALUE? _NL
+NAME: /\\w/+
+VALUE: /./+
+_NL: (/\\r?\\n[\\t ]*/)+
+%ignore /[\\t ]+/
+"""
+QUOTED = """
+start: "<" TEXT ("," TEXT)* ">"
+TEXT: "'" INNER "'"
+INNER: /[a-z]*/
+"""
+ORDINARY = {
+    "json": (
+        JSON,
+        ['{"a": [1, -2.5, true, "x\\"y"]}', "[]", ' "é" ', '""', "[1,]", '{"a" 1}', '"a', "truefalse"],
+    ),
+    "calculator": (CALCULATOR, ["x=1;", "1+2*(3 - -y);x=x/2;", "f(1, x);g();", "1+;", "(1;", "1 2;", ""]),
+    "ini": (INI, ["[a]\nb=c d\n", "\n[a]\n[b]\nc=\n\nd=1=2\n", "[a]b=c\n", "a=b\n", "[a]\n"]),
+    "quoted": (QUOTED, ["<'a','','bc'>", "<''>", "<a>", "<'A'>"]),
+    "lark": (
+        LARK_OF_LARK,
+        [
+            'start: "a" b?\nb: "c"i | [c]\nC.2: "x".."y"\n', "%import common.WS\n%ignore WS\n",
+            "// nothing\n",
+            '?a{x}: x "," x -> list\n', "a: b~2..3\n", "a: (b\n", "a b\n", '%ignore "x\n',
+        ],
+    ),
+}  # fmt: skip
+
+
+@lru_cache
+def constraint_of(text: str, lexing: Lexing) -> Constraint:
+    return compile_constraint(language=grammar_language(read_grammar(text, "lark"), GrammarOptions(lexing)))
+
+
+def takes(text: str, word: str, lexing: Lexing) -> bool:
+    matcher = constraint_of(text, lexing).matcher(BYTES)
+    return matcher.accept_bytes(word.encode()) and matcher.is_accepting()
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_grammars_are_taken_as_lark_takes_them(name: str) -> None:
+    text, words = ORDINARY[name]
+    contextual = lark.Lark(text, parser="lalr")
+    assert [takes(text, word, "longest") for word in words] == [
+        lark_accepts(contextual, word) for word in words
+    ]
+    scannerless = lark.Lark(text, parser="earley", lexer="dynamic_complete")
+    assert [takes(text, word, "dynamic") for word in words] == [
+        lark_accepts(scannerless, word) for word in words
+    ]
+
+
+@pytest.mark.parametrize("lexing", ["dynamic", "longest"])
+def test_only_terminals_that_are_looked_for_must_not_be_empty(lexing: Lexing) -> None:
+    text = 'start: "x" A\nA: "b" PART\nPART: /a*/\n'
+    assert takes(text, "xbaa", lexing) and takes(text, "xb", lexing)
+    for used in ("b: PART", "b: /a*/", "%ignore PART"):
+        wrong = (
+            text.replace("A\nA:", "A b?\nb: A\nA:")
+            if used.startswith("%")
+            else text.replace(" A\n", " A b\n")
+        )
+        with pytest.raises(GrammarError, match="may be empty"):
+            grammar_language(read_grammar(wrong + used + "\n", "lark"), GrammarOptions(lexing))
+
+
+def test_a_pattern_in_place_is_the_last_terminal_of_that_pattern() -> None:
+    """As in Lark, where the priority of the terminal then decides."""
+    text = 'start: "ab" "!" | WORD "?"\nONE: "ab"\nTWO.{two}: "ab"\nWORD.1: /[a-z]+/\n'
+    for two, expected in (("2", [True, False]), ("0", [False, True])):
+        written = text.replace("{two}", two)
+        contextual = lark.Lark(written, parser="lalr")
+        assert [lark_accepts(contextual, word) for word in ("ab!", "ab?")] == expected
+        assert [takes(written, word, "longest") for word in ("ab!", "ab?")] == expected
