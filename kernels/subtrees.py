@@ -197,7 +197,7 @@ class SubtreeWalk:
         self._modes = np.zeros(trie.deepest + 2, np.int32)
         self._values = np.zeros(trie.deepest + 2, np.int64)
         tokens = below.groups
-        self._tokens = (GROUP, SCRIPTS, tokens.order, tokens.begins)
+        self._tokens: tuple[np.ndarray, ...] = (GROUP, SCRIPTS, tokens.order, tokens.begins)
         self._tokens_at = tuple(map(address, self._tokens))
         self.groups = tokens
         self._nodes, self._nodes_at = tokens.nodes, (address(tokens.nodes), address(trie.duplicates))

@@ -48,7 +48,9 @@ _LETTERS: dict[int, tuple[tuple[int, int], ...]] = {
 }
 """By group: Latin (two), Greek, Cyrillic (two), Hebrew, Arabic, Devanagari, Thai, Hiragana, Katakana, Han and
 Hangul letters, as far as classes mostly have all of them or none; marks that follow letters."""
-SCRIPTS = np.array(sorted([(*part, group) for group, parts in _LETTERS.items() for part in parts]), np.int32)
+SCRIPTS: np.ndarray = np.array(
+    sorted([(*part, group) for group, parts in _LETTERS.items() for part in parts]), np.int32
+)
 """int32[n, 3]: (lowest, highest character, group), in order."""
 SCRIPT_COUNT = len(SCRIPTS)
 SCRIPT_BITS = sum([1 << group for group in _LETTERS])

@@ -137,7 +137,8 @@ class CharacterLeaf:
             grown = _states(max(2 * size, count + 1), self._arrays.labels.shape[1])
             for name, new in grown.items():
                 new[:size] = getattr(self._arrays, name)
-            self._arrays = replace(self._arrays, **grown)
+            old = self._arrays
+            self._arrays = CharacterArrays(old.encoding, old.edges, blocks=old.blocks, **grown)
 
 
 def _states(size: int, width: int) -> dict[str, np.ndarray]:
