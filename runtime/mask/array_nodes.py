@@ -9,7 +9,12 @@ from typing import Any
 from sglc.automata.array_states import ArrayStates
 from sglc.automata.counts import Vector
 from sglc.automata.term import Counter
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.errors import (
+    LONGEST_COMPLETION,
+    MOST_ENTRIES,
+    CompletionTooLong,
+    ConstraintError,
+)
 from sglc.runtime.mask.machine import Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
 
@@ -137,6 +142,9 @@ class ArrayNode(Node):
 
     def _cheapest(self, state: int, at_least: int) -> tuple[int, list[tuple[int, int]]] | None:
         assert self._nodes is not None
+        parts = self.parts
+        if max([parts.minimum, *[counter.minimum for counter in parts.counters]]) > MOST_ENTRIES:
+            return None
         nodes, between = self._nodes, self._between()
 
         def cost(place: int, option: int) -> int | None:
@@ -150,7 +158,9 @@ class ArrayNode(Node):
             if node.productive and node.size is None:
                 measure(node)
         found = self._cheapest(state, at_least)
-        assert found is not None and self._nodes is not None, "no completion of a dead state"
+        if found is None or found[0] >= LONGEST_COMPLETION:
+            raise CompletionTooLong
+        assert self._nodes is not None
         words = [self._nodes[place][option].shortest(machine) for place, option in found[1]]
         return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
 

@@ -22,7 +22,7 @@ from sglc.automata.json_text import NotAValue, Value, canonical, texts
 from sglc.automata.term import Term
 from sglc.runtime.mask.array_nodes import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.endings import completion
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.machine import DEAD, END, Difference, Machine, Node, Work
 from sglc.runtime.mask.nodes import measure
 
@@ -295,7 +295,9 @@ class DistinctArray(ArrayNode):
             if node.productive and node.size is None:
                 measure(node)
         found = self._cheapest(here, at_least)
-        assert found is not None and self._nodes is not None, "no completion of a dead state"
+        if found is None:
+            raise CompletionTooLong
+        assert self._nodes is not None
         words = []
         for place, option in found[1]:
             inner = machine.begin(self._nodes[place][option], END)

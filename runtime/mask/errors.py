@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+LONGEST_COMPLETION = 1 << 24
+MOST_ENTRIES = 100_000
+"""Items or entries that are written out for a completion."""
+
 
 class ConstraintError(ValueError):
     """A constraint that is malformed, or larger than the limits allow.
@@ -13,6 +17,13 @@ class ConstraintError(ValueError):
         super().__init__(message if position is None else f"{message} (at {position})")
         self.message = message
         self.position = position
+
+
+class CompletionTooLong(ConstraintError):
+    """No completion of a text has less than `LONGEST_COMPLETION` bytes, or than `MOST_ENTRIES` parts."""
+
+    def __init__(self) -> None:
+        super().__init__("the shortest completion is too long to be written out")
 
 
 class UnsupportedConstraint(ConstraintError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sglc.runtime.mask.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.machine import Machine, Node, Work
 
 
@@ -319,5 +320,8 @@ class Repetition(Node):
         missing = max(self.needed - done, 1 if begun else 0)
         if not missing:
             return b""
-        word = self.separator.data.join([self.item.shortest(machine)] * missing)
+        item = self.item.shortest(machine)
+        if missing * (len(item) + len(self.separator.data)) > LONGEST_COMPLETION:
+            raise CompletionTooLong
+        word = self.separator.data.join([item] * missing)
         return word if begun or not done else self.separator.data + word

@@ -11,6 +11,7 @@ from sglc.automata.counts import Vector
 from sglc.automata.object_plans import Plan, cheapest_entries
 from sglc.automata.object_states import ObjectStates, Outcome, Profile
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
+from sglc.runtime.mask.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.machine import Machine, Node
 from sglc.runtime.mask.nodes import Literal, Series, measure
@@ -72,6 +73,8 @@ class ObjectWords:
         self.states = states
         self.table = table
         self.properties = len(parts.names)
+        counts = [parts.minimum, *[counter.minimum for counter in parts.counters]]
+        self._is_large = max(counts) > MOST_ENTRIES
         self._nodes = [option.tail for some in options for option in some]
         self._measured: tuple[list[int | None], int | None] | None = None
         self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
@@ -113,7 +116,9 @@ class ObjectWords:
         sizes.append(self.parts.comma.size)
         if self._measured is None or self._measured[0] != sizes:
             cost, between = self._costs()
-            found = cheapest_entries(self.states, 0, 0, cost, self._key_costs(_NONE))
+            found = None
+            if not self._is_large:
+                found = cheapest_entries(self.states, 0, 0, cost, self._key_costs(_NONE))
             size = None
             if found is not None:
                 size = found[0] - (between if found[1] else 0)
@@ -127,12 +132,15 @@ class ObjectWords:
         """The cheapest entries that complete the object: their cost, each with a comma, and which."""
         found = self._rests.get((state, used, at_least))
         if found is None:
+            if self._is_large:
+                raise CompletionTooLong
             for node in (*self._nodes, self.parts.comma):
                 if node.productive and node.size is None:
                     measure(node)
             costs = self._costs()[0], self._key_costs(used)
             found = cheapest_entries(self.states, state, at_least, *costs)
-            assert found is not None, "no completion of a dead state"
+            if found is None or found[0] > LONGEST_COMPLETION:
+                raise CompletionTooLong
             if len(self._rests) > _MOST_REMEMBERED:
                 self._rests.clear()
             self._rests[state, used, at_least] = found

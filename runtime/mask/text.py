@@ -14,7 +14,7 @@ from typing import Any
 
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.characters import Characters, Move
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
 
 Place = tuple[int, int, int | None]
@@ -25,6 +25,8 @@ _NICE = tuple(ord(c) for c in "a0A .-_")
 _MAX_LENGTH_WORK = 20_000_000
 _MAX_PATH_WORK = 5_000_000
 _MOST_SEARCHED = 5000
+_LONGEST_WORD = 1 << 20
+"""Characters of a word that is written out because it is short."""
 
 
 class TextTable:
@@ -360,8 +362,11 @@ class TextTable:
     def shortest_word(self, local: int, least: int, most: int | None) -> bytes:
         """A shortest spelling from a local state with `least` to `most` characters to come.
 
-        Inside a character, that character counts as to come. Deterministic; the state must be alive.
+        Inside a character, that character counts as to come. Deterministic; the state must be alive. Raises
+        CompletionTooLong.
         """
+        if least > _LONGEST_WORD:
+            raise CompletionTooLong
         if local < self.boundary:
             return self._word_from_boundary(local, max(least, 0), most)
         best: bytes | None = None

@@ -45,6 +45,8 @@ _Spot = tuple[int, frozenset[str], bool]
 _ItemSpot = tuple[int, frozenset[Value], bool]
 """(state of an array, values that must not come again, whether there is an item)."""
 
+MOST_ENTRIES = 100_000
+"""So many items or entries that must be there are not written out."""
 _MOST_EXPANDED = 100_000
 _MOST_ASKED = 1_000
 """Words of an item among which new values are looked for."""
@@ -52,6 +54,8 @@ _MOST_ASKED = 1_000
 
 def array_words(term: Array, best: Best, count: int) -> Words:
     """The `count` shortest words of an array."""
+    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > MOST_ENTRIES:
+        raise dfa.TooLong
     nodes = _Places(term, best, count)
     states = nodes.states
     if not states.feasible(0):
@@ -171,6 +175,8 @@ def separated(term: Object) -> Object:
 
 def object_words(term: Object, best: Best, count: int) -> Words:
     """The `count` shortest words of an object."""
+    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > MOST_ENTRIES:
+        raise dfa.TooLong
     term = separated(term)
     entries = _Entries(term, best, count, term.order == "declared")
     states = entries.states

@@ -23,7 +23,16 @@ class TooLarge(ValueError):
     """An operation would pass its limit of states."""
 
 
+class TooLong(TooLarge):
+    """The shortest words of a language are longer than `LONGEST_WORD`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the shortest text has more than {LONGEST_WORD:,} bytes")
+
+
 MAX_STATES = 200_000
+LONGEST_WORD = 1 << 20
+"""Bytes of a word that is looked for because it is short."""
 
 
 def accepts(dfa: CharDfa, text: str) -> bool:

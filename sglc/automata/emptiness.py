@@ -15,6 +15,7 @@ from itertools import islice, permutations, product
 from sglc.automata import dfa
 from sglc.automata.ambiguity import junction_conflict, overlap
 from sglc.automata.compound_words import (
+    MOST_ENTRIES,
     array_is_finite,
     array_words,
     listed_words,
@@ -53,16 +54,24 @@ __all__ = [
 ]  # fmt: skip
 
 Known = Mapping[str, tuple[bytes, ...]]
+_MOST_WRITTEN = 1 << 28
+"""Bytes of the beginnings of words that are looked at for one term."""
 _MOST_TRIES = 8
 """With ever more words of the rules, where terms leave out the shortest ones."""
 
 
 def is_empty(language: Language) -> bool:
-    return shortest(language) is None
+    try:
+        return shortest(language) is None
+    except dfa.TooLong:
+        return False
 
 
 def shortest(language: Language) -> bytes | None:
-    """A word with the fewest bytes (readable characters first), or None if there is no word."""
+    """A word with the fewest bytes (readable characters first), or None if there is no word.
+
+    Raises TooLong.
+    """
     found = shortest_words(language, 1)
     return found[0] if found else None
 
@@ -83,12 +92,15 @@ def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
 
 
 def empty_rules(rules: Mapping[str, Term]) -> list[str]:
-    """Rules without any word."""
+    """Rules without any word; none where that takes words that are too long."""
     if not rules:
         return []
     limit = 1
     for _ in range(_MOST_TRIES):
-        known = _rule_words(rules, limit)
+        try:
+            known = _rule_words(rules, limit)
+        except dfa.TooLong:
+            return []
         empty = [name for name in rules if not known[name]]
         if not empty or not known.more_asked():
             break
@@ -196,6 +208,8 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
     item = _best(term.item, known, count)
     if not item:
         return (b"",) if term.minimum == 0 else ()
+    if term.minimum * (len(item[0]) + len(term.separator)) > dfa.LONGEST_WORD:
+        raise dfa.TooLong
     if count == 1:
         return (term.separator.join([item[0]] * term.minimum),)
     found: tuple[bytes, ...] = ()
@@ -209,13 +223,15 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
                 return found
         separated = tuple(term.separator + word for word in item) if times else item
         longer = _pairs(power, separated, count)
-        if longer == power and times and times >= term.minimum:
-            return found
+        if longer == power and times:
+            return found if times >= term.minimum else _take((*found, *power), count)
         power = longer
         times += 1
 
 
 def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
+    if term.minimum > MOST_ENTRIES:
+        raise dfa.TooLong
     values = _best(term.value, known, count)
     keys = _text_words(term.key, term.minimum + count)
     most = len(keys) if values else 0
@@ -275,7 +291,10 @@ def _words_of(
         limit = min(limit, most)
     found: tuple[bytes, ...] = ()
     layer: dict[int, tuple[bytes, ...]] = dict.fromkeys(start, (b"",))
-    for size in range(limit + 1):
+    written = 0
+    size = -1
+    while size < limit:
+        size += 1
         if size >= least:
             ends = [word for state in layer if state in accepting for word in layer[state]]
             found = _take((*found, *ends), count)
@@ -283,6 +302,20 @@ def _words_of(
                 len(words[0]) >= len(found[-1]) for words in layer.values() if words
             ):
                 break
+        if count == 1 and len(layer) == 1:
+            # A state that is never left gives the same character again and again.
+            ((state, words),) = layer.items()
+            if {target for _, _, targets in edges[state] for target in targets} == {state}:
+                spelling = _take(
+                    (way for low, high, _ in edges[state] for way in cheapest(low, high, term.encoding, 1)), 1
+                )[0]
+                missing = max(0, least - size - 1)
+                if len(words[0]) + missing * len(spelling) > dfa.LONGEST_WORD:
+                    raise dfa.TooLong
+                layer, size = {state: (words[0] + missing * spelling,)}, size + missing
+        written += sum([len(words) * len(words[-1]) for words in layer.values()])
+        if written > _MOST_WRITTEN:
+            raise dfa.TooLong
         following: dict[int, list[bytes]] = {}
         for state, words in layer.items():
             for low, high, targets in edges[state]:

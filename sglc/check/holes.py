@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sglc.automata import dfa
 from sglc.check.contradiction import (
     arms_are_apart,
     conflict_at_junction,
@@ -228,7 +229,10 @@ class Holes(HoleOptions):
             )  # fmt: skip
 
     def _shortest_text(self, type: Type) -> str:
-        word = self.facts.shortest_word(type)
+        try:
+            word = self.facts.shortest_word(type)
+        except dfa.TooLong:
+            return ""
         text = "" if word is None else word.decode("utf-8", "replace")
         return text if len(text) <= 60 else text[:59] + "…"
 

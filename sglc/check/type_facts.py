@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from sglc.automata import dfa
 from sglc.automata.emptiness import is_finite, shortest
 from sglc.check.relations import expand
 from sglc.check.state import ProgramState
@@ -112,12 +113,11 @@ class TypeFacts:
                 return quotes
             case Str():
                 if type.grammar or type.patterns or ((type.until or type.excludes) and type.min_chars):
-                    word = self.shortest_word(type)
-                    return None if word is None else len(word) + quotes
+                    size = self._word_size(type)
+                    return None if size is None else size + quotes
                 return type.min_chars + quotes
             case Json(schema):
-                word = self.shortest_word(type) if schema else b"0"
-                return None if word is None else len(word)
+                return self._word_size(type) if schema else 1
             case OneOf():
                 return quotes
             case SpanOf(_, minimum):
@@ -145,8 +145,7 @@ class TypeFacts:
                 few = isinstance(plain, Str) and (plain.patterns or (plain.max_chars or 9) <= 2)
                 if few and minimum > 1 and self._sound(type, set()):
                     # There may be fewer different keys than entries are due.
-                    word = self.shortest_word(type)
-                    return None if word is None else len(word)
+                    return self._word_size(type)
                 one, two = self._bytes(key, False, open_), self._bytes(value, False, open_)
                 if one is None or two is None:
                     return None
@@ -207,8 +206,7 @@ class TypeFacts:
         large = any(bound is not None and abs(bound) >= LARGE for bound in (low, high))
         if large or (narrow and not isinstance(type, Int)):
             # Digits are limited: the automaton tells whether one of the numbers can be written.
-            word = self.shortest_word(type)
-            return None if word is None else len(word)
+            return self._word_size(type)
         if low is not None and low > 0:
             return len(str(int(low)))
         if high is not None and high < 0:
@@ -216,11 +214,22 @@ class TypeFacts:
         return 1
 
     def shortest_word(self, type: Type) -> bytes | None:
-        """The shortest text of a type as it stands in a hole, by its automaton; None if there is none."""
+        """The shortest text of a type as it stands in a hole, by its automaton; None if there is none.
+
+        Raises TooLong.
+        """
         key = ("word", type)
         if key not in self.memo:
             self.memo[key] = shortest(language(type, self.table))
         return self.memo[key]
+
+    def _word_size(self, type: Type) -> int | None:
+        """The bytes of that text, or about the fewest that it has if it is too long to be looked at."""
+        try:
+            word = self.shortest_word(type)
+        except dfa.TooLong:
+            return dfa.LONGEST_WORD
+        return None if word is None else len(word)
 
     # -- is there a longest value ------------------------------------------------------------------
 
