@@ -135,8 +135,8 @@ def compile_constraint(
     what `sglc.grammar.read.read_grammar` gives).
 
     A regex matches the whole text. Raises ConstraintError for what is malformed or too large and
-    UnsupportedConstraint for what is not implemented. A constraint without any legal text compiles, and its
-    matchers are dead.
+    UnsupportedConstraint for what is not implemented. A schema that no value satisfies is an error; any other
+    constraint without legal text compiles, and its matchers are dead.
     """
     given = [x is not None for x in (language, type, regex, choices, json_schema, grammar)]
     if sum(given) != 1:
@@ -147,7 +147,10 @@ def compile_constraint(
         language = _grammar_language(grammar, grammar_options)
     if language is None:
         language = _language(type, table, regex, choices)
-    return Constraint(language, options or ConstraintOptions())
+    found = Constraint(language, options or ConstraintOptions())
+    if json_schema is not None and found.is_empty:
+        raise ConstraintError("no JSON value satisfies the schema", "#")
+    return found
 
 
 def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:

@@ -9,6 +9,8 @@ from sglc.automata.json_number import NumberError
 from sglc.automata.term import Language
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge
+from sglc.schema.forms import NotRegular
+from sglc.schema.layout import keys_unsupported
 from sglc.schema.lower import Lowering
 from sglc.schema.options import SchemaOptions
 from sglc.schema.parse import read_schema
@@ -26,7 +28,10 @@ def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
     try:
         graph, root = read_schema(schema, options)
         algebra = Algebra(graph, options.limits)
-        return Lowering(algebra, options).language(algebra.literals.of(root))
+        try:
+            return Lowering(algebra, options).language(algebra.literals.of(root))
+        except NotRegular as fault:
+            raise keys_unsupported(algebra, fault.keys) from None
     except (TooLarge, NumberError) as fault:
         raise SchemaTooLarge(str(fault), "#") from None
     except RecursionError:

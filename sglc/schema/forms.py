@@ -28,6 +28,14 @@ Clause = frozenset[tuple[str, bool]]
 """A disjunction over names of properties that are present (True) or absent (False)."""
 
 
+class NotRegular(Exception):
+    """Keys that are no regular set would have to be told from others; what they satisfy."""
+
+    def __init__(self, keys: Literals) -> None:
+        super().__init__(keys)
+        self.keys = keys
+
+
 class Negation(Protocol):
     def __call__(self, these: Literals) -> Literals: ...
 
@@ -112,6 +120,8 @@ class ObjectForm:
     high: int | None = None
     counts: tuple[EntryCount, ...] = ()
     seen: tuple[KeySet, ...] | None = ()
+    keys: Literals = TRUE
+    """What all keys satisfy, where these strings are no regular set."""
 
     def value(self, name: str) -> Literals:
         found = TRUE
@@ -131,7 +141,7 @@ class ObjectForm:
 
     def is_presence(self) -> bool:
         """Whether only clauses are asked."""
-        return not self.parts and not self.counts and not self.low and self.high is None
+        return not (self.parts or self.counts or self.low or self.keys) and self.high is None
 
 
 ANY_OBJECT = ObjectForm()
@@ -162,7 +172,8 @@ def meet_objects(a: ObjectForm, b: ObjectForm) -> ObjectForm | None:
     if high is not None and low > high:
         return None
     seen = None if a.seen is None or b.seen is None else tuple(dict.fromkeys(a.seen + b.seen))
-    return ObjectForm(_joined(a.parts, b.parts), clauses, low, high, _joined(a.counts, b.counts), seen)
+    keys = both(a.keys, b.keys)
+    return ObjectForm(_joined(a.parts, b.parts), clauses, low, high, _joined(a.counts, b.counts), seen, keys)
 
 
 _T = TypeVar("_T")
@@ -211,7 +222,9 @@ def simplified(clauses: Iterable[Clause]) -> frozenset[Clause] | None:
 
 
 def negated_object(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
-    """Forms that together hold all objects that are not of the form."""
+    """Forms that together hold all objects that are not of the form. Raises NotRegular."""
+    if form.keys:
+        raise NotRegular(form.keys)
     wrong = list(wrong_values(form, negate))
     if len(wrong) <= _FEW:
         yield from wrong
@@ -283,6 +296,7 @@ def implies(strong: ObjectForm, weak: ObjectForm) -> bool:
         and all(count in strong.counts for count in weak.counts)
         and all(any(other <= clause for other in strong.clauses) for clause in weak.clauses)
         and weak.seen == strong.seen
+        and weak.keys <= strong.keys
     )
 
 
@@ -327,7 +341,8 @@ def merged(forms: Iterable[ObjectForm]) -> list[ObjectForm]:
 
 def _key(form: ObjectForm) -> tuple[Hashable, ...]:
     """Equal for forms that differ in the order of their parts only."""
-    return (frozenset(form.parts), form.clauses, form.low, form.high, frozenset(form.counts), form.seen)
+    counts = frozenset(form.counts)
+    return (frozenset(form.parts), form.clauses, form.low, form.high, counts, form.seen, form.keys)
 
 
 # Arrays

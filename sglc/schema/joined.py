@@ -34,7 +34,7 @@ def _frame(layout: ObjectLayout) -> Hashable:
     """All of a layout but what values may be."""
     return (
         tuple(layout.names), tuple([keys for keys, _ in layout.families]), layout.clauses, layout.low,
-        layout.high, layout.distinct, layout.known,
+        layout.high, layout.distinct, layout.known, layout.keys,
     )  # fmt: skip
 
 

@@ -42,6 +42,8 @@ class ObjectLayout:
     distinct: bool = False
     known: tuple[str, ...] = ()
     """All names that are told apart from the keys of families."""
+    keys: Literals = TRUE
+    """What the keys of the one family satisfy too, where these strings are no regular set."""
 
     def barred(self) -> list[str]:
         """Names that must not occur although a family has such keys."""
@@ -117,6 +119,10 @@ class Layouts:
         values = {name: form.value(name) for name in known}
         values = {name: value for name, value in values.items() if not self.algebra.is_empty(value)}
         families = self._families(form)
+        if form.keys:
+            allowed = self.algebra.scalars.of(self.algebra.scalars.string, form.keys)
+            values = {name: value for name, value in values.items() if strings.contains(allowed, name)}
+            self._check_keys(form, known, families)
         settled, values = self._settle_counts(form, values, families)
         if settled is None:
             return None
@@ -144,8 +150,14 @@ class Layouts:
         counters = tuple(Counter(count.low, count.high) for count in form.counts)
         layout = ObjectLayout(names, shown, form.clauses, form.low, form.high, counters)
         layout.known = tuple(known)
+        layout.keys = form.keys if shown else TRUE
         layout.distinct = bool(shown) and self._needs_distinct(form)
         return layout
+
+    def _check_keys(self, form: ObjectForm, known: dict[str, None], families: list[_Family]) -> None:
+        """Keys that are no regular set are neither told apart nor compared."""
+        if families and (known or len(families) > 1 or form.counts or form.low > 1):
+            raise keys_unsupported(self.algebra, form.keys)
 
     def _counts(self, allowed: list[Literals], form: ObjectForm) -> list[Count]:
         """The counts that matter where a count does not count what is `allowed`."""
@@ -255,6 +267,8 @@ class Layouts:
         if form.width() or form.counts or not value or self.algebra.literals.mask(value) != g.STRING:
             return None
         texts = self.algebra.scalars.of(self.algebra.scalars.string, value)
+        if any(one.format is not None for one in texts):
+            return None
         finite = [one for one in texts if one.words is not None]
         others = tuple(one for one in texts if one.words is None)
         words = sorted(word for one in finite for word in one.words or ())
@@ -453,6 +467,11 @@ class Layouts:
             if len(found) > limit:
                 return None
         return found
+
+
+def keys_unsupported(algebra: Algebra, keys: Literals) -> UnsupportedSchema:
+    reason = "its names are no regular set, so no other keyword may tell keys apart, count or compare them"
+    return UnsupportedSchema("propertyNames", algebra.literals.path(keys), reason)
 
 
 def _inside(parts: tuple[Entries, ...], patterns: frozenset[CharDfa]) -> Literals:

@@ -7,7 +7,7 @@ and taken out of the layouts, then terms are made.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sglc.automata import dfa as automata
 from sglc.automata.emptiness import is_finite, shortest_words
@@ -39,22 +39,15 @@ from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.forms import TRUE, Literals
 from sglc.schema.joined import joined_objects, joined_texts
-from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout
+from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout, keys_unsupported
 from sglc.schema.options import SchemaOptions
+from sglc.schema.productive import Shape, array_has_values, object_has_values, required
+from sglc.schema.reasons import unsatisfiable
 
 _BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 _ANY = "any JSON value"
 _MOST_COUNTED = 256
 """Values up to which it is found out whether there are so many."""
-
-
-@dataclass(slots=True, eq=False)
-class _Shape:
-    """The values of one set of literals."""
-
-    scalars: Term | None
-    arrays: list[ArrayLayout | TextsLayout]
-    objects: list[ObjectLayout]
 
 
 class Lowering:
@@ -63,7 +56,7 @@ class Lowering:
         self.options = options
         self.layouts = Layouts(algebra)
         self.distinct = options.distinct
-        self.shapes: dict[Literals, _Shape] = {}
+        self.shapes: dict[Literals, Shape] = {}
         self.productive: set[Literals] = {TRUE}
         self.uses: dict[Literals, int] = {}
         self.rules: dict[str, Term] = {}
@@ -91,7 +84,7 @@ class Lowering:
         self._lay_out(root)
         self._find_productive()
         if root not in self.productive:
-            raise self._unsatisfiable(root)
+            raise Unsatisfiable(*unsatisfiable(self.algebra, self.shapes, self.productive, root))
         for shape in self.shapes.values():
             self._prune(shape)
         self._settle_distinct(checked)
@@ -115,7 +108,7 @@ class Lowering:
             for layout in (*shape.objects, *shape.arrays):
                 stack += [value for value in layout.values() if value not in self.shapes]
 
-    def _shape(self, these: Literals) -> _Shape:
+    def _shape(self, these: Literals) -> Shape:
         algebra = self.algebra
         mask = algebra.literals.mask(these)
         arrays: list[ArrayLayout | TextsLayout] = []
@@ -124,7 +117,7 @@ class Lowering:
             arrays = [layout for form in algebra.arrays(these) for layout in self.layouts.arrays(form)]
         if mask & g.OBJECT:
             objects = joined_objects(map(self.layouts.object, algebra.objects(these)))
-        return _Shape(self._scalar_term(these, mask), arrays, objects)
+        return Shape(self._scalar_term(these, mask), arrays, objects)
 
     # Which sets have values
 
@@ -138,8 +131,8 @@ class Lowering:
                 shape = self.shapes[these]
                 if (
                     shape.scalars is not None
-                    or any(self._object_has_values(layout) for layout in shape.objects)
-                    or any(self._array_has_values(layout) for layout in shape.arrays)
+                    or any(object_has_values(layout, productive) for layout in shape.objects)
+                    or any(array_has_values(layout, productive) for layout in shape.arrays)
                 ):
                     productive.add(these)
                 else:
@@ -148,93 +141,14 @@ class Lowering:
                 return
             waiting = rest
 
-    def _unsatisfiable(self, root: Literals) -> Unsatisfiable:
-        """Says which part of the schema has no values, as near as that can be told."""
-        these, seen, reason = root, {root}, ""
-        while these in self.shapes:
-            shape = self.shapes[these]
-            needed = [
-                (f"the property {name!r} is required", layout.names.get(name, []))
-                for layout in shape.objects
-                for name in _required(layout)
-                if not self._possible(layout.names.get(name, []))
-            ]
-            needed += [
-                ("there must be items", layout.places[0] if layout.places else layout.rest)
-                for layout in shape.arrays
-                if isinstance(layout, ArrayLayout) and layout.low
-            ]
-            if len(shape.objects) + len(shape.arrays) != 1 or len(needed) != 1:
-                break
-            ((reason, arms),) = needed
-            reason = f", because {reason} and cannot have a value"
-            if len(arms) != 1 or arms[0][0] in seen or arms[0][0] in self.productive:
-                break
-            these = arms[0][0]
-            seen.add(these)
-        path = self.algebra.literals.path(these)
-        if len(seen) > 1 and not self.shapes[these].objects and not self.shapes[these].arrays:
-            reason = ""
-        return Unsatisfiable(f"no JSON value satisfies the schema{reason}", path)
-
-    def _possible(self, arms: Arms) -> bool:
-        if len(arms) == 1:
-            return arms[0][0] in self.productive
-        return any([value in self.productive for value, _ in arms])
-
-    def _object_has_values(self, layout: ObjectLayout) -> bool:
-        """False is certain; True may still fall to counters, which the mask engine decides."""
-        for clause in layout.clauses:
-            if not any([not there or self._possible(layout.names.get(name, [])) for name, there in clause]):
-                return False
-        if not layout.low and layout.high is None and not layout.counters:
-            return True
-        possible = {name for name, arms in layout.names.items() if self._possible(arms)}
-        needed = set(_required(layout))
-        if layout.high is not None and len(needed) > layout.high:
-            return False
-        open_ended = any(self._possible(arms) for _, arms in layout.families)
-        if not open_ended and len(possible) < layout.low:
-            return False
-        for index, counter in enumerate(layout.counters):
-            if counter.minimum and not open_ended:
-                able = sum(
-                    any(index in counts and value in self.productive for value, counts in layout.names[name])
-                    for name in possible
-                )
-                if able < counter.minimum:
-                    return False
-        return True
-
-    def _array_has_values(self, layout: ArrayLayout | TextsLayout) -> bool:
-        """False is certain."""
-        if isinstance(layout, TextsLayout):
-            return bool(layout.texts.edges) or len(layout.words) >= layout.low
-        if layout.high is not None and layout.low > layout.high:
-            return False
-        for index in range(min(layout.low, len(layout.places) + 1)):
-            arms = layout.places[index] if index < len(layout.places) else layout.rest
-            if not self._possible(arms):
-                return False
-        for index, counter in enumerate(layout.counters):
-            if counter.minimum:
-                able = [
-                    any(index in counts and value in self.productive for value, counts in arms)
-                    for arms in (*layout.places, layout.rest)
-                ]
-                if not able[-1] and sum(able) < counter.minimum:
-                    return False
-                if layout.high is not None and counter.minimum > layout.high:
-                    return False
-        return True
-
-    def _prune(self, shape: _Shape) -> None:
+    def _prune(self, shape: Shape) -> None:
         def alive(arms: Arms) -> Arms:
-            return [arm for arm in arms if arm[0] in self.productive]
+            return [arm for arm in arms if arm[0] in productive]
 
-        whole = len(self.productive) == 1 + len(self.shapes)
-        shape.objects = [layout for layout in shape.objects if self._object_has_values(layout)]
-        shape.arrays = [layout for layout in shape.arrays if self._array_has_values(layout)]
+        productive = self.productive
+        whole = len(productive) == 1 + len(self.shapes)
+        shape.objects = [layout for layout in shape.objects if object_has_values(layout, productive)]
+        shape.arrays = [layout for layout in shape.arrays if array_has_values(layout, productive)]
         if whole:
             return
         for layout in shape.objects:
@@ -322,7 +236,7 @@ class Lowering:
             number += 1
         return name
 
-    def _shape_term(self, shape: _Shape) -> Term:
+    def _shape_term(self, shape: Shape) -> Term:
         arms = [shape.scalars] if shape.scalars is not None else []
         arms += [self._array_term(layout) for layout in shape.arrays]
         arms += [self._object_term(layout) for layout in shape.objects]
@@ -370,13 +284,15 @@ class Lowering:
         return self._around(b"[", inside, b"]")
 
     def _object_term(self, layout: ObjectLayout) -> Term:
+        if layout.keys:
+            return self._entries_term(layout)
         index = {name: number for number, name in enumerate(layout.names)}
         clauses = []
         for clause in sorted(layout.clauses, key=sorted):
             if any(name not in index and not present for name, present in clause):
                 continue
             clauses.append(frozenset((index[name], present) for name, present in clause if name in index))
-        low = layout.low if layout.low > len(_required(layout)) else 0
+        low = layout.low if layout.low > len(required(layout)) else 0
         inside = Object(
             tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items())
             + tuple(Property(name, ()) for name in layout.barred()),
@@ -392,6 +308,20 @@ class Lowering:
             self.colon,
         )
         return self._around(b"{", inside, b"}")
+
+    def _entries_term(self, layout: ObjectLayout) -> Term:
+        """Keys that are no regular set: the entries are items of a key, a colon and a value."""
+        algebra = self.algebra
+        if self.distinct:
+            raise keys_unsupported(algebra, layout.keys)
+        key = self._scalar_union(
+            frozenset(), algebra.scalars.of(algebra.scalars.string, layout.keys), (), "#"
+        )
+        ((_, arms),) = layout.families
+        if key is None:
+            return self._around(b"{", Bytes(b""), b"}")
+        entries = tuple(Arm(Sequence((key, self.colon, arm.term))) for arm in self._arms(arms))
+        return self._around(b"{", Array((), entries, layout.low, layout.high, (), self.comma), b"}")
 
     def _any_value(self) -> Term:
         if _ANY not in self.rules:
@@ -495,7 +425,3 @@ def has_values(algebra: Algebra, options: SchemaOptions, these: Literals, number
         return True
     except (automata.TooLarge, NotAValue):
         return False
-
-
-def _required(layout: ObjectLayout) -> list[str]:
-    return [name for clause in layout.clauses if len(clause) == 1 for name, present in clause if present]

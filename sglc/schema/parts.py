@@ -89,6 +89,8 @@ class PartForms:
             return None
         if not allowed:
             return [ObjectForm(high=0)]
+        if any(one.format is not None for one in allowed):
+            return [ObjectForm(keys=these)]
         if all(one.words is not None for one in allowed):
             words = sorted(word for one in allowed for word in one.words or ())
             return [ObjectForm(parts=(Entries(dict.fromkeys(words, TRUE), (), FALSE),))]

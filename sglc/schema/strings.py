@@ -72,6 +72,10 @@ def of_dfa(dfa: CharDfa) -> Strings:
     return (StringSet(dfa=dfa),) if dfa.edges else ()
 
 
+def contains(these: Strings, text: str) -> bool:
+    return any(one.contains(text) for one in these)
+
+
 def union(parts: Iterable[StringSet]) -> Strings:
     return _tidy(list(parts))
 
