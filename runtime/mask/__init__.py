@@ -1,1 +1,38 @@
-"""From a constraint and a vocabulary to exact token masks."""
+"""From a constraint and a vocabulary to exact token masks: here are the names that other programs use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.account import ConstraintOptions as ConstraintOptions
+    from sglc.runtime.mask.constraint import Constraint as Constraint
+    from sglc.runtime.mask.constraint import compile_constraint as compile_constraint
+    from sglc.runtime.mask.errors import ConstraintError as ConstraintError
+    from sglc.runtime.mask.errors import UnsupportedConstraint as UnsupportedConstraint
+    from sglc.runtime.mask.matcher import Matcher as Matcher
+    from sglc.runtime.mask.matcher import fill_masks as fill_masks
+    from sglc.runtime.mask.vocabulary import Vocabulary as Vocabulary
+
+_PLACES = {
+    "Constraint": "constraint",
+    "ConstraintError": "errors",
+    "ConstraintOptions": "account",
+    "Matcher": "matcher",
+    "UnsupportedConstraint": "errors",
+    "Vocabulary": "vocabulary",
+    "compile_constraint": "constraint",
+    "fill_masks": "matcher",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, whose module is imported at the first use."""
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *_PLACES))

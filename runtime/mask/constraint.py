@@ -20,6 +20,7 @@ from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from sglc.automata.regex_dialect import DialectName
     from sglc.grammar.language import GrammarOptions
     from sglc.grammar.model import Grammar
     from sglc.schema.options import SchemaOptions
@@ -123,6 +124,7 @@ def compile_constraint(
     type: Type | None = None,
     table: TypeTable | None = None,
     regex: str | None = None,
+    dialect: DialectName = "sgl",
     choices: Iterable[str | bytes] | None = None,
     json_schema: Any = None,
     grammar: str | Grammar | None = None,
@@ -134,19 +136,22 @@ def compile_constraint(
     to `json_schema`, which is a parsed schema, `grammar_options` to `grammar`, a text in Lark's notation or
     what `sglc.grammar.read.read_grammar` gives).
 
-    A regex matches the whole text. Raises ConstraintError for what is malformed or too large and
-    UnsupportedConstraint for what is not implemented. A schema that no value satisfies is an error; any other
-    constraint without legal text compiles, and its matchers are dead.
+    A regex matches the whole text, and is read as docs/patterns.md says of its dialect: "sgl", "ecma" or
+    "python". Raises ConstraintError for what is malformed or too large and UnsupportedConstraint for what is
+    not implemented. A schema that no value satisfies is an error; any other constraint without legal text
+    compiles, and its matchers are dead.
     """
     given = [x is not None for x in (language, type, regex, choices, json_schema, grammar)]
     if sum(given) != 1:
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
+    if dialect not in ("sgl", "ecma", "python"):
+        raise ValueError(f"there is no dialect {dialect!r} of regexes: sgl, ecma, python")
     if json_schema is not None:
         language = _schema_language(json_schema, schema_options)
     if grammar is not None:
         language = _grammar_language(grammar, grammar_options)
     if language is None:
-        language = _language(type, table, regex, choices)
+        language = _language(type, table, regex, dialect, choices)
     found = Constraint(language, options or ConstraintOptions())
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
@@ -183,7 +188,11 @@ def _grammar_language(grammar: str | Grammar, options: GrammarOptions | None) ->
 
 
 def _language(
-    type: Type | None, table: TypeTable | None, regex: str | None, choices: Iterable[str | bytes] | None
+    type: Type | None,
+    table: TypeTable | None,
+    regex: str | None,
+    dialect: DialectName,
+    choices: Iterable[str | bytes] | None,
 ) -> Language:
     if type is not None:
         from sglc.types.language import language
@@ -194,7 +203,7 @@ def _language(
         from sglc.automata.regex_term import regex_term
 
         try:
-            return Language(regex_term(regex))
+            return Language(regex_term(regex, dialect=dialect))
         except RegexError as fault:
             raise ConstraintError(fault.reason, fault.position) from None
     assert choices is not None

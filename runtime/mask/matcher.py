@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Self, cast
 
@@ -108,6 +108,31 @@ class Matcher:
     def forced(self) -> bytes:
         """The bytes that must come next; empty where there is a choice or the text may end."""
         return forced(self.machine, self._config)
+
+    def forced_tokens(self, encode: Callable[[bytes], Sequence[int]] | None = None) -> list[int]:
+        """Tokens of the bytes that must come next, as far as no other token can write their beginning.
+
+        `encode` is the tokenizer of the model: it gives the tokens as the model has seen such text; without
+        it, each is the longest that fits. The last bytes are left out where a token begins in them and goes
+        on behind them, unless nothing can follow. Raises ValueError if the tokens of `encode` do not write
+        the bytes.
+        """
+        data = self.forced()
+        vocabulary = self._store.vocabulary
+        tokens = vocabulary.tokens_of(data) if encode is None else list(encode(data))
+        if not data or tokens is None:
+            return []
+        pieces = [vocabulary.token_bytes[token] or b"" for token in tokens]
+        if b"".join(pieces) != data:
+            raise ValueError("the tokens do not write the bytes that are forced")
+        behind = self.clone()
+        if not behind.accept_bytes(data) or behind.is_complete():
+            return tokens
+        kept, at = 0, 0
+        while kept < len(tokens) and not vocabulary.trie.extends(data[at:]):
+            at += len(pieces[kept])
+            kept += 1
+        return tokens[:kept]
 
     def shortest_completion(self) -> bytes:
         """A shortest byte string that makes the text legal. Raises ConstraintError on a dead matcher."""

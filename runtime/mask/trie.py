@@ -49,6 +49,20 @@ class Trie:
             node, stop = node + 1, int(self.end[node])
         return node < stop
 
+    def longest(self, data: bytes) -> tuple[int, int]:
+        """(a token, its size): the longest that is a beginning of `data`; (-1, 0) if there is none."""
+        node, stop = 0, self.size
+        found = NO_TOKEN, 0
+        for depth, wanted in enumerate(data, 1):
+            while node < stop and self.byte[node] != wanted:
+                node = int(self.end[node])
+            if node >= stop:
+                break
+            if ids := self.ids(node):
+                found = ids[0], depth
+            node, stop = node + 1, int(self.end[node])
+        return found
+
     def ids(self, node: int) -> list[int]:
         """All token ids at a node."""
         token = int(self.token[node])

@@ -114,6 +114,17 @@ class Vocabulary:
         """The byte values that occur in tokens of a single byte: with all 256 any text can be written."""
         return frozenset(b[0] for b in self.token_bytes if b and len(b) == 1)
 
+    def tokens_of(self, data: bytes) -> list[int] | None:
+        """Tokens that write some bytes, each the longest that fits; None where no token does."""
+        found: list[int] = []
+        while data:
+            token, size = self.trie.longest(data)
+            if token < 0:
+                return None
+            found.append(token)
+            data = data[size:]
+        return found
+
     def missing_bytes(self) -> frozenset[int]:
         """Byte values that no token contains: a constraint that needs one of them cannot be met."""
         seen: set[int] = set()
