@@ -69,6 +69,7 @@ class LeafWalks:
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._literals: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._repeats: dict[tuple[tuple[bytes, ...], bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
@@ -153,6 +154,29 @@ class LeafWalks:
             if len(self._literals) > self._most:
                 self._literals.clear()
             self._literals[key] = found
+        words, bits, exits = found
+        if len(words):
+            row[words] |= bits
+        return exits
+
+    def repeated(self, entries: np.ndarray, runs: tuple[bytes, ...], row: np.ndarray) -> np.ndarray:
+        """The nodes that some runs lead to, one after another any number of times, into `row`, remembered."""
+        key = (runs, entries.tobytes())
+        found = self._repeats.get(key)
+        if found is None:
+            nodes: set[int] = set()
+            fresh = entries
+            while len(fresh):
+                met = [self.whole.literal(fresh, run, self._blank) for run in runs]
+                new = set(np.concatenate(met).tolist()) - nodes
+                nodes |= new
+                fresh = np.array(sorted(new), np.int32)
+                if self.whole.nested(fresh) and not self.whole.fits(fresh):
+                    break
+            found = (*self._set_words(), np.array(sorted(nodes), np.int32))
+            if len(self._repeats) > self._most:
+                self._repeats.clear()
+            self._repeats[key] = found
         words, bits, exits = found
         if len(words):
             row[words] |= bits

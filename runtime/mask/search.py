@@ -19,6 +19,8 @@ from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.text_nodes import TextNode
 
+_OFTEN = 2
+"""A configuration that has come up so often may be one that some run leads back to."""
 _ALONE = 3
 """So many groups have nothing in common that is looked for."""
 _FEW = 8
@@ -120,12 +122,12 @@ class MaskSearch:
         """Go on with rests of tokens, along the path as long as there is one."""
         machine = self._machine
         done: dict[int, set[int]] = {}
-        at = 0
+        visits: dict[int, int] = {}
         while pending and self._path is not None:
             config, entries, question = pending.pop()
-            at += 1
+            at = len(self._path)
             view = self._shapes.view(config)
-            if view is None or at == LONGEST:
+            if view is None or at >= LONGEST:
                 self._path = None
                 pending.append((config, entries, question))
                 break
@@ -135,6 +137,14 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
+            visits[config] = visits.get(config, 0) + 1
+            if visits[config] > _OFTEN:
+                loops = self._loops(config, view.groups)
+                if loops:
+                    runs = tuple([view.groups[number].run for number in loops])
+                    more = _new(self._walks.repeated(entries, runs, self._row), done[config])
+                    entries = np.union1d(entries, more)
+                    self._path += [(config, (at, number, -1)) for number in loops]
             layers = self._layers(entries, view.groups)
             for number, group in enumerate(view.groups):
                 numbers = view.numbers(number)
@@ -173,6 +183,13 @@ class MaskSearch:
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
         return lost
+
+    def _loops(self, config: int, groups: Sequence[SearchGroup]) -> list[int]:
+        """The groups behind whose run the configuration is the same again."""
+        machine = self._machine
+        return [
+            number for number, group in enumerate(groups) if group.run and group.behind(machine) == config
+        ]
 
     def _layers(self, entries: np.ndarray, groups: Sequence[SearchGroup]) -> Sequence[np.ndarray]:
         """Nodes as walks of some groups take them: apart, or all at once where little lies below.
