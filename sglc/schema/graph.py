@@ -189,6 +189,8 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.references: dict[tuple[Any, ...], int] = {}
+        self.written: dict[Decimal, set[str]] = {}
+        """How json.dumps writes the floats of `const` and `enum` that are whole numbers."""
         self._parts: dict[Part, Part] = {}
         self._known: dict[tuple[int, ...], int] = {}
         self.add((), "#")

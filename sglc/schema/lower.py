@@ -378,7 +378,8 @@ class Lowering:
                     if term is not None:
                         arms.append(term)
             if figures:
-                dfa = numbers.automaton(figures, self.options.numbers or self.options.spelling)
+                spelling = self.options.numbers or self.options.spelling
+                dfa = numbers.automaton(figures, spelling, self.algebra.graph.written)
                 if dfa.edges:
                     arms.append(Text(dfa))
         except (automata.TooLarge, NumberError) as fault:

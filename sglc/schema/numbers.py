@@ -7,7 +7,8 @@ its spelling, so a part may also ask for one kind of spelling.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -137,24 +138,32 @@ def values(these: Numbers, limit: int) -> list[Decimal] | None:
     return None if len(found) > limit else sorted(found)
 
 
-def automaton(these: Numbers, spelling: Literal["canonical", "any"]) -> CharDfa:
-    """The spellings of all members."""
-    return united([_automaton(one, spelling) for one in these])
+def automaton(
+    these: Numbers, spelling: Literal["canonical", "any"], written: Mapping[Decimal, set[str]]
+) -> CharDfa:
+    """The spellings of all members; `written` are those in which the schema itself has some values."""
+    parts = []
+    for one in these:
+        own = [text for value in one.values or () if value in written for text in written[value]]
+        parts.append(_automaton(one, spelling, frozenset(own)))
+    return united(parts)
 
 
 @lru_cache(maxsize=1024)
-def _automaton(one: NumberPart, spelling: Literal["canonical", "any"]) -> CharDfa:
+def _automaton(one: NumberPart, spelling: Literal["canonical", "any"], written: frozenset[str]) -> CharDfa:
     if one.plain and one.values is None:
         return automata.intersect(one.within.text("plain"), _PLAIN)
-    dfa = one.within.text(spelling) if one.values is None else _spellings(one.values, spelling)
+    dfa = one.within.text(spelling) if one.values is None else _spellings(one.values, spelling, written)
     if one.plain is None:
         return dfa
     return automata.intersect(dfa, _PLAIN) if one.plain else automata.difference(dfa, _PLAIN)
 
 
-def _spellings(values: frozenset[Decimal], spelling: Literal["canonical", "any"]) -> CharDfa:
-    """Each value in full, and as json.dumps writes it if that differs; in the spelling `any` with more zeros
-    behind its point too."""
+def _spellings(
+    values: frozenset[Decimal], spelling: Literal["canonical", "any"], written: frozenset[str]
+) -> CharDfa:
+    """Each value in full, as json.dumps writes it if that has an exponent, and as it is `written`; in the
+    spelling `any` with more zeros behind its point, and zero with a minus, too."""
     whole: set[str] = set()
     broken: set[str] = set()
     for value in values:
@@ -162,10 +171,13 @@ def _spellings(values: frozenset[Decimal], spelling: Literal["canonical", "any"]
             whole.add(f"{value.to_integral_value():f}" if value else "0")
         else:
             broken.add(f"{value:f}".rstrip("0"))
-    short = {json.dumps(float(value)) for value in values if abs(value) < _GREATEST}
-    short = {text for text in short if "e" in text and Decimal(text) in values}
+    floats = [value for value in map(float, values) if math.isfinite(value)]
+    short = {text for text in map(json.dumps, floats) if "e" in text and Decimal(text) in values}
+    short |= written
     if spelling == "canonical":
         return automata.words(whole | broken | short)
+    if "0" in whole:
+        whole.add("-0")
     dfa = automata.words(whole | short)
     zeros = compile_regex(r"\.0+")
     if whole:
@@ -173,6 +185,3 @@ def _spellings(values: frozenset[Decimal], spelling: Literal["canonical", "any"]
     if broken:
         dfa = automata.union(dfa, automata.concatenate(automata.words(broken), compile_regex("0*")))
     return dfa
-
-
-_GREATEST = Decimal(10) ** 300

@@ -5,6 +5,7 @@ Every subschema that can be reached from the root is read, so a fault in any of 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -140,10 +141,11 @@ class _Reader:
     def values(self, place: Place, value: dict[str, Any], word: str) -> Part:
         path = f"{place.path}/{word}"
         if word == "const":
-            return g.Values((freeze(value["const"], path),))
+            return g.Values((freeze(value["const"], path, self.graph.written),))
         if not isinstance(value["enum"], list):
             raise SchemaError("enum must be a list", path)
-        return g.Values(tuple(dict.fromkeys(freeze(item, path) for item in value["enum"])))
+        items = [freeze(item, path, self.graph.written) for item in value["enum"]]
+        return g.Values(tuple(dict.fromkeys(items)))
 
     def range(self, place: Place, value: dict[str, Any], word: str) -> Part:
         keywords = place.resource.dialect.keywords
@@ -386,13 +388,17 @@ def strings(value: Any, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def freeze(value: Any, path: str) -> Value:
+def freeze(value: Any, path: str, written: dict[Decimal, set[str]]) -> Value:
+    """A value that can be hashed; in `written` is added how whole numbers with a point are written."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, list | tuple):
-        return ("array", tuple(freeze(item, path) for item in value))
+        return ("array", tuple(freeze(item, path, written) for item in value))
     if isinstance(value, dict):
-        return ("object", tuple((str(key), freeze(item, path)) for key, item in value.items()))
-    return number(value, path)
+        return ("object", tuple((str(key), freeze(item, path, written)) for key, item in value.items()))
+    found = number(value, path)
+    if isinstance(value, float) and value.is_integer():
+        written.setdefault(found, set()).add(json.dumps(value))
+    return found

@@ -32,6 +32,7 @@ _REMARKS = {
     "unevaluatedProperties": "what each way of satisfying the schema has evaluated",
     "uniqueItems": "see below",
     "not": "of anything",
+    "propertyNames": "names of a format that is a grammar (`regex`) stand alone or beside a list of all keys",
     "oneOf": "branches may overlap; refused where they do in too many ways",
     "type": "integers of draft 4 have no point",
 }
@@ -65,15 +66,23 @@ _SPELLINGS = """\
 ## Spellings
 
 `spelling="any"` takes every legal spelling of a string: short escapes, `\\uXXXX` in either case, surrogate
-pairs. Of a number it takes every spelling without an exponent (`5`, `5.0`, `5.00`), and these with one:
+pairs. Of a number it takes every spelling without an exponent (`5`, `5.0`, `5.00`, and of zero `-0`, `-0.0`),
+and these with one:
 
-- of all numbers: exponents of up to three digits;
-- of numbers between bounds: those with one digit before the point, or up to 4 digits before it or zeros
-  behind it;
-- of all integers: the same, and at most 16 digits behind the point;
-- of integers between bounds, and of multiples: from 1e16 and below 1e-4, where json.dumps writes an exponent
-  too, with one digit before the point; no exponent at all for steps like 3, 7 or 12, whose multiples are not
-  told by a few last digits.
+- of all numbers: exponents of up to three digits, whatever the value (`1e400`);
+- of numbers between bounds: the same, with one digit other than zero before the point and a value that a
+  double can hold (5e-324 to 1.7976931348623157e308), or with up to 4 digits before the point or up to 4 zeros
+  behind it and a value from 1e-307 to 1e308, or zero;
+- of all integers: the same, with at most 16 digits behind the point (at most 4 where not one digit alone is
+  before it) and no zero as the last of them (`1.5e30`, not `1.0e30`), and no negative exponent behind a zero;
+- of integers between bounds, and of multiples: of these the ones from 1e16 and below 1e-4, where json.dumps
+  writes an exponent too, with one digit before the point; no exponent at all for steps like 3, 7 or 12, whose
+  multiples are not told by a few last digits;
+- of `const` and `enum`: what json.dumps writes (`1e+30`).
+
+The canonical spelling has integers without a point, other numbers with any digits behind it, and exponents as
+json.dumps writes them. A `const` or a value of an `enum` may always be written as json.dumps writes it: the
+integer 1 as `1`, the float 1.0 as `1` or `1.0` (then wherever the schema has a constant of that value).
 
 No value is lost by this, for each has a spelling without an exponent. `docs/decisions/012` has the reasons.
 
