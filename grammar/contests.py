@@ -163,17 +163,18 @@ class Contests:
         self.patterns = patterns
         self._runs: dict[object, _Run] = {}
 
-    def parts(self, token: Token) -> Automaton:
-        """See `Contest.parts`."""
+    def parts(self, token: Token, tried: int | None = None) -> Automaton:
+        """See `Contest.parts`; `tried` as in `Rivals.of`."""
+        rivals = self.rivals.of(token, tried)
         if token.exact is None or token in self.ignored:
-            return Contest(token, self.rivals.of(token), self.ignored).parts(self.patterns)
-        return self._text_parts(token, token.exact)
+            return Contest(token, rivals, self.ignored).parts(self.patterns)
+        return self._text_parts(token, token.exact, rivals)
 
-    def _text_parts(self, token: Token, text: str) -> Automaton:
+    def _text_parts(self, token: Token, text: str, rivals: list[Token]) -> Automaton:
         own = token.order
         coming: list[tuple[int, int]] = []
         others: list[tuple[Token, bool]] = []
-        for rival in self.rivals.of(token):
+        for rival in rivals:
             if rival is token or not _may_be_tried_before(rival, token, own):
                 continue
             other = rival.exact

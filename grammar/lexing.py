@@ -112,21 +112,21 @@ def longest_lexis(
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     # Where blanks may part words, they must: a keyword is no beginning of a name.
-    patterns = [token for token in token_of.values() if ignored and not token.is_text and not token.words]
+    used = {token.index: token for token in token_of.values()}.values()
+    patterns = [token for token in used if ignored and not token.is_text and not token.words]
     contests = Contests(rivals, ignored, patterns)
-    known: dict[int, Automaton] = {}
+    known: dict[tuple[int, int | None], Automaton] = {}
     parts = {}
     for node, token in token_of.items():
+        tried = rivals.at.get(node)
         if token in ignored:
             # A lexer drops what is ignored before the parser could ask for it.
-            known[token.index] = ()
-        elif token.index not in known:
-            known[token.index] = contests.parts(token)
-        parts[node] = known[token.index]
+            known[token.index, tried] = ()
+        elif (token.index, tried) not in known:
+            known[token.index, tried] = contests.parts(token, tried)
+        parts[node] = known[token.index, tried]
     # Ignored text may be tried anywhere.
-    everywhere = Rivals(
-        [*{token.index: token for token in (*token_of.values(), *ignored)}.values()], [], None
-    )
+    everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
     matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
     return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched))
 
@@ -224,7 +224,10 @@ def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
 
 
 def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
-    """By terminal those that may be tried where it is read; of a graph in which nothing is left out yet."""
+    """By terminal those that may be tried where it is read; of a graph in which nothing is left out yet.
+
+    Leaves of the graph are parted where a terminal has other rivals in one place than in another.
+    """
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
@@ -234,10 +237,12 @@ def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
     place = {token.index: number for number, token in enumerate(everything)}
     numbers = {node: place[token.index] for node, token in token_of.items()}
     try:
-        together = tried_together(graph, nodes, numbers, len(everything))
+        together, apart = tried_together(graph, nodes, numbers, len(everything))
     except TooManyStates:
-        together = _after_the_same(graph, nodes, numbers, len(everything))
-    return Rivals(everything, ignored, together)
+        return Rivals(everything, ignored, _after_the_same(graph, nodes, numbers, len(everything)))
+    rivals = Rivals(everything, ignored, together)
+    rivals.tell_apart(graph, apart)
+    return rivals
 
 
 def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:

@@ -32,10 +32,16 @@ class _Part:
         self.nullable = nullable
 
 
-def tried_together(graph: Graph, nodes: list[int], terminal: dict[int, int], count: int) -> list[int]:
-    """By terminal (numbered below `count`; `terminal` gives it for leaves): bit set of those tried with it.
+Occurrence = tuple[int, int]
+"""Of a leaf: the node above it, and where it is below that."""
 
-    Raises TooManyStates.
+
+def tried_together(
+    graph: Graph, nodes: list[int], terminal: dict[int, int], count: int
+) -> tuple[list[int], dict[Occurrence, int]]:
+    """By terminal, bit set of those tried with it; and the same by occurrence, as far as these are known.
+
+    Terminals are numbered below `count`; `terminal` gives the number of a leaf. Raises TooManyStates.
     """
     return _Automaton(graph, nodes, terminal, count).together()
 
@@ -51,6 +57,8 @@ class _Automaton:
         self.after: list[int] = []
         """Position to the positions that may come next in its own expression."""
         self.owner: list[int] = []
+        self.occurrence: dict[int, Occurrence] = {}
+        """Of the positions that are terminals."""
         self.numbers: dict[int, int] = {}
         """Node of a rule or repetition to the number of its nonterminal."""
         self.parts: list[_Part] = []
@@ -75,12 +83,11 @@ class _Automaton:
         graph = self.graph
         begin = len(self.symbol)
         if graph.kind[node] == REPEAT:
-            item = graph.below[node][0]
-            once = self.expression(item, 0)
-            again = self.sequence(self.position(self.count + number), self.expression(item, 0))
+            once = self.below(node, 0, 0)
+            again = self.sequence(self.position(self.count + number), self.below(node, 0, 0))
             part = _Part(once.first | again.first, once.last | again.last, False)
         else:
-            part = self.expression(graph.below[node][0], 0)
+            part = self.below(node, 0, 0)
         self.parts[number] = part
         self.owner += [number] * (len(self.symbol) - begin)
 
@@ -101,22 +108,28 @@ class _Automaton:
             left.nullable and right.nullable,
         )
 
+    def below(self, node: int, index: int, depth: int) -> _Part:
+        """The expression that stands there below a node."""
+        inner = self.graph.below[node][index]
+        if self.graph.kind[inner] != LEAF:
+            return self.expression(inner, depth)
+        self.occurrence[len(self.symbol)] = node, index
+        return self.position(self.terminal[inner])
+
     def expression(self, node: int, depth: int) -> _Part:
         graph = self.graph
         kind, below = graph.kind[node], graph.below[node]
-        if kind == LEAF:
-            return self.position(self.terminal[node])
         if kind == RULE:
             part = self.position(self.count + self.nonterminal(node))
             part.nullable = bool(graph.nullable[node])
             return part
         if kind == SEQUENCE:
             found = _Part(0, 0, True)
-            for item in below:
-                found = self.sequence(found, self.expression(item, depth + 1))
+            for index in range(len(below)):
+                found = self.sequence(found, self.below(node, index, depth + 1))
             return found
         if kind == CHOICE:
-            arms = [self.expression(arm, depth + 1) for arm in below]
+            arms = [self.below(node, index, depth + 1) for index in range(len(below))]
             first = last = 0
             for arm in arms:
                 first |= arm.first
@@ -127,20 +140,20 @@ class _Automaton:
             part = self.position(self.count + self.nonterminal(node))
             part.nullable = minimum == 0 or bool(graph.nullable[node])
             if minimum > 1:
-                part = self.sequence(self.copies(below[0], minimum - 1, minimum - 1, depth), part)
+                part = self.sequence(self.copies(node, minimum - 1, minimum - 1, depth), part)
             return part
-        return self.copies(below[0], minimum, maximum, depth)
+        return self.copies(node, minimum, maximum, depth)
 
-    def copies(self, item: int, minimum: int, maximum: int, depth: int) -> _Part:
+    def copies(self, node: int, minimum: int, maximum: int, depth: int) -> _Part:
         if maximum > _COPIES:
             raise TooManyStates
         found = _Part(0, 0, True)
         tail = _Part(0, 0, True)
         for _ in range(maximum - minimum):
-            tail = self.sequence(self.expression(item, depth + 1), tail)
+            tail = self.sequence(self.below(node, 0, depth + 1), tail)
             tail.nullable = True
         for _ in range(minimum):
-            found = self.sequence(found, self.expression(item, depth + 1))
+            found = self.sequence(found, self.below(node, 0, depth + 1))
         return self.sequence(found, tail)
 
     def close(self) -> None:
@@ -168,12 +181,12 @@ class _Automaton:
                 if symbol >= self.count:
                     found |= opened[symbol - self.count]
             self.next.append(found)
-        # Terminals after each position: those of `next`, and of what follows the rule where it may end.
-        own = [self.terminals(found) for found in self.next]
+        # Positions of terminals after each position: those of `next`, and of what follows the rule where it
+        # may end.
+        leaves = sum(1 << place for place in self.occurrence)
+        own = [found & leaves for found in self.next]
         follow = [0] * size
-        ends: list[list[int]] = [[] for _ in range(size)]
-        for number, part in enumerate(self.parts):
-            ends[number] = list(_bits(part.last))
+        ends = [_bits(part.last) for part in self.parts]
         changed = True
         while changed:
             changed = False
@@ -202,10 +215,12 @@ class _Automaton:
                 found |= 1 << self.symbol[place]
         return found
 
-    def together(self) -> list[int]:
+    def together(self) -> tuple[list[int], dict[Occurrence, int]]:
         """States by breadth; what can be used in those that follow a terminal is tried together."""
         start = self.opened[self.start]
-        sets = {self.terminals(start)}
+        sets = {self.terminals(start): start}
+        """Terminals of a state to their positions there."""
+        known: dict[int, int] = {}
         seen: set[int] = set()
         waiting = [start]
         """The positions that may come next."""
@@ -226,16 +241,21 @@ class _Automaton:
                 for place in _bits(kernel):
                     following |= self.next[place]
                     usable |= self.usable[place]
-                if symbol < self.count:
-                    sets.add(usable)
+                if symbol < self.count and usable not in known:
+                    found = known[usable] = self.terminals(usable)
+                    sets[found] = sets.get(found, 0) | usable
                 if following not in expanded:
                     expanded.add(following)
                     waiting.append(following)
-        found = [0] * self.count
-        for usable in sets:
-            for number in _bits(usable):
-                found[number] |= usable
-        return found
+        together = [0] * self.count
+        apart: dict[Occurrence, int] = {}
+        for found, places in sets.items():
+            for place in _bits(places):
+                occurrence = self.occurrence.get(place)
+                if occurrence is not None:
+                    together[self.symbol[place]] |= found
+                    apart[occurrence] = apart.get(occurrence, 0) | found
+        return together, apart
 
 
 def _shared(graph: Graph, nodes: list[int]) -> dict[int, int]:

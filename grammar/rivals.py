@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from sglc.automata import charset
+from sglc.grammar.graph import LEAF, Graph
 from sglc.grammar.terminals import Token
 
 
@@ -21,6 +22,8 @@ class Rivals:
     """
 
     def __init__(self, tokens: list[Token], ignored: list[Token], together: list[int] | None) -> None:
+        self.at: dict[int, int] = {}
+        """By leaf: the bit set of those tried there, where it is not all that are tried with its terminal."""
         self.tokens = tokens
         self.ignored = ignored
         self.together = together
@@ -38,12 +41,43 @@ class Rivals:
             self.by_first.setdefault(text[0], []).extend(self.texts[text])
         self._by_first: dict[str, list[Token]] = {}
 
-    def of(self, token: Token) -> list[Token]:
+    def of(self, token: Token, tried: int | None = None) -> list[Token]:
+        """`tried`: of these only, instead of all that are tried with it anywhere."""
         found = self._near(token) if _is_plain(token) else self._beginning(token)
-        if self.together is not None:
-            mask = self.together[self.place[token.index]]
-            found = [other for other in found if mask >> self.place[other.index] & 1]
+        if tried is None and self.together is not None:
+            tried = self.together[self.place[token.index]]
+        if tried is not None:
+            found = [other for other in found if tried >> self.place[other.index] & 1]
         return [*found, *self.ignored]
+
+    def tell_apart(self, graph: Graph, occurrences: dict[tuple[int, int], int]) -> None:
+        """Make leaves of their own of a terminal's occurrences that have other rivals than it has elsewhere.
+
+        `occurrences`: by (node above, place below it) the bit set of those tried there.
+        """
+        leaves: dict[tuple[int, tuple[int, ...]], int] = {}
+        below: dict[int, list[int]] = {}
+        rivals: dict[tuple[int, int], tuple[int, ...]] = {}
+        for (above, index), tried in occurrences.items():
+            leaf = graph.below[above][index]
+            token = graph.about[leaf]
+            assert isinstance(token, Token) and self.together is not None
+            most = self.together[self.place[token.index]]
+            if tried == most:
+                continue
+            for mask in (tried, most):
+                if (leaf, mask) not in rivals:
+                    rivals[leaf, mask] = tuple([other.index for other in self.of(token, mask)])
+            these = rivals[leaf, tried]
+            if these == rivals[leaf, most]:
+                continue
+            other = leaves.get((leaf, these))
+            if other is None:
+                other = leaves[leaf, these] = graph.add(LEAF, (), token)
+                self.at[other] = tried
+            below.setdefault(above, list(graph.below[above]))[index] = other
+        for above, nodes in below.items():
+            graph.below[above] = tuple(nodes)
 
     def _beginning(self, token: Token) -> list[Token]:
         """Those that may begin with the same character."""

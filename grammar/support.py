@@ -155,6 +155,27 @@ _READ = {
     "[reference.md](reference.md#grammars).",
 }  # fmt: skip
 
+_LONGEST = (
+    "A text is legal if Lark's contextual lexer reads it back as it was written: of the terminals that "
+    "the parser can use after the last one read, none goes on into the next, none that is tried before "
+    "the right one matches in its place, and a keyword is no name. Terminals are told apart place by "
+    'place: with `start: "if" NAME "then" NAME | NAME NAME` the text `if if then then` is legal, since '
+    "behind `if` comes a name and nothing else, and `if then` is not. What the parser can use is found "
+    "as for LALR tables, but with everything that may follow a rule anywhere."
+)
+_LESS = (
+    "Where only a second character would tell, the first one is left out. With `%ignore` of blanks and "
+    'of comments `/ *#!.*/`, no `"#"` comes behind a blank: it could be a comment.',
+    'Ignored text is told from all terminals, wherever they stand. With `VALUE: /.+/` and `%ignore " "` '
+    "no blank is ignored anywhere: it could begin a value.",
+    "Where blanks are ignored, a text that ends in a letter, digit or underscore is not followed by a "
+    "character with which a pattern could go on from it: in the grammar above `if a thenb` is not "
+    "generated, `if a then b` is.",
+    "Of two patterns that only a name made up by Lark would sort, neither is generated where both match.",
+    "Beyond 20,000 symbols or states, or with counts above 8, terminals are told from all that may come "
+    "after the same terminal somewhere; beyond 1,000 terminals, from all.",
+)
+
 
 def page() -> str:
     """The text of `docs/grammars.md`."""
@@ -181,14 +202,13 @@ def page() -> str:
         "",
         "## Longest first",
         "",
-        "A text is legal if a lexer reads it back as it was written: no terminal goes on into the next "
-        "one, none that",
-        "is tried before it matches in its place, and a keyword is no name. Where only a character "
-        "further on would",
-        "tell, the first one is left out: a few texts that a lexer would take are then not generated, "
-        "never one that",
-        "it would not. A grammar whose terminals take each other's beginnings everywhere has no text "
-        "and is refused.",
+        *textwrap.wrap(_LONGEST, 110),
+        "",
+        "What Lark's lexer takes beyond that is left out:",
+        "",
+        *[line for case in _LESS for line in textwrap.wrap("- " + case, 110, subsequent_indent="  ")],
+        "",
+        "A grammar whose terminals take each other's beginnings everywhere has no text and is refused.",
         "",
         "## Trees",
         "",

@@ -113,3 +113,50 @@ def test_a_pattern_in_place_is_the_last_terminal_of_that_pattern() -> None:
         contextual = lark.Lark(written, parser="lalr")
         assert [lark_accepts(contextual, word) for word in ("ab!", "ab?")] == expected
         assert [takes(written, word, "longest") for word in ("ab!", "ab?")] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'start: "if" NAME "then" NAME | NAME NAME\nNAME: /[a-z]+/\n%ignore " "',
+            ["if a then b", "if if then then", "if then", "a then", "then a", "if a then if", "ifa thenb"],
+        ),
+        (
+            'start: "let" NAME "=" expr ("in" expr)?\n'
+            'expr: NAME | "in" ":" NAME\nNAME: /[a-z]+/\n%ignore / /',
+            ["let in = in : a", "let let = a in let", "let a = in", "let a = in : b in let", "let in = let"],
+        ),
+        (
+            'start: A ("<" A | "<" "=" A | "[" ("<=" A)+ "]")\nA: "a"',
+            ["a<a", "a<=a", "a[<=a]", "a[<=a<=a]", "a[<a]"],
+        ),
+        (
+            'start: (key ":" VALUE ";")+\nkey: KEY\nKEY: /[a-z]+/\nVALUE: /[a-z0-9]+/',
+            ["a:b;", "a:1;bc:a1;", "1:a;"],
+        ),
+    ],
+)
+def test_a_terminal_is_told_only_from_those_of_its_place(text: str, words: list[str]) -> None:
+    contextual = lark.Lark(text, parser="lalr")
+    assert [takes(text, word, "longest") for word in words] == [
+        lark_accepts(contextual, word) for word in words
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "generated"),
+    [
+        ('start: "x" "#" "y"\n%ignore " "\n%ignore / *#!.*/', "x #y", "x# y"),
+        ('start: "[" NAME "]" VALUE\nNAME: /[a-z]/\nVALUE: /.+/\n%ignore " "', "[ a]b", "[a]b c"),
+        (
+            'start: "if" NAME "then" NAME | NAME NAME\nNAME: /[a-z]+/\n%ignore " "',
+            "if a thenb",
+            "if a then b",
+        ),
+    ],
+)
+def test_what_the_page_says_is_left_out_is_what_lark_takes(text: str, left_out: str, generated: str) -> None:
+    contextual = lark.Lark(text, parser="lalr")
+    assert lark_accepts(contextual, left_out) and lark_accepts(contextual, generated)
+    assert not takes(text, left_out, "longest") and takes(text, generated, "longest")
