@@ -12,8 +12,8 @@ from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, 
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.machine import END
 from sglc.runtime.mask.merged import MergedGroup, Merging
+from sglc.runtime.mask.node import END
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 PATTERNS = ("ab?c", "a{1,3}", "[ab]{1,2}c?", "b(a|é)?", "ca?", "(ab)+", "é?a", "aa|ab|c")

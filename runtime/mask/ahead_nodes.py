@@ -10,7 +10,8 @@ from sglc.automata.charset import Ranges
 from sglc.automata.dfa import any_char_class
 from sglc.runtime.mask.endings import bound
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import ACCEPT, DEAD, END, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import ACCEPT, DEAD, END, Node, Work
 from sglc.runtime.mask.text import TextTable
 
 State = tuple[int, int]

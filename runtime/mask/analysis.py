@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
-from sglc.runtime.mask.machine import Machine, Node
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import RuleNode
 
 

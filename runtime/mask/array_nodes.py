@@ -15,7 +15,8 @@ from sglc.runtime.mask.errors import (
     CompletionTooLong,
     ConstraintError,
 )
-from sglc.runtime.mask.machine import Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.nodes import measure
 
 _SOME = 1 << 30

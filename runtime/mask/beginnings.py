@@ -23,7 +23,7 @@ from sglc.runtime.mask.word_nodes import WordNode
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.joining import JoiningMachine
-    from sglc.runtime.mask.machine import Node
+    from sglc.runtime.mask.node import Node
 
 
 _NONE: Sequence[int] = ()

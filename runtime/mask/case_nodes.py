@@ -17,7 +17,8 @@ from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.nodes import measure
 from sglc.runtime.mask.word_set import WordSet
 

@@ -20,7 +20,8 @@ from sglc.runtime.mask.distinct_nodes import DistinctArray
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.exclusion import Exclusion
 from sglc.runtime.mask.greedy_nodes import GreedyNode
-from sglc.runtime.mask.machine import Machine, Node
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import (
     Alternatives,
     AnyBytes,

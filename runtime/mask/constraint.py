@@ -14,8 +14,9 @@ from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.machine import DEAD, END, Machine
+from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.node import DEAD, END
 from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 

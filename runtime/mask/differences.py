@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.kernels.subtrees import SubtreeWalk
-from sglc.runtime.mask.machine import DEAD, Difference, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Difference
 
 _MOST_PLAIN = 64
 _MOST_LOOKED_AT = 20_000

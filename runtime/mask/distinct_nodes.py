@@ -23,7 +23,8 @@ from sglc.automata.term import Term
 from sglc.runtime.mask.array_nodes import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.endings import completion
 from sglc.runtime.mask.errors import CompletionTooLong, ConstraintError
-from sglc.runtime.mask.machine import DEAD, END, Difference, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, END, Difference, Node, Work
 from sglc.runtime.mask.nodes import measure
 
 _UNKNOWN, _LOST = -1, -2

@@ -13,7 +13,8 @@ import numpy as np
 
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.joining import Joint
-from sglc.runtime.mask.machine import ACCEPT, DEAD, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import ACCEPT, DEAD
 
 _MOST_ENDINGS = 20_000
 _MOST_FORCED = 100_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sglc.runtime.mask.endings import completion
-from sglc.runtime.mask.machine import DEAD, END, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, END, Node, Work
 from sglc.runtime.mask.word_set import WordSet
 
 TriePlace = tuple[int, int, int]

@@ -23,7 +23,8 @@ from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import DEAD, FINAL, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, FINAL
 from sglc.runtime.mask.trie import Trie
 from sglc.runtime.mask.vocabulary import Vocabulary
 

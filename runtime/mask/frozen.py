@@ -30,8 +30,9 @@ from sglc.runtime.mask.frozen_tables import (
     open_file,
     to_bytes,
 )
-from sglc.runtime.mask.machine import FINAL, Machine
+from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.node import FINAL
 from sglc.runtime.mask.store import Mask
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.mask.vocabulary_cache import cache_directory, write_atomically

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.text import Place, TextTable
 
 State = tuple[Place, int]

@@ -19,7 +19,8 @@ import numpy as np
 from sglc.runtime.mask.beginnings import Beginnings
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.machine import ACCEPT, END, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import ACCEPT, END, Node, Work
 from sglc.runtime.mask.nodes import RuleNode
 
 _MOST_OPEN = 100_000

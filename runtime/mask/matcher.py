@@ -11,7 +11,8 @@ import numpy as np
 from sglc.kernels.rows import Source, fill_rows
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.endings import completion, forced
-from sglc.runtime.mask.machine import DEAD, FINAL, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, FINAL
 from sglc.runtime.mask.store import Mask, MaskStore
 
 _FEW = 6

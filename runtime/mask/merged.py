@@ -19,7 +19,8 @@ from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.machine import Machine, Node
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.still import is_small

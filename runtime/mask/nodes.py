@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sglc.runtime.mask.errors import LONGEST_COMPLETION, CompletionTooLong
-from sglc.runtime.mask.machine import Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node, Work
 
 
 def measure(root: Node) -> None:

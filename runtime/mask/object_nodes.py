@@ -21,7 +21,8 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable, count_words
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.machine import Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.object_profiles import Profiles
 from sglc.runtime.mask.object_words import (

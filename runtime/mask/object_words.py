@@ -13,7 +13,8 @@ from sglc.automata.object_states import ObjectStates, Outcome, Profile
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.machine import Machine, Node
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import Literal, Series, measure
 from sglc.runtime.mask.spelling import read, spelled
 

@@ -15,7 +15,8 @@ from sglc.kernels.subtrees import UNBOUNDED
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.numbered_leaf import NumberedLeaf
 from sglc.runtime.mask.spelling import ByteMoves, Move
 from sglc.runtime.mask.still import Still, still_on

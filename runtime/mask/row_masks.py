@@ -12,7 +12,8 @@ import numpy as np
 from sglc.kernels.contract import NO_ROW
 from sglc.kernels.subtrees import SubtreeWalk
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.machine import DEAD, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD
 
 
 class RowMasks:

@@ -12,8 +12,9 @@ from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.in_common import InCommon, together
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
-from sglc.runtime.mask.machine import DEAD, Machine
+from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import MergedGroup, SearchGroup
+from sglc.runtime.mask.node import DEAD
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group

@@ -8,7 +8,8 @@ from sglc.automata.term import Encoding
 from sglc.kernels.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.numbered_leaf import NumberedLeaf
 from sglc.runtime.mask.spelling import ByteMoves, Move, spelled
 

@@ -11,7 +11,8 @@ from sglc.kernels.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.leaf import PLAIN, PLAIN_RUN, LeafPlace
 
 if TYPE_CHECKING:
-    from sglc.runtime.mask.machine import Machine, Node
+    from sglc.runtime.mask.machine import Machine
+    from sglc.runtime.mask.node import Node
 
 _ACCEPT, _DEAD = 0, 0
 

@@ -10,7 +10,8 @@ from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.leaf_walks import LeafWalks
-from sglc.runtime.mask.machine import DEAD, Machine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD
 from sglc.runtime.mask.search import MaskSearch
 from sglc.runtime.mask.shapes import Shapes
 from sglc.runtime.mask.vocabulary import Vocabulary

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from sglc.runtime.mask.leaf import LeafPlace, text_leaf
-from sglc.runtime.mask.machine import Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.text import Place, TextTable
 

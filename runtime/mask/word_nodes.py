@@ -13,7 +13,8 @@ from sglc.kernels.walks import ENDS, NO_MOVE
 from sglc.kernels.words import Found, WordList
 from sglc.runtime.mask.characters import Characters, Edge, Move
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.machine import DEAD, Machine, Node, Work
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.word_set import MOST_FEW, FewWords, WordSet
 
