@@ -141,14 +141,14 @@ def is_url(text: str) -> bool:
 
 SCHEMA = """
 CREATE TABLE t (a PRIMARY KEY, b, c, id, x, y); CREATE TABLE u (id UNIQUE, z); CREATE TABLE v (x, a, id);
-CREATE TABLE a1 (a, b, c, x, y);
+CREATE TABLE a1 (a, b, c, x, y); CREATE TABLE s1 (a); CREATE INDEX by_z ON u (z);
 """
 NO_SYNTAX = (
     "no such", "no tables specified", "misuse", "same number", "wrong number", "ambiguous", "values for",
     "circular", "row value", "must have", "sub-select", "columns", "unsafe", "may not", "RANGE",
     "duplicate", "DISTINCT", "parse tree", "unsupported", "HAVING", "cannot", "should come", "clause",
     "argument", "recursive", "unknown", "term does not match", "out of range", "can't", "too large",
-    "has no column", "bindings",
+    "has no column", "bindings", "unable to use", "element has", "RAISE()", "frame",
 )  # fmt: skip
 """What SQLite has against statements that it has parsed."""
 

@@ -79,6 +79,17 @@ GOOD: dict[str, list[str]] = {
         "SELECT NULL, TRUE, CURRENT_DATE",
         "SELECT ~a & 3 | 4 << 1 FROM t WHERE a <> 1 AND b != 2 OR c == 3", "SELECT\n\t1 +\n2 AS three",
         'SELECT "a" FROM "t" WHERE "a" LIKE \'%!%\' ESCAPE \'!\'',
+        "SELECT a COLLATE NOCASE || b COLLATE binary, x -> '$.a', x ->> 2 FROM t",
+        "SELECT a FROM t WHERE a IS DISTINCT FROM b OR a IS NOT DISTINCT FROM 1 OR b NOT NULL",
+        "SELECT a FROM t WHERE (a, b) = (1, 2) OR (a, b) IN (SELECT id, z FROM u) OR (1, 2) < (SELECT 3, 4)",
+        "SELECT 1 WHERE 2 NOT IN s1 OR 3 IN main.s1",
+        "SELECT CAST(a AS VARCHAR(10)), CAST(b AS DECIMAL(5, -2)) FROM t",
+        "SELECT replace(a, 'x', 'y'), 0x1F, .5, 5., 1.e3 FROM t",
+        "SELECT a AS key, b AS \u00fcber FROM t AS plan",
+        "SELECT sum(x) OVER (ORDER BY b ROWS 1 PRECEDING), max(a) OVER (ORDER BY x RANGE BETWEEN 1 PRECEDING "
+        "AND 2 FOLLOWING EXCLUDE TIES) FROM t",
+        "SELECT id FROM u NOT INDEXED WHERE id = 1", "UPDATE t SET (a, b) = (SELECT id, z FROM u)",
+        "SELECT id FROM u INDEXED BY by_z WHERE z = 1", "DELETE FROM u INDEXED BY by_z WHERE z = 1",
     ],
     "python": [
         "x = 1\n", "def f(a, b=2, *args, c: int = 3, **kw) -> str:\n    return a + b\n",
@@ -189,7 +200,13 @@ NARROWER: dict[str, list[str]] = {
     "url": ["HTTP://a", "http://[::1]/"],
     "sql": [
         "DROP TABLE t", "EXPLAIN SELECT 1", "SELECT [a] FROM t", "SELECT `a` FROM t", "SELECT ?",
-        "SELECT 1 -- x", "SELECT 1 --x", "SELECT .5", "VALUES (1)",
+        "SELECT 1 -- x", "SELECT 1 --x", "VALUES (1)",
+        "SELECT sum(a) OVER w FROM t WINDOW w AS ()", "SELECT a$b FROM t", "SELECT a AS 'b' FROM t",
+        "SELECT RAISE(IGNORE)", "SELECT * FROM json_each('[]')", "SELECT (1, 2)", "SELECT 1 = NOT 2",
+        "SELECT * FROM t LEFT NATURAL JOIN u", "SELECT count(*) HAVING 1",
+        "WITH c AS MATERIALIZED (SELECT 1) SELECT * FROM c", "SELECT 1 AS desc", "SELECT like(1, 2)",
+        "INSERT INTO u VALUES (1, 2) ON CONFLICT (id) DO NOTHING ON CONFLICT DO NOTHING",
+        "SELECT 1234567890123456789",
     ],
     # One way to write blanks; a line end at the end; no empty module.
     "python": [
