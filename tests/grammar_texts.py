@@ -35,7 +35,7 @@ GOOD: dict[str, list[str]] = {
         "2023-12-31T23:59:59.25Z", "1999-01-01T00:00:00+02:00", "2024-02-29T12:00:00-23:59",
         "2024-01-01T00:00:00Z", "2024-01-01", "12:30:00", "00:00:00", "23:59:59.123456", "06:07:08.9",
         "P3W", "P1Y2M3DT4H5M6.7S", "PT0S", "P1D", "P2Y", "P6M", "P1Y6M", "PT36H", "PT1M", "P1DT12H",
-        "PT1H30M", "P10DT0.5S",
+        "PT1H30M", "P10DT0.5S", "23:59:59Z", "12:00:00.5+01:00", "12:00:00-05:30",
     ],
     "email": [
         "a@b", "a@b.c", "first.last+tag@sub.example.org", '"a b\\"c"@x.y', "x@[127.0.0.1]", "o'hara@e-x.co",
@@ -111,6 +111,9 @@ GOOD: dict[str, list[str]] = {
         "x = lambda: 0\n", "x = (1,)\n", "while True:\n    break\n", "a.b[c].d = e\n", "x = -a ** -b\n",
         "x = a in d\n", "x = {{1}}\n", "x = {{a: b for a in c}: f\"{a}{b}{{{c}}}\"}\n",
         "x = [a in b for a in c]\n", "x = [\n    1,\n    2,\n]\n",
+        "x = b'a\\x00' b\"c\"\n", "x = '''a\n'b''' \"c\"\n", 'x = """a""b\\n"""\n', "x = f\"a{b}\" 'c'\n",
+        "x = 'a' 'b'\n", "x = 1; y = 2\n", "if x:\n    return; pass\n",
+        "x = 0xfF + 0b1 + 0o7 + 1_000 + 1e5 + .5 + 5.\n", "x = '\\x41\\u00e9'\n", "x[.5:1.]\n",
     ],
 }  # fmt: skip
 """Taken by the grammar and by another parser."""
@@ -142,6 +145,7 @@ BAD: dict[str, list[str]] = {
         "2023-01-32", "24:00:00", "12:60:00", "12:00:60", "2023-1-1", "2023-01-01T",
         "2023-01-01T00:00:00+24:00", "T12:00:00", "23-01-01", "2023-01-01T25:00:00Z", "P", "P1YT", "PT",
         "P1M1Y", "P1", "1D", "PT1D", "P1H", "P1.5Y", "P1W2D", "-P1D", "2023-01-01Z", "12:00:00+",
+        "12:00:00+1:00", "12:00:00ZZ", "12:00:00Z+01:00",
     ],
     "email": [
         "", "a", "@", "@b", "a@", "a..b@c", ".a@b", "a.@b", "a@-b", "a@b-", "a@b..c", "a@.b", "a@b.",
@@ -210,8 +214,11 @@ NARROWER: dict[str, list[str]] = {
     ],
     # One way to write blanks; a line end at the end; no empty module.
     "python": [
-        "", "x = 1", "x=1\n", "x = 1; y = 2\n", "if x: pass\n", "if x:\n  pass\n", "f(a,b)\n",
-        "x = (1, )\n", "async def f():\n    pass\n", "x = 'a' 'b'\n",
+        "", "x = 1", "x=1\n", "x = 1;y = 2\n", "x = 1;\n", "x = 1 \n",
+        "if x: pass; y\n", "if x: pass\n", "if x:\n  pass\n", "f(a,b)\n",
+        "x = (1, )\n", "async def f():\n    pass\n", "x = 'a''b'\n", "x = 'a' f\"b\"\n", "x = f'a'\n",
+        "x = (\n    'a'\n    'b',\n)\n", "x = \\\n    1\n", "x = '\\N{DIGIT ONE}'\n", "é = 1\n", "x = 0x_f\n",
+        "try:\n    pass\nexcept* A:\n    pass\n", "x = rb'a'\n", "x = b'''a'''\n",
         "match x:\n    case 1:\n        pass\n", "x: int\ny = r'a'\n", "def f(a, /):\n    pass\n",
         "x = 1j\n",
     ],
