@@ -377,6 +377,10 @@ class _Builder:
             return self.leaf(difference(self.regular(item.item, 0), self.regular(item.without, 0)))
         except TooLarge as fault:
             raise GrammarError(f"a difference needs {fault}", self.source, item.at) from None
+        except GrammarError as fault:
+            if fault.at >= 0:
+                raise
+            raise GrammarError(fault.reason, self.source, item.at, fault.hint) from None
 
     def regular(self, item: Expression, depth: int) -> CharDfa:
         """The texts of an expression without recursion."""

@@ -69,6 +69,14 @@ class Token:
 
     def __post_init__(self) -> None:
         self.exact = self.value if self.is_text and "i" not in self.flags else None
+        if self.is_text or self.words:
+            try:
+                for text in self.words or (self.value,):
+                    text.encode()
+            except UnicodeEncodeError as fault:
+                raise GrammarError(
+                    f"U+{ord(fault.object[fault.start]):04X} is no character", self.source, self.at
+                ) from None
 
     @cached_property
     def automaton(self) -> Automaton:

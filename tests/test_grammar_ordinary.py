@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -160,3 +161,17 @@ def test_what_the_page_says_is_left_out_is_what_lark_takes(text: str, left_out: 
     contextual = lark.Lark(text, parser="lalr")
     assert lark_accepts(contextual, left_out) and lark_accepts(contextual, generated)
     assert not takes(text, left_out, "longest") and takes(text, generated, "longest")
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "fault"),
+    [
+        ('start: "x"\nb: "y"\n'.replace("y", "\ud800").replace('"x"', '"x" b'), "lark", "2:4: U+D800 is no"),
+        ('start: "\\ud800"', "lark", "1:8: U+D800 is no"),
+        ('root ::= "x" |\n  "\ud800"', "gbnf", "2:3: U+D800 is no"),
+        ('a ::= b - "x"\nb ::= "x" b | "y"', "ebnf", "1:9: a difference is taken of regular parts only"),
+    ],
+)
+def test_faults_have_their_place(text: str, dialect: str, fault: str) -> None:
+    with pytest.raises(GrammarError, match=re.escape(fault)):
+        grammar_language(read_grammar(text, dialect))  # type: ignore[arg-type]
