@@ -46,6 +46,8 @@ class Emitter:
         self.regular = Regular(graph, lexis, self.below)
         self.first = FirstBytes(graph, lexis)
         self.terms: dict[tuple[int, int], Term] = {}
+        self.open: set[tuple[int, int]] = set()
+        """Those that are being made."""
         self.names: dict[tuple[int, int], str] = {}
         self.rests: dict[_Rest, str] = {}
         self.keys: dict[str, tuple[int, int] | _Rest] = {}
@@ -71,7 +73,7 @@ class Emitter:
         if len(key) == 4:
             return self.rest(*key)
         node, alive = key
-        return self.term(self.below(node)[0], alive)
+        return self.term(self.below(node)[0] if self.graph.kind[node] == RULE else node, alive)
 
     def may_be_empty(self, name: str) -> bool:
         key = self.keys[name]
@@ -93,7 +95,14 @@ class Emitter:
         key = (node, self.contexts.narrowed(node, alive))
         found = self.terms.get(key)
         if found is None:
-            found = self.terms[key] = self.make(*key)
+            if key in self.open:
+                # Parts that are factored may be inside themselves without a rule between.
+                return self.rule(*key, "part")
+            self.open.add(key)
+            try:
+                found = self.terms[key] = self.make(*key)
+            finally:
+                self.open.discard(key)
         return found
 
     def unit(self, rule: int) -> int:
@@ -120,7 +129,7 @@ class Emitter:
         if kind == LEAF:
             return self.leaf(node, alive)
         if kind == RULE:
-            return self.rule(node, alive)
+            return self.rule(node, alive, str(graph.about[node]))
         if kind == SEQUENCE:
             return self.sequence(graph.below[node], alive)
         if kind == CHOICE:
@@ -147,11 +156,12 @@ class Emitter:
                 rest = t.Choice((fewer, t.Sequence((t.Repeat(item, count, count), rest))))
         return t.Sequence((*found, *(() if rest is None else (rest,))))
 
-    def rule(self, node: int, alive: int) -> Term:
+    def rule(self, node: int, alive: int, wanted: str) -> Term:
+        """A node by the name of a rule."""
         key = (node, alive)
         name = self.names.get(key)
         if name is None:
-            name = self.names[key] = self.name(str(self.graph.about[node]), key)
+            name = self.names[key] = self.name(wanted, key)
         return t.Rule(name)
 
     def name(self, wanted: str, key: tuple[int, int] | _Rest) -> str:

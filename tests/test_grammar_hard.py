@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -116,3 +118,25 @@ def test_alternatives_that_begin_alike_are_one_place() -> None:
     assert matcher.accept_bytes(b"a1b2bc")
     assert len(matcher.machine.configs[matcher.config]) == 1
     assert matcher.accept_bytes(b"de49") and matcher.is_accepting()
+
+
+@pytest.mark.parametrize("lexing", ["dynamic", "longest"])
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ('start: "a" ("a" | start)', "a{2,}"),
+        ('start: "a" (start | "a" "b")', "a{2,}b"),
+        ('start: "a" x\nx: "a" | start | "b"', "a{2,}|a+b"),
+        ('start: ("a" | "b") ("a" | start | "b" start)', "[ab](a|b?[ab])*?a"),
+    ],
+)
+def test_factored_parts_may_be_inside_themselves(text: str, pattern: str, lexing: Lexing) -> None:
+    language = grammar_language(read_grammar(text, "lark"), GrammarOptions(lexing))
+    words = {word for size in range(6) for word in map("".join, product("ab", repeat=size))}
+    matcher = compile_constraint(language=language).matcher(BYTES)
+    legal = set()
+    for word in words:
+        twin = matcher.clone()
+        if twin.accept_bytes(word.encode()) and twin.is_accepting():
+            legal.add(word)
+    assert legal == {word for word in words if re.fullmatch(pattern, word)}
