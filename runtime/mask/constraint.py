@@ -151,12 +151,19 @@ def compile_constraint(
         language = _schema_language(json_schema, schema_options)
     if grammar is not None:
         language = _grammar_language(grammar, grammar_options)
-    if language is None:
+    if language is not None:
+        _check("language", language, Language, "a Language")
+    else:
         language = _language(type, table, regex, dialect, choices)
     found = Constraint(language, options or ConstraintOptions())
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
     return found
+
+
+def _check(name: str, value: object, kind: object, what: str) -> None:
+    if not isinstance(value, kind):  # type: ignore[arg-type]
+        raise TypeError(f"{name} must be {what}, not {value!r}")
 
 
 def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
@@ -175,8 +182,10 @@ def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
 def _grammar_language(grammar: str | Grammar, options: GrammarOptions | None) -> Language:
     from sglc.grammar.errors import GrammarError
     from sglc.grammar.language import grammar_language
+    from sglc.grammar.model import Grammar as AnyGrammar
     from sglc.grammar.read import read_grammar
 
+    _check("grammar", grammar, str | AnyGrammar, "a text or a Grammar")
     try:
         return grammar_language(
             read_grammar(grammar, "lark") if isinstance(grammar, str) else grammar, options
@@ -197,19 +206,26 @@ def _language(
 ) -> Language:
     if type is not None:
         from sglc.types.language import language
+        from sglc.types.type import Type as AnyType
 
+        _check("type", type, AnyType, "a Type")
         return language(type, table or {})
     if regex is not None:
         from sglc.automata.regex import RegexError
         from sglc.automata.regex_term import regex_term
 
+        _check("regex", regex, str, "a text")
         try:
             return Language(regex_term(regex, dialect=dialect))
         except RegexError as fault:
             raise ConstraintError(fault.reason, fault.position) from None
-    assert choices is not None
+    if isinstance(choices, str | bytes) or not isinstance(choices, Iterable):
+        raise TypeError(f"choices must be several texts, not {choices!r}")
+    given = list(choices)
+    for word in given:
+        _check("a choice", word, str | bytes, "a text or bytes")
     try:
-        words = frozenset(word.encode() if isinstance(word, str) else bytes(word) for word in choices)
+        words = frozenset(word.encode() if isinstance(word, str) else word for word in given)
     except UnicodeEncodeError:
         raise ConstraintError("a choice contains a lone surrogate") from None
     if not words:

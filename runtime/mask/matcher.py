@@ -72,13 +72,17 @@ class Matcher:
         return self._config == DEAD
 
     def fill_mask(self, row: np.ndarray) -> None:
-        """Write the mask of the next token into `row` (int32[ceil(V/32)])."""
+        """Write the mask of the next token into `row` (int32[ceil(V/32)]); ValueError for any other."""
         found = self._store.masks.get(self._config)
         if found is None:
             found = self._store.mask(self._config, self._account)
-        if row is not self._row:
-            self._row, self._view = row, row.data
-        self._view[:] = found.view
+        try:
+            if row is not self._row:
+                self._row, self._view = row, row.data
+            self._view[:] = found.view
+        except (AttributeError, TypeError, ValueError, NotImplementedError, BufferError):
+            self._row = None
+            raise _unfit(row, len(found.view)) from None
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
@@ -258,3 +262,12 @@ def _fill_new(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | No
         sources.append(source)
     fill_rows(sources, rows, at)
     return found
+
+
+def _unfit(row: object, size: int) -> ValueError:
+    """What is said of a row that a mask cannot be written to."""
+    given = type(row).__name__
+    if isinstance(row, np.ndarray):
+        frozen = "" if row.flags.writeable else ", which is read-only"
+        given = f"{row.dtype}{list(row.shape)}{frozen}"
+    return ValueError(f"a mask is written to a numpy array int32[{size}], not to {given}")

@@ -14,8 +14,9 @@ from typing import Any
 
 from sglc.schema import forms as f
 from sglc.schema import graph as g
+from sglc.schema.differences import ways_out
 from sglc.schema.errors import SchemaError, SchemaTooLarge, TooManyWays
-from sglc.schema.forms import FALSE, ArrayForm, KeySet, Literals, ObjectForm, both
+from sglc.schema.forms import FALSE, ArrayForm, Literals, ObjectForm
 from sglc.schema.graph import Graph, Part
 from sglc.schema.literals import LiteralTable
 from sglc.schema.options import SchemaLimits
@@ -29,7 +30,6 @@ being evaluated only allows more, so a union over all ways is exact); exactly th
 
 _DEPTH = 6
 _MOST_ABSORBED = 100
-_FEW_WAYS_OUT = 3
 _FEW_FORMS = 3
 _MOST_ASKED = 60
 
@@ -43,7 +43,8 @@ class Structure:
     meet: Callable[[Any, Any], Any]
     negated: Callable[[Any, f.Negation], Iterable[Any]]
     part: Callable[[Part, bool], list[Any] | None]
-    is_void: Callable[[Any], bool]
+    is_void: Callable[[Any, Any, Any], bool]
+    """Whether what two forms have in common, given too, plainly has no values."""
 
 
 class _Busy(Exception):
@@ -64,6 +65,7 @@ class Algebra:
             g.ARRAY, f.ANY_ARRAY, f.meet_arrays, f.negated_array, parts.arrays, self._array_is_void
         )
         self.work = 0
+        self.parts_met = 0
         self._forms: dict[tuple[int, int, bool, int], list[Any] | None] = {}
         self._of: dict[tuple[int, Literals], list[Any]] = {}
         self._empty: dict[Literals, bool] = {}
@@ -109,18 +111,34 @@ class Algebra:
             return right
         if len(right) == 1 and right[0] == kind.every:
             return left
-        self.work += len(left) * len(right)
-        if self.work > self.limits.work:
-            raise SchemaTooLarge("the schema has too many alternatives to combine", self.literals.path(these))
+        self._count(len(left) * len(right), these)
+        if kind.bit == g.OBJECT:
+            size = sum([form.size() for form in left]) * len(right)
+            self._count_parts(size + sum([form.size() for form in right]) * len(left), these)
         found: dict[Any, None] = {}
         for a in left:
             for b in right:
                 one = kind.meet(a, b)
-                if one is not None and one not in found and (one == a or one == b or not kind.is_void(one)):
+                if (
+                    one is not None
+                    and one not in found
+                    and (one == a or one == b or not kind.is_void(a, b, one))
+                ):
                     found[one] = None
                     if len(found) > self._most():
                         raise TooManyWays(f"more than {self._most()} alternatives", self.literals.path(these))
         return list(found)
+
+    def _count(self, pairs: int, these: Literals) -> None:
+        self.work += pairs
+        if self.work > self.limits.work:
+            raise SchemaTooLarge("the schema has too many alternatives to combine", self.literals.path(these))
+
+    def _count_parts(self, parts: int, these: Literals) -> None:
+        self.parts_met += parts
+        if self.parts_met > self.limits.parts:
+            reason = "the alternatives of the schema have too many properties to combine them"
+            raise SchemaTooLarge(reason, self.literals.path(these))
 
     def node_forms(self, kind: Structure, number: int, negated: bool, mode: int) -> list[Any]:
         key = (kind.bit, number, negated, mode)
@@ -377,60 +395,21 @@ class Algebra:
         """The values of the forms that are not of another one."""
         found: list[Any] = []
         for form in forms:
-            self.work += 1
+            self._count(1, here)
+            if kind.bit == g.OBJECT:
+                self._count_parts(form.size() + other.size(), here)
             shared = kind.meet(form, other)
-            if shared is None or kind.is_void(shared):
+            if shared is None or kind.is_void(form, other, shared):
                 found.append(form)
             elif kind.bit == g.OBJECT:
-                found += self.product(kind, [form], self._ways_out(form, other), here)
+                found += self.product(
+                    kind, [form], ways_out(form, other, self.is_empty, self.literals.negate), here
+                )
             else:
                 found += self.product(kind, [form], list(kind.negated(other, self.literals.negate)), here)
         if kind.bit == g.OBJECT and 1 < len(found) <= _MOST_ABSORBED:
             return f.absorbed(found)
         return list(dict.fromkeys(found))
-
-    def _ways_out(self, form: ObjectForm, other: ObjectForm) -> list[ObjectForm]:
-        """Forms that hold the objects of `form` that are not of `other`, and maybe objects of neither."""
-        closed = form.closed_names()
-        names = dict.fromkeys(name for part in other.parts for name in part.named)
-        if closed is not None:
-            names = dict.fromkeys(sorted(closed))
-        required = set(other.required())
-        absent: set[tuple[str, bool]] = {(name, False) for name in required}
-        out: list[ObjectForm] = []
-        wrong: list[ObjectForm] = []
-        for name in names:
-            mine, value = form.value(name), other.value(name)
-            if value <= mine or self.is_empty(both(mine, self.literals.negate(value))):
-                continue
-            if self.is_empty(both(mine, value)):
-                absent.discard((name, False))
-                absent.add((name, True))
-                if name in required:
-                    return [f.ANY_OBJECT]
-            elif name in required:
-                # Absent, or there with a wrong value: one requirement on its value.
-                absent.discard((name, False))
-                out.append(ObjectForm(parts=f.wrong_value(name, self.literals.negate(value)).parts))
-            else:
-                wrong.append(f.wrong_value(name, self.literals.negate(value)))
-        if closed is None:
-            for part in other.parts:
-                for dfa, value in part.patterns:
-                    if value:
-                        wrong.append(f.at_least_one(f.only(KeySet(frozenset(), (dfa,)), value)))
-                if part.other:
-                    wrong.append(f.at_least_one(f.only(part.rest(), part.other)))
-        if len(wrong) > _FEW_WAYS_OUT:
-            wrong = [ObjectForm(counts=(f.EntryCount(other.parts, 1, None),))]
-        out += wrong
-        if absent:
-            out.append(ObjectForm(clauses=frozenset({frozenset(absent)})))
-        kept = frozenset(clause for clause in other.clauses if len(clause) > 1 or not _only(clause)[1])
-        rest = replace(other, parts=(), clauses=kept)
-        if rest != f.ANY_OBJECT:
-            out += f.negated_object(rest, self.literals.negate)
-        return out
 
     # Emptiness, as far as it can be seen from near
 
@@ -468,21 +447,22 @@ class Algebra:
             self._empty[these] = found
         return found
 
-    def _object_is_void(self, form: ObjectForm) -> bool:
+    def _object_is_void(self, left: ObjectForm, right: ObjectForm, form: ObjectForm) -> bool:
         if not form.parts and not form.counts:
             return False
         required = form.required()
         if form.high is not None and len(required) > form.high:
             return True
-        return any(self.is_empty(form.value(name)) for name in required)
+        if len(left.parts) < len(right.parts):
+            left, right = right, left
+        # What the larger one asks of a value was looked at when it was made.
+        before = set(left.required())
+        return any(
+            self.is_empty(form.value(name)) for name in required if name not in before or right.value(name)
+        )
 
-    def _array_is_void(self, form: ArrayForm) -> bool:
+    def _array_is_void(self, left: ArrayForm, right: ArrayForm, form: ArrayForm) -> bool:
         return any(self.is_empty(form.value(index)) for index in range(min(form.low, form.width() + 1)))
-
-
-def _only(clause: f.Clause) -> tuple[str, bool]:
-    (one,) = clause
-    return one
 
 
 def _is_unevaluated(kind: Structure, part: Part) -> bool:

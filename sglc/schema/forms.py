@@ -129,6 +129,9 @@ class ObjectForm:
             found = both(found, part.value(name))
         return found
 
+    def size(self) -> int:
+        return 1 + len(self.parts) + len(self.clauses)
+
     def required(self) -> list[str]:
         return [name for clause in self.clauses if len(clause) == 1 for name, present in clause if present]
 

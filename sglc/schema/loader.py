@@ -147,10 +147,16 @@ class Loader:
             return
         name = value.get("$anchor")
         if isinstance(name, str):
-            home.anchors[name] = (value, path, False)
+            self._anchor(home, name, value, f"{path}/$anchor", False)
         name = value.get("$dynamicAnchor")
         if isinstance(name, str) and home.dialect.draft >= 2020:
-            home.anchors[name] = (value, path, True)
+            self._anchor(home, name, value, f"{path}/$dynamicAnchor", True)
+
+    def _anchor(self, home: Resource, name: str, value: dict[str, Any], path: str, dynamic: bool) -> None:
+        there = home.anchors.get(name)
+        if there is not None and there[0] is not value:
+            raise SchemaError(f"the anchor {name!r} is there twice, at {there[1]} too", path)
+        home.anchors[name] = (value, path.rpartition("/")[0], dynamic)
 
     def _join(self, base: str, reference: str, path: str) -> str:
         try:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Draft = Literal["4", "6", "7", "2019-09", "2020-12"]
+Order = Literal["declared", "any"]
+Spacing = Literal["canonical", "compact", "flexible"]
+Spelling = Literal["canonical", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class SchemaLimits:
     """The same on the way there, of parts of what is asked."""
     work: int = 150_000
     """Pairs of such ways that are combined, in the whole schema."""
+    parts: int = 3_000_000
+    """Requirements on objects that are looked at while such pairs are combined, in the whole schema."""
     shapes: int = 10_000
     """Different combinations of subschemas that one value must satisfy at once."""
     states: int = 50_000
@@ -49,12 +54,43 @@ class SchemaOptions:
     """
 
     draft: Draft = "2020-12"
-    order: Literal["declared", "any"] = "declared"
-    spacing: Literal["canonical", "compact", "flexible"] = "canonical"
-    spelling: Literal["canonical", "any"] = "canonical"
-    numbers: Literal["canonical", "any"] | None = None
+    order: Order = "declared"
+    spacing: Spacing = "canonical"
+    spelling: Spelling = "canonical"
+    numbers: Spelling | None = None
     formats: bool = True
     distinct: bool = False
     blanks: int = 4
     resources: Mapping[str, Any] = field(default_factory=dict, hash=False)
     limits: SchemaLimits = SchemaLimits()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a value that an option does not have."""
+        for name, allowed in _ALLOWED:
+            value = getattr(self, name)
+            if not isinstance(value, str | None) or value not in allowed:
+                raise ValueError(f"{name} must be {_listed(allowed)}, not {value!r}")
+        for name in ("formats", "distinct"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ValueError(f"{name} must be True or False, not {value!r}")
+        if not isinstance(self.blanks, int) or isinstance(self.blanks, bool) or self.blanks < 0:
+            raise ValueError(f"blanks must be a whole number from 0 up, not {self.blanks!r}")
+        if not isinstance(self.resources, Mapping) or not all(isinstance(uri, str) for uri in self.resources):
+            raise ValueError("resources must map URIs to schemas")
+        if not isinstance(self.limits, SchemaLimits):
+            raise ValueError(f"limits must be SchemaLimits, not {self.limits!r}")
+
+
+_ALLOWED: tuple[tuple[str, tuple[str | None, ...]], ...] = (
+    ("draft", get_args(Draft)),
+    ("order", get_args(Order)),
+    ("spacing", get_args(Spacing)),
+    ("spelling", get_args(Spelling)),
+    ("numbers", (*get_args(Spelling), None)),
+)
+
+
+def _listed(allowed: tuple[str | None, ...]) -> str:
+    names = [repr(name) for name in allowed]
+    return f"{', '.join(names[:-1])} or {names[-1]}"

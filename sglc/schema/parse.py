@@ -1,6 +1,7 @@
 """From JSON to the graph: keywords of all drafts, checked, as parts.
 
-Every subschema that can be reached from the root is read, so a fault in any of them is found.
+Every subschema that can be reached from the root is read, and every definition, so a fault in any of them is
+found.
 """
 
 from __future__ import annotations
@@ -47,16 +48,27 @@ class _Reader:
         self.count = 0
         self.pending: list[tuple[tuple[Any, ...], Callable[..., Place], Place, Any, str]] = []
         self.places: dict[tuple[int, int, tuple[int, ...]], int] = {}
+        self.definitions: list[tuple[Place, str]] = []
 
     def read(self) -> tuple[Graph, int]:
         root = self.node(self.loader.start)
+        self.follow_references()
+        # Those that nothing leads to are read for their faults alone; what they refer to is not looked for.
+        try:
+            for place, word in self.definitions:
+                for name, inner in self.map(place, place.value, word).items():
+                    self.below(place, inner, word, name)
+        except SchemaTooLarge:
+            pass  # the schema itself is not
+        return self.graph, root
+
+    def follow_references(self) -> None:
         references = self.graph.references
         while self.pending:
             key, follow, place, target, path = self.pending.pop()
             if key not in references:
                 references[key] = -1
                 references[key] = self.node(follow(place, target, path))
-        return self.graph, root
 
     def node(self, place: Place) -> int:
         value = place.value
@@ -101,9 +113,17 @@ class _Reader:
                         last.append(part)
                     elif part is not None:
                         out.append(part)
+            elif word in _NAMES and _NAMES[word] <= dialect.draft:
+                self.name(place, value, word)
         return (*out, *last)
 
-    # References
+    # Names and references
+
+    def name(self, place: Place, value: dict[str, Any], word: str) -> None:
+        if word in ("$defs", "definitions"):
+            self.definitions.append((place, word))
+        elif not isinstance(value[word], str):
+            raise SchemaError(f"{word} must be a string", f"{place.path}/{word}")
 
     def reference(self, place: Place, word: str, _: Any) -> Part:
         target = place.value[word]
@@ -296,8 +316,6 @@ class _Reader:
         parts: list[Part] = []
         for name, inner in found.items():
             if word == "dependentRequired" or (word == "dependencies" and not isinstance(inner, dict | bool)):
-                if isinstance(inner, str):
-                    inner = [inner]
                 parts.append(g.Dependent(name, strings(inner, f"{path}/{escape(name)}"), None))
             else:
                 parts.append(g.Dependent(name, (), self.below(place, inner, word, name)))
@@ -328,6 +346,11 @@ class _Reader:
         )
         return g.If(self.below(place, value["if"], "if"), then, otherwise)
 
+
+_NAMES = {
+    "$id": 6, "$anchor": 2019, "$dynamicAnchor": 2020, "$defs": 2019, "definitions": 4, "$comment": 7,
+}  # fmt: skip
+"""Words that name schemas and places, or explain them, from which draft on."""
 
 _GROUP = {
     "const": "const", "minimum": "range", "maximum": "range", "exclusiveMinimum": "range",

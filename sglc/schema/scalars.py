@@ -19,7 +19,7 @@ from sglc.automata.regex_term import regex_texts
 from sglc.automata.term import CharDfa
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
-from sglc.schema.errors import SchemaError, SchemaTooLarge, UnsupportedSchema
+from sglc.schema.errors import SchemaError, SchemaFault, SchemaTooLarge, UnsupportedSchema
 from sglc.schema.forms import Literals
 from sglc.schema.graph import Graph, Part
 
@@ -210,6 +210,7 @@ def _constants(part: Part) -> Constants | None:
     return None
 
 
+_REFERENCE = re.compile(r"(\\[^1-9k])|\\[1-9][0-9]*|\\k<[^>]*>", re.DOTALL)
 _LITERAL = re.compile(r"\^([A-Za-z0-9_:@%&=,;<>~!# -]*)\$")
 """Patterns of one string."""
 
@@ -222,7 +223,7 @@ def pattern_strings(pattern: str, path: str) -> strings.Strings:
     try:
         texts = regex_texts(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
-        raise UnsupportedSchema("pattern", path, str(fault)) from None
+        raise _bad_pattern(fault, pattern, "pattern", path) from None
     if texts is None:
         return (strings.StringSet(pattern=pattern),)
     return strings.union(
@@ -238,7 +239,20 @@ def pattern_automaton(pattern: str, path: str) -> CharDfa:
     try:
         return compile_regex(pattern, anchored=False, dialect="ecma")
     except RegexError as fault:
-        raise UnsupportedSchema("pattern", path, str(fault)) from None
+        raise _bad_pattern(fault, pattern, "patternProperties", path) from None
+
+
+def _bad_pattern(fault: RegexError, pattern: str, keyword: str, path: str) -> SchemaFault:
+    """What is no pattern at all is malformed; other patterns are not regular, or too large."""
+    # The format has no references to groups; in their place stands what may stand there too.
+    plain = _REFERENCE.sub(lambda found: found[1] or "(?:)", pattern)
+    try:
+        known = strings.is_of_format(plain, "regex")
+    except strings.NotRegular:
+        known = True
+    if known:
+        return UnsupportedSchema(keyword, path, str(fault))
+    return SchemaError(f"{pattern!r} is no ECMAScript pattern: {fault}", path)
 
 
 STANDARD_FORMATS = frozenset({

@@ -40,7 +40,7 @@ class StringSet:
 
     def contains(self, text: str) -> bool:
         if self.format is not None:
-            return _is_of_format(text, self.format)
+            return is_of_format(text, self.format)
         if self.pattern is not None:
             return regular(self).contains(text)
         if self.words is not None:
@@ -161,7 +161,7 @@ _PLAIN_PATTERNS = compile_regex(r"[^\\()\[\]{}*+?|]*")
 
 
 @lru_cache(maxsize=4096)
-def _is_of_format(text: str, name: str) -> bool:
+def is_of_format(text: str, name: str) -> bool:
     language = format_language(name)
     assert language is not None
     try:

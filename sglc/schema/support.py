@@ -42,6 +42,7 @@ _LIMITS = {
     "alternatives": "ways in which an object (or an array) may satisfy all that is asked of it",
     "branches": "the same on the way there, of parts of what is asked",
     "work": "pairs of such ways that are combined, in the whole schema",
+    "parts": "requirements on objects that are looked at while such pairs are combined, in the whole schema",
     "shapes": "different combinations of subschemas that one value must satisfy at once",
     "states": "states of one automaton of strings",
     "key_states": "states of the automata of the keys of one object, where patterns are told apart",
@@ -115,6 +116,10 @@ A schema becomes the exact set of the JSON texts whose value satisfies it, in th
 that the options ask for. What cannot be kept exactly is refused with the keyword and its path; no keyword is
 ignored. Other words than these are annotations, as the standard has it.
 
+A malformed schema is an error at the path of the fault, in definitions that nothing leads to as well; only
+their references are not followed. A schema that no value satisfies is an error too, with the reason where it
+is near.
+
 """
 
 
@@ -142,7 +147,17 @@ def _formats() -> str:
         "is about the same string, beside `enum` and `const`, and beside a `pattern` of plain characters; it "
         "is refused otherwise, and `idn-hostname` always. Any other name is an annotation."
     )
-    return "## Formats\n\n" + textwrap.fill(text, 110) + "\n\n"
+    hosts = (
+        "Two are wider than the standard has them: labels of a `hostname`, and of the host in an `email`, "
+        "that begin with `xn--` are kept to the letters, digits, hyphens and lengths of such labels, but "
+        "which characters they stand for, and whether a name may have these, is not looked at: these are no "
+        "regular set."
+    )
+    contents = (
+        "`contentEncoding`, `contentMediaType` and `contentSchema` are annotations in every draft: the "
+        "standard has them so since 2019-09, and left it open before."
+    )
+    return "## Formats\n\n" + "\n\n".join(textwrap.fill(one, 110) for one in (text, hosts, contents)) + "\n\n"
 
 
 def _options() -> str:
