@@ -14,6 +14,7 @@ from sglc.schema.metaschemas import metaschema
 from sglc.schema.options import SchemaOptions
 
 DEFAULT = SchemaOptions()
+NULL = {"type": "null"}
 NAMES = {"type": "object", "propertyNames": {"format": "regex"}}
 
 
@@ -86,3 +87,30 @@ def test_metaschemas_are_schemas(uri: str) -> None:
     assert not compile_constraint(json_schema=schema).is_empty
     if "draft-04" not in uri and "draft-06" not in uri:
         assert accepted(schema, ['{"patternProperties": {"a(": {}}}']) == [False]
+
+
+def test_names_that_are_only_required_stand_in_the_order_of_required() -> None:
+    schema = {
+        "required": ["b", "d", "a"],
+        "properties": {"c": True},
+        "type": "object",
+        "additionalProperties": NULL,
+    }
+    first = '{"c": 1, "b": null, "d": null, "a": null}'
+    assert accepted(schema, [first, '{"b": null, "d": null, "a": null}']) == [True, True]
+    assert accepted(
+        schema, ['{"a": null, "b": null, "d": null}', '{"b": null, "d": null, "c": 1, "a": null}']
+    ) == [
+        False,
+        False,
+    ]
+    both = {
+        "type": "object",
+        "allOf": [{"required": ["z", "y"]}, {"required": ["x", "y"]}],
+        "maxProperties": 3,
+    }
+    assert accepted(both, ['{"z": 1, "y": 2, "x": 3}', '{"x": 3, "y": 2, "z": 1}']) == [True, False]
+    inner = {"items": {"type": "object", "required": ["y", "z"], "maxProperties": 2}}
+    assert accepted({**both, "properties": {"x": inner}}, ['{"x": [{"y": 1, "z": 1}], "z": 1, "y": 2}']) == [
+        True
+    ]

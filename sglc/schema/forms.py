@@ -13,7 +13,7 @@ everything; the set with literal 1 (not node 0) nothing.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
@@ -122,6 +122,8 @@ class ObjectForm:
     seen: tuple[KeySet, ...] | None = ()
     keys: Literals = TRUE
     """What all keys satisfy, where these strings are no regular set."""
+    asked: tuple[str, ...] = field(default=(), compare=False)
+    """Names that are required, in the order in which the schema has them."""
 
     def value(self, name: str) -> Literals:
         found = TRUE
@@ -176,7 +178,8 @@ def meet_objects(a: ObjectForm, b: ObjectForm) -> ObjectForm | None:
         return None
     seen = None if a.seen is None or b.seen is None else tuple(dict.fromkeys(a.seen + b.seen))
     keys = both(a.keys, b.keys)
-    return ObjectForm(_joined(a.parts, b.parts), clauses, low, high, _joined(a.counts, b.counts), seen, keys)
+    parts, counts, asked = _joined(a.parts, b.parts), _joined(a.counts, b.counts), _joined(a.asked, b.asked)
+    return ObjectForm(parts, clauses, low, high, counts, seen, keys, asked)
 
 
 _T = TypeVar("_T")

@@ -112,6 +112,9 @@ class Layouts:
         for part in form.parts:
             if part.declares:
                 known.update(dict.fromkeys(part.named))
+        if form.asked:
+            in_clauses = {name for clause in form.clauses for name, _ in clause}
+            known.update(dict.fromkeys(name for name in form.asked if name in in_clauses))
         for clause in sorted(form.clauses, key=sorted):
             known.update(dict.fromkeys(name for name, _ in sorted(clause)))
         for part in (*form.parts, *(part for count in form.counts for part in count.parts)):

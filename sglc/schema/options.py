@@ -43,7 +43,8 @@ class SchemaOptions:
     """What the schema itself leaves open.
 
     draft      the dialect where there is no `$schema`
-    order      of an object's properties: as the schema declares them, or any
+    order      of an object's properties: as the schema declares them (those that are only required behind, in
+               the order of `required`), or any
     spacing    `canonical`: `", "` and `": "` as json.dumps writes; `compact`: none; `flexible`: up to
                `blanks` blanks or newlines around every token inside arrays and objects
     spelling   of strings and numbers: the one that json.dumps(ensure_ascii=False) writes, or any legal one

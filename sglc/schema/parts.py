@@ -36,7 +36,7 @@ class PartForms:
             case g.Size(g.OBJECT, low, high):
                 return [] if high is not None and low > high else [ObjectForm(low=low, high=high)]
             case g.Required(names):
-                return [ObjectForm(clauses=frozenset(f.presence(name, True) for name in names))]
+                return [ObjectForm(clauses=frozenset(f.presence(name, True) for name in names), asked=names)]
             case g.Properties():
                 return [self._properties(part, marked)]
             case g.Names(number, path):

@@ -52,7 +52,7 @@ _LIMITS = {
 
 _OPTIONS = {
     "draft": "the dialect where there is no `$schema`",
-    "order": "of properties: `declared`, or `any`",
+    "order": "of properties: `declared` (as `properties`, then `required`, has them), or `any`",
     "spacing": '`canonical` (`", "` and `": "`, as json.dumps writes), `compact` (none), or `flexible`',
     "spelling": "of strings and numbers: `canonical`, as json.dumps(ensure_ascii=False) writes, or `any`",
     "numbers": "the spelling of numbers, where it is not to be that of strings",
