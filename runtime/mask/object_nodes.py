@@ -89,10 +89,8 @@ class ObjectNode(Node):
         if self.productive and self.nullable:
             return True, True
         if self._required is not None and self.parts.comma.productive:
-            options = self.parts.options
-            there = all(
-                [any([option.tail.productive for option in options[label]]) for label in self._required]
-            )
+            some = [self.parts.options[label] for label in self._required]
+            there = all([any([option.tail.productive for option in options]) for options in some])
             return there, not self._required
         states = self._make_states()[1] if self._options is None else self.states
         return states.feasible(0), states.may_end(0)
