@@ -65,13 +65,19 @@ class _Parser(SetReader):
         self.closed: set[int] = set()
         self.referred: set[int] = set()
         self.names: dict[str, int] = {}
+        self.taken: set[str] = set()
+        """Names of the groups that may match together with the next one."""
 
     def alternation(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
             raise RegexError(self.at, f"groups are nested deeper than {MAX_DEPTH}")
+        before, taken = set(self.taken), self.taken
         arms = [self.sequence(depth)]
         while self.take("|"):
+            if self.dialect is not PYTHON:
+                taken, self.taken = taken | self.taken, set(before)
             arms.append(self.sequence(depth))
+        self.taken |= taken
         return arms[0] if len(arms) == 1 else Either(tuple(arms))
 
     def sequence(self, depth: int) -> Node:
@@ -223,7 +229,7 @@ class _Parser(SetReader):
                 look = (True, self.pattern[self.at - 1] == "!")
             elif self.take("=") or self.take("!"):
                 look = (False, self.pattern[self.at - 1] == "!")
-            elif self.take("P<") or self.take("<"):
+            elif self.take("P<") or (self.dialect is not PYTHON and self.take("<")):
                 self.groups += 1
                 number = self.names[self.group_name(start)] = self.groups
             else:
@@ -277,6 +283,9 @@ class _Parser(SetReader):
         name = self.pattern[self.at : end] if end > 0 else ""
         if not name.replace("$", "_").isidentifier():
             raise RegexError(start, "a group's name is missing")
+        if name in self.taken:
+            raise RegexError(start, f"there is another group that is called {name!r}")
+        self.taken.add(name)
         self.at = end + 1
         return name
 

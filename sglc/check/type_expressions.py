@@ -395,9 +395,9 @@ class TypeResolver:
             self.program.report(
                 "E0307",
                 "this pattern cannot be used",
-                span,
+                _within(span, pattern, fault.position),
                 label=str(fault.reason),
-                reason=f"in /{pattern}/",
+                reason=f"at character {fault.position + 1} of /{pattern}/",
             )
             return False
         assert dfa is not None
@@ -444,3 +444,12 @@ _METHODS: dict[type, Any] = {
     ast.TypeJsonSchema: TypeResolver._type_json_schema,
     ast.TypeSource: TypeResolver._type_source,
 }
+
+
+def _within(span: Span, pattern: str, position: int) -> Span:
+    """The character of a pattern; the whole span where the pattern is not written in it as it is."""
+    found = span.text.rfind(f"/{pattern}/")
+    if found < 0:
+        return span
+    start = span.start + found + 1 + position
+    return Span(span.source, start, start + 1)

@@ -56,8 +56,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0307",
         "a pattern that cannot be used",
-        "Patterns are regular: no back-references, no looking around. The whole value matches, without `^` "
-        "and `$`.",
+        "Patterns are regular: a reference to a group, or a look around, only where it can be told by an "
+        "automaton (docs/patterns.md). The whole value matches, without `^` and `$`.",
         "pub type code = str matching /([a-z]/\n",
         "pub type code = str matching /([a-z])/\n",
     ),
