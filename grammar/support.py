@@ -152,7 +152,7 @@ _READ = {
     "terminals.",
     "gbnf": "Grammars of llama.cpp. They describe characters.",
     "sgl": "They describe characters, or tokens where they skip text. See "
-    "[reference.md](reference.md#grammars).",
+    "[types.md](types.md#grammars).",
 }  # fmt: skip
 
 _LONGEST = (

@@ -18,7 +18,7 @@ from sglc.driver import compile_source
 from sglc.source import Source
 
 ROOT = README.parent
-PAGES = [README, ROOT / "docs" / "tutorial.md", ROOT / "docs" / "reference.md"]
+PAGES = [README, *(ROOT / "docs" / f"{page}.md" for page in ("tutorial", "reference", "types"))]
 PROGRAMS = [
     pytest.param(text, id=f"{page.stem}-{number}")
     for page in PAGES
