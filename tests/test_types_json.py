@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sglc.automata.membership import is_word
 from sglc.bytecode.serial import dumps, loads
 from sglc.bytecode.verify import verify
 from sglc.driver import compile_file, compile_source
@@ -21,7 +22,13 @@ from sglc.runtime.vm.fuzz import random_word
 from sglc.source import Source
 from sglc.types.decode import MISSING, DecodeError, Growing, decode, decode_partial
 from sglc.types.json import from_json, to_json
-from sglc.types.json_values import SchemaTextError, json_number_text, number_of, schema_text_of
+from sglc.types.json_values import (
+    SchemaTextError,
+    json_number_text,
+    number_of,
+    schema_language,
+    schema_text_of,
+)
 from sglc.types.language import language
 from sglc.types.member import is_member
 from sglc.types.printer import print_value
@@ -171,6 +178,68 @@ def test_a_schema_file_lies_beside_the_source_and_becomes_part_of_the_program(tm
     assert faults == []
     assert again == program
     assert Json('{"type":"integer","minimum":0,"maximum":9}') in program.types
+
+
+OLD = '{{"$schema": "http://json-schema.org/draft-0{}/schema#", "$ref": "other.json"}}'
+FILES = {
+    "in/root.json": '{"type": "object", "properties": {"a": {"$ref": "parts/a.json#/$defs/x"}}, '
+    '"required": ["a"], "additionalProperties": false}',
+    "in/parts/a.json": '{"$defs": {"x": {"type": "array", "items": {"$ref": "b.json"}, "maxItems": 1}}}',
+    "in/parts/b.json": '{"anyOf": [{"type": "null"}, {"$ref": "a.json#/$defs/x"}, {"$ref": "../root.json"}]}',
+}  # fmt: skip
+
+
+def compiled(folder, files, name="root.json"):
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    path = folder / "in" / "p.sgl"
+    path.write_text(
+        f'fn f() -> json schema "{name}":\n    | ?{{x: json schema "{name}" max 99 tok}}\n    return x\n'
+    )
+    return compile_file(path, CompileOptions())
+
+
+def test_schema_files_may_refer_to_files_in_their_folder(tmp_path):
+    found = compiled(tmp_path, FILES)
+    assert found.program is not None
+    (schema,) = [type for type in found.program.types if isinstance(type, Json) and type.schema]
+    language = schema_language(schema.schema)
+    texts = ['{"a": []}', '{"a": [null]}', '{"a": [[null]]}', '{"a": [{"a": []}]}', '{"a": 1}', '{"a": [1]}']
+    assert [is_word(language, text) for text in texts] == [True] * 4 + [False] * 2
+    assert verify(found.program) == []
+    above = {"in/schemas/root.json": '{"$ref": "x.json"}', "in/schemas/x.json": '{"type": "null"}'}
+    assert compiled(tmp_path, above, "schemas/root.json").program is not None
+
+
+@pytest.mark.parametrize(
+    ("root", "other", "reason"),
+    [
+        ('{"$ref": "../other.json"}', "true", "leads out of the schema's folder"),
+        ('{"$ref": "%2e%2e/other.json"}', "true", "leads out of the schema's folder"),
+        ('{"$ref": "none.json"}', "true", "which is not given"),
+        ('{"$ref": "file:other.json"}', "true", "which is not given"),
+        ('{"$ref": "other.json"}', '{"$id": "http://x.example/y"}', "has an id of its own"),
+        ('{"$ref": "other.json"}', "{", "of `other.json`: it is no JSON"),
+        ('{"$ref": "other.json#/a"}', "{}", "leads nowhere"),
+    ],
+)
+def test_references_to_files_that_cannot_be_followed(tmp_path, root, other, reason):
+    found = compiled(tmp_path, {"in/root.json": root, "in/other.json": other, "other.json": "true"})
+    assert found.program is None
+    assert any(reason in str(fault) for fault in found.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("root", "other"),
+    [
+        ('{"$ref": "other.json"}', "{}"), ('{"items": {"$ref": "other.json"}}', "true"),
+        (OLD.format(7), '{"$ref": "#/definitions/a", "definitions": {"a": {}}}'),
+        (OLD.format(4), '{"type": "null"}'),
+    ],
+)  # fmt: skip
+def test_files_of_every_draft_are_found(tmp_path, root, other):
+    assert compiled(tmp_path, {"in/root.json": root, "in/other.json": other}).program is not None
 
 
 @pytest.mark.parametrize("schema", ["{", '{"type": "integer"}', '{"type":"text"}', "false"])

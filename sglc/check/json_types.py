@@ -7,7 +7,8 @@ from sglc.check.state import ModuleState, ProgramState
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.types.json_values import SchemaTextError, schema_text_of
+from sglc.types.json_bundle import bundled_schema_text
+from sglc.types.json_values import SchemaTextError
 from sglc.types.type import Json
 
 MAX_CHARS = 4_000_000
@@ -36,15 +37,22 @@ def _read(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) 
             )
             return Unknown()
     assert text is not None
+    folder = "" if node.inline else node.source.rpartition("/")[0]
+
+    def read(path: str) -> str | None:
+        return program.library.read_text(f"{folder}/{path}" if folder else path, module.source)
+
     name = "this JSON Schema" if node.inline else f"`{node.source}`"
     if len(text) > MAX_CHARS:
         _refuse(program, name, node.span, f"it has more than {MAX_CHARS} characters", "")
         return Unknown()
     try:
-        return Json(schema_text_of(text.removeprefix("\ufeff")))
+        return Json(bundled_schema_text(text.removeprefix("\ufeff"), read, MAX_CHARS))
     except SchemaTextError as fault:
         _refuse(program, name, node.span, fault.reason, fault.path)
-        return Unknown()
+    except LibraryError as fault:
+        _refuse(program, name, node.span, f"a file it refers to cannot be read: {fault.reason}", "")
+    return Unknown()
 
 
 def _refuse(program: ProgramState, name: str, span: Span, reason: str, path: str) -> None:

@@ -64,14 +64,28 @@ class SchemaTextError(ValueError):
 
 def schema_text_of(source: str) -> str:
     """The one spelling of a schema's JSON text; properties stay in their order. Raises SchemaTextError."""
+    return checked_schema_text(parse_schema(source))
+
+
+def parse_schema(source: str) -> Any:
+    """The parsed schema. Raises SchemaTextError for what is no JSON."""
     try:
-        parsed = json.loads(
+        return json.loads(
             source, parse_float=_exact, parse_constant=_no_constant, object_pairs_hook=_distinct
         )
-        text = _dump(parsed)
     except json.JSONDecodeError as fault:
         where = f"line {fault.lineno}, column {fault.colno}"
         raise SchemaTextError(f"it is no JSON: {fault.msg} at {where}") from None
+    except RecursionError:
+        raise SchemaTextError("it is nested too deeply") from None
+    except ValueError as fault:
+        raise SchemaTextError(f"it is no JSON: {fault}") from None
+
+
+def checked_schema_text(parsed: Any) -> str:
+    """The text of a parsed schema that has a language. Raises SchemaTextError."""
+    try:
+        text = _dump(parsed)
     except RecursionError:
         raise SchemaTextError("it is nested too deeply") from None
     except ValueError as fault:
