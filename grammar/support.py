@@ -176,6 +176,12 @@ _LESS = (
     "after the same terminal somewhere; beyond 1,000 terminals, from all.",
 )
 
+_OTHERS = (
+    "`sglc.grammar.to_lark.to_lark(grammar)` writes what `read_grammar` has read, in any notation and "
+    "without differences, in that of Lark, and names the rule to start with: what is generated parses with "
+    'it there (parser `earley`, `lexer="dynamic_complete"`).'
+)
+
 
 def page() -> str:
     """The text of `docs/grammars.md`."""
@@ -209,6 +215,10 @@ def page() -> str:
         *[line for case in _LESS for line in textwrap.wrap("- " + case, 110, subsequent_indent="  ")],
         "",
         "A grammar whose terminals take each other's beginnings everywhere has no text and is refused.",
+        "",
+        "## Other parsers",
+        "",
+        *textwrap.wrap(_OTHERS, 110),
         "",
         "## Trees",
         "",

@@ -22,8 +22,12 @@ A test reads the cases with `golden_cases` and compares through the fixture `gol
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.diagnostics.render import render
 
 GOLDEN = Path(__file__).parent / "golden"
 _SPECIAL = ("-- ", "[case ", "[out]", "\\")
@@ -127,3 +131,8 @@ def _rewrite(case: GoldenCase, actual: str) -> None:
     between = lines[body_end:end] if end < len(lines) or body_end < end else [""]
     lines[body_end if out is None else out : end] = ["[out]", *written, *between]
     case.path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def render_all(diagnostics: Iterable[Diagnostic]) -> str:
+    """Several diagnostics with a blank line between them."""
+    return "\n\n".join(map(render, diagnostics))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import term_oracle
 from sglc.automata import dfa, format_tables, regex_tables
 from sglc.automata.format_terms import define_class_member, format_language
-from sglc.automata.formats import define_format, format_dfa, format_names, format_text
+from sglc.automata.formats import define_format, format_names, format_text
 from sglc.automata.packed import pack, unpack
 from sglc.automata.regex import compile_regex
 
@@ -120,7 +120,7 @@ def table_source(tables: dict[str, str], what: str) -> str:
 
 @pytest.mark.parametrize("name", sorted(format_names()))
 def test_automata_are_canonical_and_can_be_packed(name):
-    automaton = format_dfa(name)
+    automaton = format_text(name).dfa
     assert dfa.minimise(automaton) == automaton == unpack(pack(automaton))
 
 
@@ -134,7 +134,7 @@ def test_texts_are_told_apart(name):
 
 
 def test_unknown_formats_have_no_automaton():
-    assert format_text("colour") is None and format_dfa("regex") is None
+    assert format_text("colour") is None and format_text("regex") is None
 
 
 # --- dates and times ------------------------------------------------------------------------------------

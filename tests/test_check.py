@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_case import GOLDEN, golden_cases
+from golden_case import GOLDEN, golden_cases, render_all
 from sglc.check.program import check
 from sglc.check.relations import show
 from sglc.diagnostics import codes_check
 from sglc.diagnostics.diagnostic import has_errors
-from sglc.diagnostics.render import render_all
 from sglc.library import Library
 from sglc.source import Source
 from sglc.syntax import ast

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden_case import golden_cases
+from golden_case import golden_cases, render_all
 from sglc.diagnostics import codes_syntax
 from sglc.diagnostics.codes import CATALOGUE
 from sglc.diagnostics.diagnostic import Diagnostic, Label
-from sglc.diagnostics.render import plain, render, render_all, to_json
+from sglc.diagnostics.render import plain, render, to_json
 from sglc.diagnostics.suggest import edit_distance, nearest
 from sglc.source import Source, Span
 from sglc.syntax.parse import parse

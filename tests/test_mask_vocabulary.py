@@ -76,7 +76,6 @@ def test_byte_level_tokens_spell_the_text(byte_level: Path) -> None:
     assert vocabulary.token_bytes[:2] == (None, None)
     assert vocabulary.end_ids == {0, 1}
     assert not vocabulary.missing_bytes()
-    assert vocabulary.longest_token == max(len(data) for data in vocabulary.token_bytes if data)
 
 
 def test_sentencepiece_tokens_spell_the_text(sentencepiece: Path) -> None:

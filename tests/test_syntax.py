@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_case import golden_cases
+from golden_case import golden_cases, render_all
 from sglc.diagnostics.diagnostic import has_errors
-from sglc.diagnostics.render import render_all
 from sglc.source import Source, Span
 from sglc.syntax import ast, tables
 from sglc.syntax.automaton import Machine

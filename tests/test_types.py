@@ -24,7 +24,7 @@ from sglc.types.decode import (
 from sglc.types.json import dumps, from_json, from_text, to_json
 from sglc.types.language import LanguageError, language
 from sglc.types.member import MemberError
-from sglc.types.printer import print_any, print_value
+from sglc.types.printer import print_value
 from sglc.types.schema import STYLES, schema_text
 from sglc.types.show import show_type
 from sglc.types.type import (
@@ -245,14 +245,6 @@ def test_decimals_are_written_exactly():
 )
 def test_numbers_are_printed_inside_their_language(value, type, text):
     assert print_value(value, type, {}) == text
-
-
-def test_values_without_a_type_are_printed_too():
-    value = {
-        "a": [Decimal("1.50"), EnumValue("Post", "pilot"), None, True, RecordValue("M", {"x": "é"}, "V")]
-    }
-    assert print_any(value) == '{"a": [1.50, "pilot", null, true, {"type": "V", "x": "é"}]}'
-    assert print_any("raw") == "raw"
 
 
 # --- decoding ---------------------------------------------------------------------------------------------

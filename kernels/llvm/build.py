@@ -91,11 +91,3 @@ def splat(b: ir.IRBuilder, value: ir.Value, lanes: int) -> ir.Value:
     first = b.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
     zeros = ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
     return b.shuffle_vector(first, ir.Constant(kind, ir.Undefined), zeros)
-
-
-def set_bit(b: ir.IRBuilder, row: ir.Value, index: ir.Value, on: bool = True) -> None:
-    """Set or clear bit `index` (i32, not negative) of a row of words."""
-    place = at(b, row, b.zext(b.lshr(index, I32(5)), I64))
-    bit = b.shl(I32(1), b.and_(index, I32(31)))
-    word = b.load(place)
-    b.store(b.or_(word, bit) if on else b.and_(word, b.not_(bit)), place)

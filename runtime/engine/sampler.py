@@ -198,11 +198,6 @@ def log_sum_exp(logits: np.ndarray) -> float:
     return select.masked_log_sum_exp(logits, None) if logits.size else -math.inf
 
 
-def masked_logprob(logits: np.ndarray, mask: np.ndarray | None, token: int) -> float:
-    """Natural log-probability of a token in the model's distribution restricted to the allowed tokens."""
-    return float(logits[token]) - select.masked_log_sum_exp(logits, mask)
-
-
 def _flags(mask: np.ndarray, size: int) -> np.ndarray:
     """bool [size] of a mask."""
     return np.unpackbits(mask.view(np.uint8), count=size, bitorder="little").view(np.bool_)

@@ -99,20 +99,10 @@ class Vocabulary:
     def columns(self) -> Columns:
         return Columns(self.children.groups, self.token_bytes)
 
-    @property
-    def longest_token(self) -> int:
-        """Bytes of the longest token."""
-        return self.trie.deepest
-
     @cached_property
     def writable(self) -> np.ndarray:
         """The mask of all tokens that have bytes, int32[words]."""
         return self.pack(np.array([bool(b) for b in self.token_bytes], bool))
-
-    @cached_property
-    def producible(self) -> frozenset[int]:
-        """The byte values that occur in tokens of a single byte: with all 256 any text can be written."""
-        return frozenset(b[0] for b in self.token_bytes if b and len(b) == 1)
 
     def tokens_of(self, data: bytes) -> list[int] | None:
         """Tokens that write some bytes, each the longest that fits; None where no token does."""

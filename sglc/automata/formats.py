@@ -44,12 +44,6 @@ def format_text(name: str) -> Format | None:
     return Format(make(), _MAX_CHARS.get(name))
 
 
-def format_dfa(name: str) -> CharDfa | None:
-    """The automaton of `format_text`, without its bound on the length."""
-    found = format_text(name)
-    return None if found is None else found.dfa
-
-
 def define_format(name: str) -> CharDfa:
     """The automaton made from its definition; some take so long that they are kept packed."""
     return _FORMATS[name]()

@@ -14,7 +14,7 @@ neither move the cursor nor hide.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,11 +74,6 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             indent = margin + " " * (len(word) + 5)
             lines += [indent + line for line in rest]
     return "\n".join(lines)
-
-
-def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """Several diagnostics with a blank line between them."""
-    return "\n\n".join(render(diagnostic, color=color) for diagnostic in diagnostics)
 
 
 def to_json(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sglc.ir.module import Block, Function
-from sglc.ir.ops import EndTry, Op, Store
+from sglc.ir.ops import EndTry, Store
 from sglc.ir.shape import successors
 from sglc.ir.terminators import Next, Terminator, Try
 
@@ -68,16 +68,6 @@ def forward(
             states[target] = new
             work.append(target)
     return states
-
-
-def written_slots(op: Op | Terminator) -> tuple[str, ...]:
-    """Variables that an operation writes by itself."""
-    match op:
-        case Store(slot=slot):
-            return (slot,)
-        case Next(item=item):
-            return (item,)
-    return ()
 
 
 def assigned_slots(function: Function, start: frozenset[str]) -> dict[str, frozenset[str]]:

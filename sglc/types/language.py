@@ -96,11 +96,6 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
         return _build(type, declared, shared, surface)
 
 
-def text_language(pattern: str) -> Language:
-    """Raw texts that match a regular expression as a whole, control characters included if it allows them."""
-    return Language(Text(compile_regex(pattern)))
-
-
 def declared_type(name: str, table: TypeTable) -> DeclaredType:
     if name not in table:
         raise LanguageError(f"the type {name} is not declared")

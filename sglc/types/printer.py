@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from sglc.types.json_values import json_value_text
 from sglc.types.language import Surface, constant_text, declared_type, json_text
 from sglc.types.member import arm_of
-from sglc.types.number_text import decimal_text, float_text, number_text
+from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -117,35 +117,6 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
                     assert_never(declared)
         case _:
             assert_never(type)
-
-
-def print_any(value: Value) -> str:
-    """The text of a value whose type is not known: text raw, numbers plain, everything else JSON."""
-    return value if isinstance(value, str) else _print_json(value)
-
-
-def _print_json(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float() | Decimal():
-            return number_text(value)
-        case str():
-            return json_text(value)
-        case EnumValue():
-            return json_text(value.name)
-        case RecordValue():
-            parts = [f"{json_text(TAG)}: {json_text(value.variant)}"] if value.variant else []
-            parts += [f"{json_text(name)}: {_print_json(item)}" for name, item in value.fields.items()]
-            return "{" + ", ".join(parts) + "}"
-        case Mapping():
-            return "{" + ", ".join(f"{json_text(str(k))}: {_print_json(v)}" for k, v in value.items()) + "}"
-        case list() | tuple():
-            return f"[{', '.join(map(_print_json, value))}]"
-        case _:
-            raise PrintError(f"{type(value).__name__} is no value of the language")
 
 
 NoneType = type(None)
