@@ -11,6 +11,7 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import Unsatisfiable
 
+TO_A, TO_B = {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}
 ARRAY = {"type": "array", "uniqueItems": True}
 CASES: list[tuple[Any, str, str]] = [
     (False, "it is false", "#"),
@@ -81,3 +82,20 @@ def test_what_only_masks_find_empty_is_refused_too() -> None:
     }  # fmt: skip
     with pytest.raises(ConstraintError, match="no JSON value satisfies"):
         compile_constraint(json_schema=schema)
+
+
+def test_reasons_that_lead_back_to_themselves_end() -> None:
+    near = {"required": ["x", "b"], "type": "object", "properties": {"x": {"$ref": "#"}, "b": False}}
+    schema = {"type": "object", "required": ["a", "c"], "properties": {"a": near, "c": False}}
+    with pytest.raises(Unsatisfiable, match="is required and cannot have a value"):
+        compile_schema(schema)
+    for first in ("a", "b"):
+        loop = {
+            "$ref": f"#/$defs/{first}",
+            "$defs": {
+                "a": {"type": "object", "required": ["b", "z"], "properties": {"b": TO_B, "z": False}},
+                "b": {"type": "object", "required": ["a", "z"], "properties": {"a": TO_A, "z": False}},
+            },
+        }  # fmt: skip
+        with pytest.raises(Unsatisfiable, match="is required and cannot have a value"):
+            compile_schema(loop)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from sglc.automata.json_number import NumberSet
 from sglc.schema import graph as g
 from sglc.schema.algebra import Algebra
+from sglc.schema.errors import SchemaFault
 from sglc.schema.forms import FALSE, Literals, both
 from sglc.schema.graph import Part
 from sglc.schema.layout import ArrayLayout
@@ -51,8 +52,10 @@ def unsatisfiable(
     shape = shapes[these]
     path = algebra.literals.path(these)
     if not shape.objects and not shape.arrays:
-        near = _Conflict(algebra, these)
-        found, deeper = near.reason()
+        try:
+            found, deeper = _Conflict(algebra, these, frozenset()).reason()
+        except SchemaFault:
+            found, deeper = "", None  # to look for a reason is not worth a fault of its own
         why, path = found or why, deeper or path
     because = f", because {why}" if why else ""
     return f"no JSON value satisfies the schema{because}", path
@@ -61,8 +64,9 @@ def unsatisfiable(
 class _Conflict:
     """The parts of a set of literals that no value satisfies, and which of them exclude each other."""
 
-    def __init__(self, algebra: Algebra, these: Literals) -> None:
+    def __init__(self, algebra: Algebra, these: Literals, before: frozenset[Literals]) -> None:
         self.algebra = algebra
+        self.before = before | {these}
         self.parts: list[Part] = []
         self.negated = [literal >> 1 for literal in sorted(these) if literal & 1]
         self._gather([literal >> 1 for literal in sorted(these) if not literal & 1])
@@ -191,9 +195,9 @@ class _Conflict:
         return "", None
 
     def _inner(self, text: str, value: Literals) -> tuple[str, str | None]:
-        if value == FALSE:
+        if value == FALSE or value in self.before:
             return text, None
-        found, path = _Conflict(self.algebra, value).reason()
+        found, path = _Conflict(self.algebra, value, self.before).reason()
         path = path or self.algebra.literals.path(value)
         return (f"{text}: {found}" if found else text), path
 
