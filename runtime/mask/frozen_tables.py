@@ -44,7 +44,7 @@ from struct import Struct
 import numpy as np
 
 MAGIC = b"SGLMASKS"
-VERSION = 6
+VERSION = 7
 LARGEST = 256 << 20
 """Bytes; larger files are refused."""
 

@@ -76,10 +76,10 @@ PACKED: dict[str, str] = {
         "6^PT)t<h7v<!8TI`i7v{CZ"
     ),
     "hostname": (
-        "c-no{Eii;p6vpxUHTPo{WoOKsAP9o+?yMjPf*=TjAP9mW2!bF8f*=TjAP9mW2!bGN5H@TO1VIo4K@bE%5DeF>clRB`KizZh?"
-        ">Tc$yF<-n;;_-mX>CGT)QWs4ZIX}TgZO%(vRIQ`9LV5x&4sdvh4MDVC^1OvHilkfzI(0GccZu<e}xBo;V%B4tXGr9=EcPXG5"
-        "O+bWnkV^ssn%H2;nH<7~wc!K{!D;NjOC~O*lh1OE^b3Pq;w1NVr6}Ot?b0O1MV2PPjq1Nw`J0O}L{;cTx9H_fZc}4^fX$k5N"
-        "xhPf^cM&rvT>FHu{lSEy~&4(c`P4eBlG9qK*m1L`B{6Y4YS3+gNC8|r&seY31mLw)4;pTEjB)TjOeU2<#o"
+        "c-no{FEGSG7{>A4_qVhA?i|X^Fgq6nK`_5_GlC!p!UaJPE?l@E2!bF8f*=TjAP9mW2!bF8f*=TjAP9mW2!bF8#*8)Q{si+)`"
+        "|f_8XE*LhBZ`iSHO^WI-Jw$E#aM}6lMl&POOvIL=yWK9w-pz<gO<h@Q8j5u`d19SV%~de;%_mzkp2q~_rkt05Oc-A9r^L90F"
+        "DvX2*(L02qy`r2&V~W2xkfB2<HhG2%Ch9giD0Wge}50VTW*qaFuY4aGh|2aFcM0aGP+)lJ27Jq3)v|pdO+gp&p~2pq`?hp`N"
+        "2&pkAV0p<bijpx&b1q28lDpgy8Lp+2L&puVEMp}wPjpnmqX|8vE<`O4>_NkWpMZocgg`MGM{"
     ),
     "hostname-ldh": (
         "c-no{5s(5=0LJmRZ(ncsO>+<&JO~bgV0ShM4uT*Ef*=Tj;2=0S2o4So4uT*Ef*=TjAP9mWI5-G`AP9mW2!bZ9neOK7Z{K`B{"

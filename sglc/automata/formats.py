@@ -3,10 +3,9 @@ r"""The formats of JSON Schema as automata: `format_text(name)`.
 Each is the grammar of its RFC. Where a grammar is not regular, what is left out is written here:
 
 * `time`, `date-time`: leap seconds occur with offsets of full quarters of an hour (all that are in use).
-* `hostname`: of labels that begin with `xn--` (A-labels, RFC 5890) the letters, digits, hyphens and lengths
-  are kept, and that at least two characters of Punycode follow. Which characters these stand for, and whether
-  such a label may have them, is not regular and not looked at; nor is it in the domains of `email`.
-  (`hostname-ldh` is the format as drafts 4 to 6 know it, RFC 1034 alone.)
+* `hostname`: no labels that begin with `xn--` (A-labels, RFC 5890); whether they decode to a name that is
+  allowed is not regular. `email` has them, by their letters, digits and hyphens alone, as RFC 5321 does.
+  (`hostname-ldh` has them too: the format as drafts 4 to 6 know it, RFC 1034 alone.)
 * `regex` is in `format_terms`. `idn-hostname` is nowhere: how long a label is when it is encoded, and what
   its encoded form stands for, is not regular.
 """
@@ -210,7 +209,7 @@ _FORMATS: dict[str, Callable[[], CharDfa]] = {
     "time": _time,
     "duration": _duration,
     "email": _email,
-    "hostname": lambda: _hostname(r"(?![Xx][Nn]--[0-9A-Za-z](?:\.|$))"),
+    "hostname": lambda: _hostname(r"(?![Xx][Nn]--)"),
     "hostname-ldh": lambda: _hostname(""),
     "idn-email": lambda: _email(_BEYOND_ASCII, _BEYOND_ASCII),
     "ipv4": _regex(_IPV4),

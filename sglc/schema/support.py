@@ -148,10 +148,9 @@ def _formats() -> str:
         "is refused otherwise, and `idn-hostname` always. Any other name is an annotation."
     )
     hosts = (
-        "Two are wider than the standard has them: labels of a `hostname`, and of the host in an `email`, "
-        "that begin with `xn--` are kept to the letters, digits, hyphens and lengths of such labels, but "
-        "which characters they stand for, and whether a name may have these, is not looked at: these are no "
-        "regular set."
+        "A `hostname` is written without labels that begin with `xn--` (since draft 7): which characters "
+        "they stand for, and whether a name may have these, is no regular set. Names in other formats may "
+        "have them, by their letters, digits and hyphens."
     )
     contents = (
         "`contentEncoding`, `contentMediaType` and `contentSchema` are annotations in every draft: the "
