@@ -155,8 +155,7 @@ class LeafWalks:
                 self._literals.clear()
             self._literals[key] = found
         words, bits, exits = found
-        if len(words):
-            row[words] |= bits
+        _add(row, words, bits)
         return exits
 
     def repeated(self, entries: np.ndarray, runs: tuple[bytes, ...], row: np.ndarray) -> np.ndarray:
@@ -178,8 +177,7 @@ class LeafWalks:
                 self._repeats.clear()
             self._repeats[key] = found
         words, bits, exits = found
-        if len(words):
-            row[words] |= bits
+        _add(row, words, bits)
         return exits
 
     def _set_words(self) -> tuple[np.ndarray, np.ndarray]:
@@ -210,8 +208,7 @@ class LeafWalks:
                 self._walks.clear()
             self._walks[key] = walked
         words, bits, found = walked
-        if len(words):
-            row[words] |= bits
+        _add(row, words, bits)
         return found
 
     def _class(
@@ -369,6 +366,12 @@ class LeafWalks:
         return [
             path(node)[start:-1] for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
         ]
+
+
+def _add(row: np.ndarray, words: np.ndarray, bits: np.ndarray) -> None:
+    """Set remembered bits in a row, of which there are often none."""
+    if len(words):
+        row[words] |= bits
 
 
 def _once(found: LeafMask) -> LeafMask:
