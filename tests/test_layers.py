@@ -27,12 +27,12 @@ BELOW_ENGINE = RUN | {
     "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
-    "sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.conversation", "sglc.runtime.tracker",
-    "sglc.runtime.generation",
+    "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
+    "sglc.runtime.conversation", "sglc.runtime.tracker", "sglc.runtime.generation",
 }  # fmt: skip
 VALIDATION = {"sglc.runtime.barring", "sglc.runtime.validation"}
 RUNTIME = BELOW_VM | VALIDATION | {"sglc.runtime.vm", "sglc.runtime.session"}
-WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels"}
+WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels", "sglc.runtime.metrics"}
 
 LAW: dict[str, set[str]] = {
     "sglc.source": set(),
@@ -63,7 +63,9 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors"},
     "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},
     "sglc.runtime.model": BELOW_ENGINE,
-    "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model"},
+    "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
+    "sglc.runtime.kv": set(),
+    "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
     "sglc.runtime.tracker": {"sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
@@ -71,6 +73,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.validation": BELOW_VM | {"sglc.runtime.barring"},
     "sglc.runtime.vm": BELOW_VM | VALIDATION,
     "sglc.runtime.session": RUNTIME,
+    "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.testing": WHOLE,
     "sglc.python_types": LEAVES | {"sglc.bytecode"},
@@ -85,10 +88,10 @@ LAW: dict[str, set[str]] = {
 THIRD_PARTY: dict[str, set[str]] = {
     "lark": {"sglc.lalr"},
     "llvmlite": {"sglc.kernels"},
-    "torch": {"sglc.runtime.model", "sglc.runtime.adapters", "sglc.kernels.triton"},
-    "transformers": {"sglc.runtime.model", "sglc.runtime.adapters"},
+    "torch": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters", "sglc.kernels.triton"},
+    "transformers": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters"},
     "triton": {"sglc.kernels.triton"},
-    "safetensors": {"sglc.runtime.model"},
+    "safetensors": {"sglc.runtime.model", "sglc.runtime.executor"},
     "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
     "jinja2": {"sglc.runtime.chat"},
     "click": {"sglc.cli", "sglc.commands"},

@@ -1,0 +1,86 @@
+"""What the engine asks of an executor: one step over pieces of many sequences.
+
+An executor owns one pool of blocks. A block holds keys and values of `BLOCK_TOKENS` positions of every layer; who
+uses which block is the engine's affair. A sequence is known to the executor by its block table alone: position p
+lies in block `table[p // BLOCK_TOKENS]` at place `p % BLOCK_TOKENS`. Decoding one token, a chunk of a prompt,
+drafts that are to be verified and options that are to be scored are all the same: a piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sglc.runtime.tokenizer import Tokenizer
+
+BLOCK_TOKENS = 16
+"""Positions of one block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Tokens of one sequence that a step computes.
+
+    They take positions `start`, `start + 1`, …; keys and values of the positions before are in the table's
+    blocks already. No block that a piece writes to is read or written by another piece of the same step.
+    """
+
+    table: Sequence[int]
+    """Blocks of the sequence from position 0 on, as far as the last token of the piece at least."""
+    start: int
+    tokens: Sequence[int]
+    """At least one."""
+    wanted: int = 1
+    """Logits are wanted after each of the last `wanted` tokens; 0 where only keys and values are to be made."""
+
+
+class ExecutorError(Exception):
+    """A step could not be computed; nothing of it counts, and the same step may be asked for again."""
+
+
+class Executor(Protocol):
+    """Computes steps of a model. One call at a time, from any thread.
+
+    Results depend on the sequence alone: on neither the other pieces of a step nor the cut of a sequence into
+    pieces, as far as the arithmetic of the executor allows (`invariant`).
+    """
+
+    name: str
+    """Name of the model."""
+    kind: str
+    """`torch` or `native`."""
+    tokenizer: Tokenizer
+    context_length: int
+    """Most positions of one sequence."""
+    block_bytes: int
+    """Bytes of keys and values of one block."""
+    invariant: bool
+    """Whether logits are bit-equal in any batch and any chunking."""
+
+    def reserve(self, blocks: int) -> None:
+        """Make the pool `blocks` blocks large, or larger than before; what it holds is kept.
+
+        On a CPU memory is taken from the system only as blocks are written. Raises MemoryError.
+        """
+
+    def run(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """Compute keys, values and logits of some pieces.
+
+        Float32 [sum of wanted, V]: the rows of the first piece in order, then those of the next. Valid until the
+        next call. Raises ExecutorError.
+        """
+
+    def copy_block(self, source: int, target: int) -> None:
+        """Copy all of a block's keys and values."""
+
+    def read_block(self, block: int) -> bytes:
+        """A block's keys and values, `block_bytes` bytes in an order of the executor's own."""
+
+    def write_block(self, block: int, data: bytes) -> None:
+        """Put back what `read_block` gave. Raises ValueError for another number of bytes."""
+
+    def close(self) -> None:
+        """Release threads and memory."""

@@ -1,0 +1,1 @@
+"""Metrics and spans: what runs, functions and holes took, as Prometheus text and OpenTelemetry spans."""
