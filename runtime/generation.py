@@ -18,7 +18,7 @@ import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.conversation import Conversation
-from sglc.runtime.engine.engine import ContextOverflow, QueueFull
+from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
 from sglc.runtime.errors import SglError
@@ -380,9 +380,8 @@ class Filling:
             pause = thread_time_ns()
             try:
                 logits = await branch.logits()
-            except (ContextOverflow, QueueFull) as fault:
-                name = "Budget" if isinstance(fault, ContextOverflow) else "Backend"
-                raise SglError(name, str(fault), partial=self.partial) from fault
+            except EngineError as fault:
+                raise language_error(fault, self.partial) from fault
             resume = thread_time_ns()
             if request.answer is not None:
                 logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))

@@ -27,15 +27,10 @@ from sglc.types.member import MemberError, check_member
 from sglc.types.type import Type
 
 if TYPE_CHECKING:
-    from sglc.runtime.engine.branch import Branch
-    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.engine.base import Engine
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
-
-
-IDLE_BRANCHES = 4
-"""Branches that a session keeps between uses, with what the model remembers of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,39 +65,6 @@ class TestResult:
         return self.error is None and not self.missed
 
 
-class _Branches:
-    """Branches that no conversation uses any more, kept a while: the next may begin with the same tokens.
-
-    Functions of a program begin alike at every call, so their prompts are read by the model only once.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._idle: list[Branch] = []
-
-    def open(self, tokens: tuple[int, ...]) -> Branch:
-        """An idle branch with the longest beginning of these tokens, else a new one."""
-        best, length = -1, 0
-        for index, branch in enumerate(self._idle):
-            shared = _shared(branch.tokens, tokens)
-            if shared > length:
-                best, length = index, shared
-        return self._idle.pop(best) if best >= 0 else self._engine.branch()
-
-    def release(self, branch: Branch) -> None:
-        self._idle.append(branch)
-        if len(self._idle) > IDLE_BRANCHES:
-            self._idle.pop(0).close()
-
-
-def _shared(held: list[int], tokens: tuple[int, ...]) -> int:
-    """Number of tokens that two sequences have in common from their start."""
-    for index, (one, other) in enumerate(zip(held, tokens, strict=False)):
-        if one != other:
-            return index
-    return min(len(held), len(tokens))
-
-
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
@@ -123,7 +85,6 @@ class Session:
         vocabulary = engine.model.tokenizer.vocabulary() if engine is not None and masks is not None else None
         self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
         self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
-        self._branches = _Branches(engine) if engine is not None else None
         if self._encoder is not None:
             self._pretokenise()
 
@@ -144,9 +105,10 @@ class Session:
                     conversation.text(message.text)
                     if message.role and message.complete:
                         conversation.end_role()
-                conversation.tokens()
+                tokens = conversation.tokens()
             except SglError:
                 continue  # a model without this role says so when the function runs
+            engine.pin(tokens)
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -291,8 +253,8 @@ class Session:
     def _new_run(
         self, seed: int, listeners: tuple[Listener, ...], detailed: bool, *, without_model: bool = False
     ) -> Run:
-        engine, branches = self.engine, self._branches
-        if engine is None or branches is None or without_model:
+        engine = self.engine
+        if engine is None or without_model:
             return Run(
                 self._prepared,
                 open_conversation=lambda: Conversation(chat=PlainChat()),
@@ -311,8 +273,8 @@ class Session:
             open_conversation=lambda: Conversation(
                 encoder=self._encoder,
                 chat=tokenizer.chat,
-                open_branch=branches.open,
-                release=branches.release,
+                open_branch=lambda tokens: engine.open(tokens, self.program.name),
+                release=engine.put_back,
             ),
             vocabulary=tokenizer.vocabulary(),
             context_length=model.context_length,

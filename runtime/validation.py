@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sglc.runtime.barring import MOST_BACK, LeftTokens, Place, Places
 from sglc.runtime.conversation import Conversation
-from sglc.runtime.engine.engine import ContextOverflow, QueueFull
+from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.sampler import NothingAllowed, sample
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Observer, Timing
@@ -257,9 +257,8 @@ class ValidatedFilling(Filling):
         self.poll()
         try:
             logits = await branch.logits()
-        except (ContextOverflow, QueueFull) as fault:
-            name = "Budget" if isinstance(fault, ContextOverflow) else "Backend"
-            raise SglError(name, str(fault), partial=self.partial) from fault
+        except EngineError as fault:
+            raise language_error(fault, self.partial) from fault
         if request.answer is not None:
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         result.sampled += 1

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.engine import ContextOverflow, Engine, QueueFull
+from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.errors import ContextOverflow, QueueFull
 from sglc.runtime.tokenizer import Tokenizer
 
 SIZE = 16

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sglc.driver import compile_source
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.engine import IDLE_BRANCHES, Engine
 from sglc.runtime.errors import SglError, diagnostic_of
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
-from sglc.runtime.session import IDLE_BRANCHES, Session
+from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.types.type import Int, Named, Str
 from small_models import FickleModel
@@ -39,11 +39,9 @@ def test_a_timeout_keeps_what_was_written() -> None:
     engine.close()
     partial = caught.value.partial
     assert caught.value.name == "Timeout"
-    assert (
-        partial is not None
-        and partial.startswith("Well: a ")
-        and "Well: a very long answer that".startswith(partial[:20])
-    )
+    assert partial is not None and partial.startswith("Well: ")
+    assert partial != "Well: a very long answer that takes its time"
+    assert "Well: a very long answer that takes its time".startswith(partial)
 
 
 def test_an_error_is_a_diagnostic_that_points_at_the_source() -> None:
@@ -97,8 +95,7 @@ def test_idle_branches_are_few() -> None:
 
     asyncio.run(many())
     engine.close()
-    assert session._branches is not None
-    assert 0 < len(session._branches._idle) <= IDLE_BRANCHES
+    assert 0 < len(engine._idle) <= IDLE_BRANCHES
 
 
 def test_statistics_count_what_was_done() -> None:

@@ -1,64 +1,52 @@
-"""A branch of text on its way through a model: tokens, and what the model remembers of them."""
+"""A branch of text on its way through a model: tokens that grow, are cut back and are forked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from sglc.runtime.engine.statistics import Statistics
-from sglc.runtime.model.base import Cache, LanguageModel
 
 
 class Server(Protocol):
-    """The engine as its branches know it."""
+    """An engine as its branches know it."""
 
-    @property
-    def model(self) -> LanguageModel: ...
+    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray: ...
 
-    async def logits(self, branch: Branch) -> np.ndarray: ...
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]: ...
 
-    async def score(self, branch: Branch, continuation: list[int]) -> list[float]: ...
+    def forked(self, branch: Branch, copy: Branch) -> None:
+        """Let a copy with the same tokens share what the model remembers."""
 
-
-@dataclass(slots=True)
-class Memory:
-    """What the model has seen: `cache` holds `tokens`, and `logits` are those after the last of them.
-
-    Forked branches share one until they part; only the engine's worker changes it.
-    """
-
-    cache: Cache
-    tokens: list[int] = field(default_factory=list)
-    logits: np.ndarray | None = None
-    owners: int = 1
-
-    def cut(self, length: int) -> None:
-        """Forget all tokens from `length` on."""
-        if length < len(self.tokens):
-            self.cache.truncate(length)
-            del self.tokens[length:]
-            self.logits = None
+    def released(self, branch: Branch) -> None:
+        """Let go of what the model remembers of a branch."""
 
 
 class Branch:
-    """A sequence of tokens that grows, is cut back and is forked; the model follows only when it is asked.
+    """A sequence of tokens; the model follows only when it is asked.
 
     `tokens` is for reading. A branch belongs to one task at a time.
     """
 
-    __slots__ = ("_engine", "_memory", "statistics", "tokens")
+    __slots__ = ("_server", "deadline", "held", "owner", "priority", "settled", "statistics", "tokens")
 
-    def __init__(
-        self, engine: Server, tokens: list[int], memory: Memory | None, statistics: Statistics
-    ) -> None:
-        self._engine = engine
-        self.tokens = tokens
-        self._memory = memory
+    def __init__(self, server: Server, statistics: Statistics, owner: str = "") -> None:
+        self._server = server
+        self.tokens: list[int] = []
         self.statistics = statistics
         """Work done for this branch and all branches forked from or into it."""
+        self.owner = owner
+        """Whose work it is, for accounts of memory."""
+        self.priority = 0
+        """Requests of higher priority are served first."""
+        self.deadline: float | None = None
+        """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
+        self.held: Any = None
+        """What the engine keeps for this branch."""
+        self.settled = 0
+        """So many tokens are as the engine saw them last."""
 
     def append(self, tokens: Iterable[int]) -> None:
         """Add tokens; nothing is computed yet."""
@@ -69,37 +57,36 @@ class Branch:
         if not 0 <= length <= len(self.tokens):
             raise ValueError(f"cannot keep {length} of {len(self.tokens)} tokens")
         del self.tokens[length:]
+        if length < self.settled:
+            self.settled = length
 
     def fork(self) -> Branch:
         """A branch with the same tokens. What the model remembers is shared until one of the two moves on."""
-        if self._memory is not None:
-            self._memory.owners += 1
-        return Branch(self._engine, list(self.tokens), self._memory, self.statistics)
+        copy = Branch(self._server, self.statistics, self.owner)
+        copy.tokens = list(self.tokens)
+        copy.priority, copy.deadline = self.priority, self.deadline
+        self._server.forked(self, copy)
+        return copy
 
-    async def logits(self) -> np.ndarray:
-        """See `Engine.logits`."""
-        return await self._engine.logits(self)
+    async def logits(self, drafts: Sequence[int] = ()) -> np.ndarray:
+        """Float32 logits [V] for the token that follows; read-only.
+
+        `drafts` are tokens that may well come next. An engine that can computes them in the same step: as
+        long as the tokens appended afterwards are these, their logits are there already. The result is the
+        same with any drafts.
+        """
+        return await self._server.logits(self, drafts)
 
     async def score(self, tokens: Iterable[int]) -> list[float]:
-        """See `Engine.score`."""
-        return await self._engine.score(self, list(tokens))
+        """Natural log-probability of each token of a continuation; the branch stays as it is."""
+        return (await self._server.score_many(self, [list(tokens)]))[0]
+
+    async def score_many(self, continuations: Iterable[Iterable[int]]) -> list[list[float]]:
+        """`score` of several continuations, computed together where the engine can."""
+        return await self._server.score_many(self, [list(tokens) for tokens in continuations])
 
     def close(self) -> None:
         """Forget the tokens and release the memory. The branch may be used again, as an empty one."""
         self.tokens = []
-        if self._memory is not None:
-            self._memory.owners -= 1
-            self._memory = None
-
-    def memory(self) -> Memory:
-        """The branch's memory, made at the first request. For the engine."""
-        if self._memory is None:
-            self._memory = Memory(self._engine.model.new_cache())
-        return self._memory
-
-    def separate(self, memory: Memory) -> Memory:
-        """Part from the branches that share `memory`, taking a copy. For the engine's worker."""
-        own = Memory(memory.cache.clone(), list(memory.tokens), memory.logits)
-        memory.owners -= 1
-        self._memory = own
-        return own
+        self.settled = 0
+        self._server.released(self)

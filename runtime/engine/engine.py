@@ -1,45 +1,56 @@
-"""The engine: many branches of text wait for logits, one worker thread asks the model, one call at a time.
+"""The simple engine: branches wait for logits, one worker thread asks the model, one call at a time.
 
-This is the simple engine, kept as the reference for faster ones. A branch is only a list of tokens; what the
-model has seen of it (keys and values, last logits) is a `Memory`, which branches share after a fork. Each
-request compares the tokens with the memory in the worker, cuts the memory back to the common prefix and
-feeds the rest. So cutting a branch, forking it or giving up a request needs no care anywhere else: whatever
-happened in between, the next comparison puts it right.
+It is the reference for the batching engine, and serves models that have no executor. A branch is only a list
+of tokens; what the model has seen of it (keys and values, last logits) is a `Memory`, which branches share
+after a fork. Each request compares the tokens with the memory in the worker, cuts the memory back to the
+common prefix and feeds the rest. So cutting a branch, forking it or giving up a request needs no care
+anywhere else: whatever happened in between, the next comparison puts it right.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 
-from sglc.runtime.engine.branch import Branch, Memory
+from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.errors import ContextOverflow, QueueFull
 from sglc.runtime.engine.sampler import log_sum_exp
 from sglc.runtime.engine.statistics import Statistics
-from sglc.runtime.model.base import LanguageModel
+from sglc.runtime.model.base import Cache, LanguageModel
 
 SCORE_CHUNK = 64
 """Tokens of a scored text that are fed at once; bounds the logits held to SCORE_CHUNK x V floats."""
+IDLE_BRANCHES = 4
+"""Branches that are kept between uses, with what the model remembers of them."""
 
 R = TypeVar("R")
 
 
-class ContextOverflow(Exception):
-    """A branch is longer than the model's context."""
+@dataclass(slots=True)
+class Memory:
+    """What the model has seen: `cache` holds `tokens`, and `logits` are those after the last of them.
 
-    def __init__(self, tokens: int, limit: int) -> None:
-        super().__init__(f"the context holds {limit} tokens, {tokens} are needed")
-        self.tokens = tokens
-        self.limit = limit
+    Forked branches share one until they part; only the engine's worker changes it.
+    """
 
+    cache: Cache
+    tokens: list[int] = field(default_factory=list)
+    logits: np.ndarray | None = None
+    owners: int = 1
 
-class QueueFull(Exception):
-    """Too many requests wait for the model."""
+    def cut(self, length: int) -> None:
+        """Forget all tokens from `length` on."""
+        if length < len(self.tokens):
+            self.cache.truncate(length)
+            del self.tokens[length:]
+            self.logits = None
 
 
 class Engine:
@@ -54,14 +65,47 @@ class Engine:
         self.max_queue = max_queue
         self.statistics = Statistics()
         self._waiting = 0
+        self._idle: list[Branch] = []
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-model")
 
-    def branch(self) -> Branch:
+    def branch(self, owner: str = "") -> Branch:
         """An empty branch with statistics of its own, which its forks share."""
-        return Branch(self, [], None, Statistics())
+        return Branch(self, Statistics(), owner)
 
-    async def logits(self, branch: Branch) -> np.ndarray:
-        """Float32 logits [V] for the token that follows the branch; read-only.
+    def open(self, tokens: Sequence[int], owner: str = "") -> Branch:
+        """A branch for these tokens: an idle one with the longest beginning of them, else a new one."""
+        best, length = -1, 0
+        for index, branch in enumerate(self._idle):
+            shared = _common_prefix(branch.tokens, list(tokens))
+            if shared > length:
+                best, length = index, shared
+        return self._idle.pop(best) if best >= 0 else self.branch(owner)
+
+    def put_back(self, branch: Branch) -> None:
+        """Take a branch that is no longer used. It is kept a while: the next may begin as it does."""
+        self._idle.append(branch)
+        if len(self._idle) > IDLE_BRANCHES:
+            self._idle.pop(0).close()
+
+    def pin(self, tokens: Sequence[int]) -> None:
+        """Nothing here: only idle branches are kept."""
+
+    def forked(self, branch: Branch, copy: Branch) -> None:
+        """See `Server`."""
+        memory: Memory | None = branch.held
+        if memory is not None:
+            memory.owners += 1
+        copy.held = memory
+
+    def released(self, branch: Branch) -> None:
+        """See `Server`."""
+        memory: Memory | None = branch.held
+        if memory is not None:
+            memory.owners -= 1
+        branch.held = None
+
+    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+        """Float32 logits [V] for the token that follows the branch; read-only. Drafts are not looked at.
 
         One forward pass over all tokens that the model has not seen, none if it has seen them all. Raises
         ContextOverflow, QueueFull, and ValueError for a branch without tokens.
@@ -69,8 +113,11 @@ class Engine:
         tokens, memory = self._request(branch, 0)
         return await self._in_worker(lambda: self._logits(branch, memory, tokens))
 
-    async def score(self, branch: Branch, continuation: list[int]) -> list[float]:
-        """Natural log-probability of each token of `continuation` after the branch, which stays as it is."""
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
+        """See `Branch.score_many`; one continuation after the other."""
+        return [await self._scored(branch, continuation) for continuation in continuations]
+
+    async def _scored(self, branch: Branch, continuation: list[int]) -> list[float]:
         tokens, memory = self._request(branch, max(0, len(continuation) - 1))
         if not continuation:
             return []
@@ -88,7 +135,9 @@ class Engine:
             raise ValueError("a branch needs at least one token before the model can continue it")
         if len(tokens) + more > self.model.context_length:
             raise ContextOverflow(len(tokens) + more, self.model.context_length)
-        return tokens, branch.memory()
+        if branch.held is None:
+            branch.held = Memory(self.model.new_cache())
+        return tokens, branch.held
 
     async def _in_worker(self, job: Callable[[], R]) -> R:
         if self.max_queue is not None and self._waiting >= self.max_queue:
@@ -109,7 +158,7 @@ class Engine:
         if keep == len(tokens):
             keep -= 1  # the logits after the last token are wanted, so it has to be fed again
         if memory.owners > 1 and (keep < len(memory.tokens) or memory.tokens):
-            memory = branch.separate(memory)
+            memory = _separate(branch, memory)
             branch.statistics.copies += 1
             self.statistics.copies += 1
         memory.cut(keep)
@@ -127,14 +176,14 @@ class Engine:
         self, branch: Branch, memory: Memory, tokens: list[int], continuation: list[int]
     ) -> list[float]:
         row = self._logits(branch, memory, tokens)
-        memory = branch.memory()
-        scores = [_log_probability(row, continuation[0])]
+        memory = branch.held
+        scores = [log_probability(row, continuation[0])]
         try:
             for start in range(0, len(continuation) - 1, SCORE_CHUNK):
                 fed = continuation[start : min(start + SCORE_CHUNK, len(continuation) - 1)]
                 rows = self._forward(branch, memory, fed, every=True)
                 following = continuation[start + 1 : start + 1 + len(fed)]
-                scores.extend(map(_log_probability, rows, following))
+                scores.extend(map(log_probability, rows, following))
         finally:
             memory.cache.truncate(len(tokens))
         return scores
@@ -156,6 +205,14 @@ class Engine:
         return rows
 
 
+def _separate(branch: Branch, memory: Memory) -> Memory:
+    """Part from the branches that share a memory, taking a copy."""
+    own = Memory(memory.cache.clone(), list(memory.tokens), memory.logits)
+    memory.owners -= 1
+    branch.held = own
+    return own
+
+
 def _common_prefix(first: list[int], second: list[int]) -> int:
     size = min(len(first), len(second))
     if first[:size] == second[:size]:
@@ -163,6 +220,7 @@ def _common_prefix(first: list[int], second: list[int]) -> int:
     return next(index for index in range(size) if first[index] != second[index])
 
 
-def _log_probability(row: np.ndarray, token: int) -> float:
+def log_probability(row: np.ndarray, token: int) -> float:
+    """Natural log-probability of a token in the distribution of logits [V]."""
     value = float(row[token])
     return value - log_sum_exp(row) if math.isfinite(value) else value

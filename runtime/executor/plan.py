@@ -1,9 +1,9 @@
 """What the engine asks of an executor: one step over pieces of many sequences.
 
-An executor owns one pool of blocks. A block holds keys and values of `BLOCK_TOKENS` positions of every layer; who
-uses which block is the engine's affair. A sequence is known to the executor by its block table alone: position p
-lies in block `table[p // BLOCK_TOKENS]` at place `p % BLOCK_TOKENS`. Decoding one token, a chunk of a prompt,
-drafts that are to be verified and options that are to be scored are all the same: a piece.
+An executor owns one pool of blocks. A block holds keys and values of `BLOCK_TOKENS` positions of every layer;
+who uses which block is the engine's affair. A sequence is known to the executor by its block table alone:
+position p lies in block `table[p // BLOCK_TOKENS]` at place `p % BLOCK_TOKENS`. Decoding one token, a chunk
+of a prompt, drafts that are to be verified and options that are to be scored are all the same: a piece.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Piece:
     tokens: Sequence[int]
     """At least one."""
     wanted: int = 1
-    """Logits are wanted after each of the last `wanted` tokens; 0 where only keys and values are to be made."""
+    """Logits are wanted after each of the last `wanted` tokens; 0: only keys and values are to be made."""
 
 
 class ExecutorError(Exception):
@@ -69,8 +69,8 @@ class Executor(Protocol):
     def run(self, pieces: Sequence[Piece]) -> np.ndarray:
         """Compute keys, values and logits of some pieces.
 
-        Float32 [sum of wanted, V]: the rows of the first piece in order, then those of the next. Valid until the
-        next call. Raises ExecutorError.
+        Float32 [sum of wanted, V]: the rows of the first piece in order, then those of the next. The array is
+        the caller's: it is not written to again while anything refers to it. Raises ExecutorError.
         """
 
     def copy_block(self, source: int, target: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
-from sglc.runtime.engine.engine import ContextOverflow
+from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
@@ -465,8 +465,8 @@ async def _scored(
         elif spec.by == "contrast":
             base = await _premise(machine, frame, mark, texts)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
-    except ContextOverflow as overflow:
-        raise SglError("Budget", str(overflow)) from overflow
+    except EngineError as fault:
+        raise language_error(fault) from fault
     finally:
         conversation.restore(mark)
     probabilities = selection.softmax(sums)

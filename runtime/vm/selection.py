@@ -64,10 +64,8 @@ async def score(conversation: Conversation, texts: list[str]) -> Scores:
     if shared < len(branch.tokens):
         branch.rollback(shared)
     tails = [tokens[shared:] for tokens in whole]
-    logprobs = []
-    for tail in tails:
-        logprobs.append(tuple(await branch.score(list(tail))))
-    return Scores(tuple(tails), tuple(logprobs))
+    logprobs = await branch.score_many(tails)
+    return Scores(tuple(tails), tuple(map(tuple, logprobs)))
 
 
 def softmax(scores: Sequence[float]) -> list[float]:

@@ -1,0 +1,47 @@
+"""What programs ask of an engine, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.tokenizer import Tokenizer
+
+
+class ServedModel(Protocol):
+    """What an engine tells of the model that it serves."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def context_length(self) -> int: ...
+
+
+class Engine(Protocol):
+    """Serves branches of tokens from one model."""
+
+    statistics: Statistics
+
+    @property
+    def model(self) -> ServedModel: ...
+
+    def branch(self, owner: str = "") -> Branch:
+        """An empty branch."""
+
+    def open(self, tokens: Sequence[int], owner: str = "") -> Branch:
+        """A branch that is to be filled with these tokens; it may hold some of them already."""
+
+    def put_back(self, branch: Branch) -> None:
+        """Take a branch that is no longer used."""
+
+    def pin(self, tokens: Sequence[int]) -> None:
+        """Keep what the model remembers of these tokens, once they have been computed."""
+
+    def close(self) -> None:
+        """Give requests that wait up, and release what the engine holds."""

@@ -1,0 +1,44 @@
+"""Why a request to an engine has no answer."""
+
+from __future__ import annotations
+
+from sglc.runtime.errors import SglError
+
+
+class EngineError(Exception):
+    """A request that an engine cannot answer."""
+
+
+class ContextOverflow(EngineError):
+    """A branch is longer than the model's context."""
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        super().__init__(f"the context holds {limit} tokens, {tokens} are needed")
+        self.tokens = tokens
+        self.limit = limit
+
+
+class QueueFull(EngineError):
+    """Too many requests wait for the model."""
+
+
+class MemoryFull(EngineError):
+    """A single branch needs more keys and values than the pool holds."""
+
+
+class DeadlinePassed(EngineError):
+    """A request was not answered before its deadline."""
+
+
+class StepFailed(EngineError):
+    """The executor could not compute a branch's tokens."""
+
+
+def language_error(fault: EngineError, partial: str = "") -> SglError:
+    """The error of the language that a program meets."""
+    name = "Backend"
+    if isinstance(fault, ContextOverflow):
+        name = "Budget"
+    elif isinstance(fault, DeadlinePassed):
+        name = "Timeout"
+    return SglError(name, str(fault), partial=partial)
