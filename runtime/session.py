@@ -183,17 +183,19 @@ class Session:
         timeout: float | None = None,
         trace: Listener | None = None,
         on_event: Listener | None = None,
+        detailed: bool | None = None,
     ) -> RunResult:
         """Run one function.
 
         `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` and
-        `on_event` hear of every event as it happens. Raises ArgumentError before it starts and SglError when
+        `on_event` hear of every event as it happens; of single tokens, for which all legal ones are counted,
+        only if `detailed` (None: if anyone listens). Raises ArgumentError before it starts and SglError when
         it fails; cancelling the task stops it at the next token.
         """
         code = self.function(name)
         bound = self.bind(code, arguments or {})
         listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
-        run = self._new_run(seed, listeners, bool(listeners))
+        run = self._new_run(seed, listeners, bool(listeners) if detailed is None else detailed)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:

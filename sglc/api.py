@@ -135,7 +135,10 @@ class Stream:
 
     async def _run(self, arguments: dict[str, Any], options: dict[str, Any]) -> RunResult:
         try:
-            return await self._function._start(arguments, on_event=self._queue.put, **options)
+            detailed = options.get("trace") is not None
+            return await self._function._start(
+                arguments, on_event=self._queue.put, detailed=detailed, **options
+            )
         finally:
             self._queue.put(None)
 

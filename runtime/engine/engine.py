@@ -60,6 +60,9 @@ class Engine:
     time; the forward passes run in a thread of the engine's own, in the order of the requests.
     """
 
+    concurrency = 1
+    """Runs that are worth keeping going at the same time: here one request is served after the other."""
+
     def __init__(self, model: LanguageModel, *, max_queue: int | None = None) -> None:
         self.model = model
         self.max_queue = max_queue

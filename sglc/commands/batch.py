@@ -1,22 +1,44 @@
-"""`sglc run --data … --out …`: one run for each row, finished rows kept whatever happens."""
+"""`sglc run --data … --out …`: one run for each row, many at a time, finished rows kept whatever happens.
+
+Rows are taken one by one by a fixed number of workers, so no more coroutines exist than rows are being run. A
+result is written as soon as its row has finished, and is not held.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sglc.commands.arguments import bind
-from sglc.commands.execution import Call, Executor, value_text
+from sglc.commands.execution import Call, Outcome, Runner, value_text
 from sglc.commands.invocation import CommandFailed, Invocation, counted, fail, fault
-from sglc.commands.progress import progress_bar
+from sglc.commands.progress import BatchProgress, Figures, batch_progress
 from sglc.commands.rows import BadRows, Results, Row, read_rows
+from sglc.diagnostics.diagnostic import Diagnostic
 
 INTERRUPTED = 130
+TICK = 0.25
+"""Seconds after which figures are shown again though no row has finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Arguments of all rows, as texts and as JSON; a row's own win over both."""
+
+    texts: Mapping[str, str]
+    values: Mapping[str, Any]
+
+
+class Unwritable(Exception):
+    """A result could not be written, so nothing goes on; the reason is the cause."""
 
 
 def run_rows(
@@ -24,21 +46,12 @@ def run_rows(
     call: Call,
     data: Path,
     out: Path,
-    texts: Mapping[str, str],
-    values: Mapping[str, Any],
+    common: Common,
     retry_errors: bool,
+    concurrency: int | None,
 ) -> None:
-    """Run every row that has no result yet; the row's own arguments win over the common ones."""
-    invocation.stage = f"reading {data}"
-    try:
-        rows = read_rows(data, call.code.name)
-    except FileNotFoundError:
-        raise fail(invocation, fault("E0801", f"there is no file {data}")) from None
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise fail(invocation, fault("E0802", f"{data} cannot be read", reason=reason)) from None
-    except BadRows as problem:
-        raise fail(invocation, fault("E0804", f"{data}: {problem}")) from None
+    """Run every row that has no result yet, at most `concurrency` at a time (None: what suits the engine)."""
+    rows = _read(invocation, call, data)
     try:
         results = Results(out, retry_errors=retry_errors)
     except OSError as problem:
@@ -47,77 +60,161 @@ def run_rows(
     done = len(rows) - len(waiting)
     if done:
         click.echo(f"{counted(done, 'row')} of {len(rows)} already in {out}", err=True)
-    failed = results.failed_before
-    finished = done
+    figures = Figures(len(rows), done)
+    figures.failed = results.failed_before
+    faults: list[tuple[Row, Exception]] = []
     try:
         if waiting:
-            with (
-                Executor.open(invocation, call) as executor,
-                progress_bar(sys.stderr, call.code.name, shown=sys.stderr.isatty()) as progress,
-            ):
-                for row in waiting:
-                    if sys.stderr.isatty():
-                        progress("", finished, len(rows))
-                    invocation.stage = f"running {call.code.name} on line {row.line} of {data}"
-                    ok, interrupted = _one(executor, call, row, texts, values, results)
-                    if interrupted:
-                        raise KeyboardInterrupt
-                    finished += 1
-                    failed += not ok
+            with Runner.open(invocation, call) as runner:
+                invocation.stage = f"running {call.code.name} on the rows of {data}"
+                batch = Batch(call, runner, common, results, figures)
+                engine = runner.engine
+                width = concurrency or (1 if engine is None else engine.concurrency)
+                with batch_progress(sys.stderr, call.code.name, figures) as progress:
+                    asyncio.run(batch.run(waiting, width, progress))
+                faults = batch.faults
     except KeyboardInterrupt:
         click.echo(
-            f"interrupted: {finished} of {counted(len(rows), 'row')} finished and kept in {out}; "
+            f"interrupted: {figures.finished} of {counted(len(rows), 'row')} finished and kept in {out}; "
             "the same command goes on with the rest",
             err=True,
         )
         raise CommandFailed(INTERRUPTED) from None
-    except OSError as problem:
-        kept = f"{finished} of {counted(len(rows), 'row')} finished and kept; run it again for the rest"
-        raise fail(invocation, _unwritable(out, problem, kept)) from None
+    except Unwritable as problem:
+        kept = (
+            f"{figures.finished} of {counted(len(rows), 'row')} finished and kept; run it again for the rest"
+        )
+        assert isinstance(problem.__cause__, OSError)
+        raise fail(invocation, _unwritable(out, problem.__cause__, kept)) from None
     finally:
         results.close()
-    click.echo(f"{counted(len(rows), 'row')}, {failed} failed: {out}", err=True)
-    if failed:
+    click.echo(f"{counted(len(rows), 'row')}, {figures.failed} failed: {out}", err=True)
+    if faults:
+        row, wrong = faults[0]
+        invocation.stage = f"running {call.code.name} on line {row.line} of {data}"
+        raise wrong
+    if figures.failed:
         raise CommandFailed(1)
 
 
-def _unwritable(out: Path, problem: OSError, hint: str = "") -> Any:
+def _read(invocation: Invocation, call: Call, data: Path) -> list[Row]:
+    invocation.stage = f"reading {data}"
+    try:
+        return read_rows(data, call.code.name)
+    except FileNotFoundError:
+        raise fail(invocation, fault("E0801", f"there is no file {data}")) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise fail(invocation, fault("E0802", f"{data} cannot be read", reason=reason)) from None
+    except BadRows as problem:
+        raise fail(invocation, fault("E0804", f"{data}: {problem}")) from None
+
+
+def _unwritable(out: Path, problem: OSError, hint: str = "") -> Diagnostic:
     return fault("E0805", f"{out} cannot be written", reason=problem.strerror or str(problem), hint=hint)
 
 
-def _one(
-    executor: Executor,
-    call: Call,
-    row: Row,
-    texts: Mapping[str, str],
-    values: Mapping[str, Any],
-    results: Results,
-) -> tuple[bool, bool]:
-    """Run one row and write its result; whether it succeeded, and whether it was interrupted."""
-    own = {name: text for name, text in texts.items() if name not in row.arguments}
-    bound, problems = bind(call.program, call.code, own, {**values, **row.arguments}, f"line {row.line}")
-    if problems:
-        first = problems[0]
-        message = "; ".join(problem.message for problem in problems)
-        error = {"code": first.code, "name": "Arguments", "message": message, "reason": first.reason}
-        results.add(row, {"ok": False, "error": error})
-        return False, False
-    started = time.monotonic()
-    outcome = executor.run(bound)
-    if outcome.interrupted:
-        return False, True
-    seconds = round(time.monotonic() - started, 3)
-    tokens = outcome.statistics.get("output_tokens", 0)
-    failed = outcome.failed
-    if failed is None:
-        text = value_text(call.program, call.code, outcome.value)
-        results.add(row, {"ok": True, "tokens": tokens, "seconds": seconds}, value=text)
-        return True, False
-    problem = {
-        "code": failed.diagnostic.code,
-        "name": failed.error.name,
-        "message": failed.error.message,
-        "partial": failed.error.partial,
-    }
-    results.add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": problem})
-    return False, False
+async def in_window(rows: Iterable[Row], width: int, one: Callable[[Row], Awaitable[None]]) -> None:
+    """Have `one` called for every row in order, at most `width` calls at a time.
+
+    The first exception of a call, or being cancelled, cancels those under way, waits until they have ended,
+    and is raised.
+    """
+    waiting = iter(rows)
+
+    async def work() -> None:
+        for row in waiting:
+            await one(row)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(work()) for _ in range(width)]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+class Batch:
+    """The rows of one command on their way.
+
+    `faults` are rows that met an exception which no program may cause. They are recorded as failed, and the
+    others go on; what it was is told at the end.
+    """
+
+    def __init__(
+        self, call: Call, runner: Runner, common: Common, results: Results, figures: Figures
+    ) -> None:
+        self._call = call
+        self._runner = runner
+        self._common = common
+        self._results = results
+        self._figures = figures
+        self._show: BatchProgress = lambda: None
+        self.faults: list[tuple[Row, Exception]] = []
+
+    async def run(self, rows: list[Row], width: int, show: BatchProgress) -> None:
+        """Run rows and write their results. Raises Unwritable, and CancelledError after Ctrl-C."""
+        self._show = show
+        ticking = asyncio.create_task(self._tick())
+        try:
+            await in_window(rows, min(width, len(rows)), self._one)
+        finally:
+            ticking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await ticking
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            self._show()
+
+    async def _one(self, row: Row) -> None:
+        """Run one row and write its result."""
+        call = self._call
+        own = {name: text for name, text in self._common.texts.items() if name not in row.arguments}
+        values = {**self._common.values, **row.arguments}
+        bound, problems = bind(call.program, call.code, own, values, f"line {row.line}")
+        if problems:
+            first = problems[0]
+            message = "; ".join(problem.message for problem in problems)
+            error = {"code": first.code, "name": "Arguments", "message": message, "reason": first.reason}
+            self._add(row, {"ok": False, "error": error})
+            return
+        started = time.monotonic()
+        try:
+            outcome = await self._runner.outcome(bound)
+        except Exception as wrong:
+            self.faults.append((row, wrong))
+            error = {"code": "E0810", "name": "Internal", "message": f"{type(wrong).__name__}: {wrong}"}
+            self._add(row, {"ok": False, "error": error})
+            return
+        self._add_outcome(row, outcome, round(time.monotonic() - started, 3))
+
+    def _add_outcome(self, row: Row, outcome: Outcome, seconds: float) -> None:
+        tokens = outcome.statistics.get("output_tokens", 0)
+        failed = outcome.failed
+        self._figures.tokens += tokens
+        if failed is None:
+            text = value_text(self._call.program, self._call.code, outcome.value)
+            self._add(row, {"ok": True, "tokens": tokens, "seconds": seconds}, text)
+            return
+        problem = {
+            "code": failed.diagnostic.code,
+            "name": failed.error.name,
+            "message": failed.error.message,
+            "partial": failed.error.partial,
+        }
+        self._add(row, {"ok": False, "tokens": tokens, "seconds": seconds, "error": problem})
+
+    def _add(self, row: Row, entry: Mapping[str, Any], value: str | None = None) -> None:
+        try:
+            self._results.add(row, entry, value)
+        except OSError as problem:
+            raise Unwritable(str(problem)) from problem
+        self._figures.finished += 1
+        self._figures.failed += not entry["ok"]
+        self._show()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.load import load_model
 from sglc.runtime.session import RunResult, Session
-from sglc.runtime.vm.trace import Event, TraceWriter
+from sglc.runtime.vm.trace import TraceWriter
 from sglc.types.json import dumps
 from sglc.types.values import Value
 
@@ -98,16 +98,17 @@ class Unseen:
         pass
 
 
-class Executor:
+class Runner:
     """Runs calls of one function on one loaded model."""
 
     def __init__(self, call: Call, engine: Engine | None) -> None:
         self._call = call
         self._session = Session(call.program, engine, masks=call.masks)
+        self.engine = engine
 
     @classmethod
     @contextmanager
-    def open(cls, invocation: Invocation, call: Call) -> Iterator[Executor]:
+    def open(cls, invocation: Invocation, call: Call) -> Iterator[Runner]:
         """Load the model, with a bar if it takes a while; a model that cannot be had ends the command.
 
         A pure function asks no model, so none is loaded.
@@ -131,41 +132,49 @@ class Executor:
         self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
     ) -> Outcome:
         """One run. Failures and Ctrl-C are outcomes; OSError means the trace cannot be written."""
-        call = self._call
-        heard = narrator or Narrator(call.program, Unseen(), call.code.name)
+        heard = narrator or Narrator(self._call.program, Unseen(), self._call.code.name)
         writer = TraceWriter.open(trace) if trace is not None else None
         try:
-            result = asyncio.run(self._run(arguments, heard, writer))
-        except SglError as error:
-            return Outcome(failed=Failed(error, _drawn(error, call.program)), text=heard.said)
-        except ArgumentError as problem:
-            failed = Failed(SglError("Failure", problem.message), problem.diagnostic())
-            return Outcome(failed=failed, text=heard.said)
+            return asyncio.run(self.outcome(arguments, trace=writer, heard=heard))
         except KeyboardInterrupt:
             stopped = SglError("Cancelled", "interrupted")
-            failed = Failed(stopped, _drawn(stopped, call.program))
+            failed = Failed(stopped, _drawn(stopped, self._call.program))
             return Outcome(failed=failed, interrupted=True, text=heard.said)
         finally:
             if writer is not None:
                 with contextlib.suppress(OSError):
                     writer.close()
-        return Outcome(
-            value=result.value, text=heard.said, statistics=_numbers(result), checks=tuple(_checks(result))
-        )
 
-    async def _run(
-        self, arguments: Mapping[str, Value], heard: Callable[[Event], None], writer: TraceWriter | None
-    ) -> RunResult:
+    async def outcome(
+        self,
+        arguments: Mapping[str, Value],
+        *,
+        trace: TraceWriter | None = None,
+        heard: Narrator | None = None,
+    ) -> Outcome:
+        """How one run ends; any number of them may go on at the same time. `heard` keeps what is said."""
         call = self._call
-        return await self._session.run(
-            call.code.name,
-            arguments,
-            seed=call.seed,
-            max_tokens=call.max_tokens,
-            timeout=call.timeout,
-            trace=writer,
-            on_event=heard,
-        )
+        try:
+            result = await self._session.run(
+                call.code.name,
+                arguments,
+                seed=call.seed,
+                max_tokens=call.max_tokens,
+                timeout=call.timeout,
+                trace=trace,
+                on_event=heard,
+                detailed=trace is not None,
+            )
+        except SglError as error:
+            failed = Failed(error, _drawn(error, call.program))
+        except ArgumentError as problem:
+            failed = Failed(SglError("Failure", problem.message), problem.diagnostic())
+        else:
+            said = "" if heard is None else heard.said
+            return Outcome(
+                value=result.value, text=said, statistics=_numbers(result), checks=tuple(_checks(result))
+            )
+        return Outcome(failed=failed, text="" if heard is None else heard.said)
 
 
 def _drawn(error: SglError, program: Program) -> Diagnostic:

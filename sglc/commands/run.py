@@ -48,6 +48,12 @@ INTERRUPTED = 130
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="RESULTS.jsonl", help="Results of --data.")
 @click.option("--retry-errors", is_flag=True, help="With --data: run failed rows again.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="With --data: most rows at the same time; the default is what the engine does best.",
+)
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -66,6 +72,7 @@ def command(
     data: Path | None,
     out: Path | None,
     retry_errors: bool,
+    concurrency: int | None,
 ) -> None:
     """Run a function of a program on a model and print its value.
 
@@ -84,8 +91,8 @@ def command(
         raise click.UsageError("--data and --out go together: rows to read and where their results go")
     if data is not None and (trace is not None or as_json):
         raise click.UsageError("--trace and --json belong to a single run, not to --data")
-    if retry_errors and data is None:
-        raise click.UsageError("--retry-errors belongs to --data")
+    if data is None and (retry_errors or concurrency is not None):
+        raise click.UsageError(f"{'--retry-errors' if retry_errors else '--concurrency'} belongs to --data")
 
     from sglc.commands.arguments import choose_function, read_file, read_pairs
     from sglc.commands.programs import ARTEFACT, load_program
@@ -108,9 +115,9 @@ def command(
     masks = program_folders(file)
     call = Call(program, code, model, dtype, seed, max_tokens, timeout, masks)
     if data is not None and out is not None:
-        from sglc.commands.batch import run_rows
+        from sglc.commands.batch import Common, run_rows
 
-        run_rows(invocation, call, data, out, texts, values, retry_errors)
+        run_rows(invocation, call, data, out, Common(texts, values), retry_errors, concurrency)
         return
     from sglc.commands.arguments import bind
 
@@ -137,7 +144,7 @@ def _run_once(
     *,
     compiled: bool,
 ) -> None:
-    from sglc.commands.execution import Executor
+    from sglc.commands.execution import Runner
     from sglc.commands.live import LiveText, PlainText
     from sglc.commands.narration import Narrator
 
@@ -148,10 +155,10 @@ def _run_once(
     elif verbose:
         sink = PlainText(sys.stderr)
     narrator = Narrator(call.program, sink, call.code.name) if sink is not None else None
-    with Executor.open(invocation, call) as executor:
+    with Runner.open(invocation, call) as runner:
         invocation.stage = f"running {call.code.name}"
         try:
-            outcome = executor.run(bound, trace=trace, narrator=narrator)
+            outcome = runner.run(bound, trace=trace, narrator=narrator)
         except OSError as problem:
             if trace is None:
                 raise

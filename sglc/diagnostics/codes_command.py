@@ -57,4 +57,11 @@ ENTRIES: tuple[Entry, ...] = (
         "no such test",
         "No test in the files has a title that contains the words behind `-k`.",
     ),
+    Entry(
+        "E0810",
+        "a fault of sglc in one row",
+        "A row of `--data` met an error that no program may cause. It is recorded as failed with this code, "
+        "the other rows go on, and the command tells the first one at its end. `--retry-errors` runs such "
+        "rows again.",
+    ),
 )
