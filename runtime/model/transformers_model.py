@@ -1,12 +1,7 @@
-"""A language model run by transformers' own model code, with a cache of ours that can be cut and copied.
-
-Only what is needed is imported: the Llama family by its module, anything else through the automatic classes.
-Weights of the Llama family are mapped from the safetensors file, not copied, where the type fits.
-"""
+"""A language model run by transformers' own model code, with a cache of ours that can be cut and copied."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -14,20 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 from transformers.cache_utils import Cache as LayerCache
 from transformers.cache_utils import DynamicLayer
 
 from sglc.runtime.model.base import Cache
-from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.pace import Pace
+from sglc.runtime.model.pretrained import context_length, load_decoder
 from sglc.runtime.tokenizer import Tokenizer
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}
 FIRST_ROOM = 256
 """Positions that a layer's cache has room for at first; it doubles when it is full."""
-_RECURRENT = ("linear_attention", "mamba", "recurrent", "conv", "chunked_attention")
 
 
 class GrowingLayer(DynamicLayer):
@@ -175,94 +166,8 @@ class TransformersModel:
         folder = Path(directory)
         if threads is not None:
             torch.set_num_threads(threads)
-        config = _read_config(folder)
-        kind = choose_dtype(dtype, device)
-        try:
-            if config.get("model_type") == "llama":
-                model = _load_llama(folder, config, kind)
-            else:
-                model = _load_any(folder, config, kind)
-        except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise ModelError("cannot load the model", str(folder), _first_line(error)) from error
-        model.to(device)
-        model.eval()
+        model = load_decoder(folder, dtype, device)
         size = int(model.config.vocab_size)
         tokenizer = Tokenizer.from_directory(folder, size=size)
-        limit = getattr(model.config, "max_position_embeddings", None) or 1 << 20
         pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
-        return cls(model, tokenizer, name or folder.name, int(limit), pace)
-
-
-def choose_dtype(name: str | None, device: str = "cpu") -> torch.dtype:
-    """The named type, or the fastest that the device computes in natively. Raises ModelError."""
-    if name is None or name == "auto":
-        fast = device != "cpu" or torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-        return torch.bfloat16 if fast else torch.float32
-    full = SHORT_DTYPES.get(name, name)
-    if full not in DTYPES:
-        raise ModelError("unknown number type", name, f"known are {', '.join(DTYPES)} and auto")
-    return DTYPES[full]
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0] or type(error).__name__
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError("cannot read the model's config.json", str(folder), _first_line(error)) from error
-    if not isinstance(config, dict):
-        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
-    kinds = [*(config.get("layer_types") or ()), str(config.get("model_type"))]
-    for kind in kinds:
-        if any(mark in str(kind) for mark in _RECURRENT):
-            raise ModelError(
-                "model architecture not supported",
-                str(folder),
-                f"{kind}: its memory cannot be cut back, which structured generation needs",
-            )
-    return config
-
-
-def _weight_files(folder: Path) -> list[Path]:
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        if any(Path(name).name != name for name in names):
-            raise ModelError("the model is damaged", str(index), "it names files outside of its folder")
-        return [folder / name for name in names]
-    return [folder / "model.safetensors"]
-
-
-def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
-    """The Llama family: an empty model whose parameters become views of the mapped file."""
-    from transformers.models.llama.configuration_llama import LlamaConfig
-    from transformers.models.llama.modeling_llama import LlamaForCausalLM, LlamaRotaryEmbedding
-
-    if config.get("quantization_config"):
-        raise ModelError("model variant not supported", str(folder), "its weights are quantised")
-    settings = LlamaConfig.from_dict(config)
-    with torch.device("meta"):
-        model = LlamaForCausalLM(settings)
-    weights: dict[str, torch.Tensor] = {}
-    for path in _weight_files(folder):
-        with safe_open(path, framework="pt") as file:
-            for name in file.keys():
-                weights[name] = file.get_tensor(name).to(dtype)
-    if settings.tie_word_embeddings:
-        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
-    weights = {name: value for name, value in weights.items() if not name.endswith("rotary_emb.inv_freq")}
-    model.load_state_dict(weights, strict=True, assign=True)
-    model.model.rotary_emb = LlamaRotaryEmbedding(settings)
-    return model
-
-
-def _load_any(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
-    """Any other decoder that transformers has code for; code from the folder is never run."""
-    from transformers import AutoModelForCausalLM
-
-    return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
-    )
+        return cls(model, tokenizer, name or folder.name, context_length(model.config), pace)

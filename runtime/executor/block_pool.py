@@ -1,0 +1,90 @@
+"""The memory of a torch executor: keys and values of every layer, in blocks of positions.
+
+The physical layout is head, block, place, width: what one head needs of a block lies together. A block table
+is gathered by few long copies, and blocks that follow each other are read in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from sglc.runtime.executor.plan import BLOCK_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShape:
+    """What one layer keeps of a position."""
+
+    heads: int
+    """Heads of keys and values on this device."""
+    key_width: int
+    value_width: int
+
+    def elements(self) -> int:
+        """Numbers of one block."""
+        return BLOCK_TOKENS * self.heads * (self.key_width + self.value_width)
+
+
+class TensorPool:
+    """`keys[layer]` and `values[layer]` are tensors [heads, blocks, BLOCK_TOKENS, width]."""
+
+    def __init__(self, shapes: Sequence[LayerShape], dtype: torch.dtype, device: torch.device) -> None:
+        self.shapes = tuple(shapes)
+        self.dtype = dtype
+        self.device = device
+        self.blocks = 0
+        self.block_bytes = sum(shape.elements() for shape in shapes) * dtype.itemsize
+        self.keys = [self._empty(shape.heads, 0, shape.key_width) for shape in shapes]
+        self.values = [self._empty(shape.heads, 0, shape.value_width) for shape in shapes]
+
+    def reserve(self, blocks: int) -> None:
+        """Have room for `blocks` blocks; what they hold is kept. Raises MemoryError, and nothing is lost.
+
+        Layers grow one after the other, so growing takes the old and the new of one layer at most.
+        """
+        if blocks <= self.blocks:
+            return
+        for tensors in (self.keys, self.values):
+            for index, old in enumerate(tensors):
+                if old.shape[1] < blocks:
+                    new = self._empty(old.shape[0], blocks, old.shape[3])
+                    new[:, : self.blocks] = old[:, : self.blocks]
+                    tensors[index] = new
+        self.blocks = blocks
+
+    def copy(self, source: int, target: int) -> None:
+        """Copy all of a block."""
+        for tensor in (*self.keys, *self.values):
+            tensor[:, target] = tensor[:, source]
+
+    def read(self, block: int) -> bytes:
+        """The numbers of a block as they are in memory, keys of all layers and then values of all layers."""
+        parts = [tensor[:, block].reshape(-1) for tensor in (*self.keys, *self.values)]
+        return torch.cat(parts).cpu().view(torch.uint8).numpy().tobytes()
+
+    def write(self, block: int, data: bytes) -> None:
+        """Put back what `read` gave. Raises ValueError for another number of bytes."""
+        if len(data) != self.block_bytes:
+            raise ValueError(f"a block has {self.block_bytes} bytes, not {len(data)}")
+        numbers = torch.frombuffer(bytearray(data), dtype=self.dtype).to(self.device)
+        start = 0
+        for tensor in (*self.keys, *self.values):
+            part = tensor[:, block]
+            part.copy_(numbers[start : start + part.numel()].view(part.shape))
+            start += part.numel()
+
+    def _empty(self, heads: int, blocks: int, width: int) -> torch.Tensor:
+        shape = (heads, blocks, BLOCK_TOKENS, width)
+        if self.device.type != "cpu":
+            try:
+                # Zeros: what a block holds beyond its sequence is multiplied by a weight of zero.
+                return torch.zeros(shape, dtype=self.dtype, device=self.device)
+            except torch.OutOfMemoryError as error:
+                raise MemoryError(f"no room for {blocks} blocks on {self.device}") from error
+        # Pages of zeros that the system gives on the first write only.
+        pages = np.zeros(shape, np.dtype(f"i{self.dtype.itemsize}"))
+        return torch.from_numpy(pages).view(self.dtype)

@@ -1,0 +1,229 @@
+"""Attention over blocks, called by the unmodified model code of transformers through its attention interface.
+
+transformers looks attention functions up by a name in the configuration, and hands keyword arguments of the
+model's call down to them: the step and the pool come that way, and no cache object is involved. As no mask
+function has our name, transformers makes no mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface
+
+from sglc.runtime.executor.block_pool import LayerShape, TensorPool
+from sglc.runtime.executor.step import Group, Long, Step
+from sglc.runtime.model.errors import ModelError
+
+NAME = "sglc_paged"
+"""What the attention function is called in a model's configuration."""
+SCORES = 1 << 24
+"""Most scores of a long piece that are in memory at once."""
+_UNDERSTOOD = {
+    "scaling", "sliding_window", "softcap", "dropout", "is_causal", "position_ids", "use_cache",
+    "cache_position", "output_attentions", "output_hidden_states", "output_router_logits", "return_dict",
+}  # fmt: skip
+
+
+class Probe:
+    """Takes the place of a step at load: finds out what a layer keeps, and refuses what is not implemented.
+
+    Attention among the tokens of the call itself; no pool is there yet.
+    """
+
+    def __init__(self, windows: list[int | None]) -> None:
+        self.shapes: list[LayerShape | None] = [None] * len(windows)
+        self._windows = windows
+
+    def attend(
+        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+    ) -> torch.Tensor:
+        """[T, H, width of values], as `PagedStep.attend`."""
+        layer = module.layer_idx
+        if self.shapes[layer] is not None:
+            raise unsupported("two attentions in one layer")
+        if self._windows[layer] != options.window:
+            raise unsupported(f"layer {layer} has another sliding window than its attention is told")
+        if query.shape[1] % key.shape[1] or key.shape[1] != value.shape[1]:
+            raise unsupported("heads of queries that are no multiple of the heads of keys and values")
+        self.shapes[layer] = LayerShape(key.shape[1], key.shape[3], value.shape[3])
+        count = query.shape[2]
+        seen = torch.ones((count, count), dtype=torch.bool, device=query.device).tril()
+        if options.window is not None:
+            seen &= seen.new_ones(seen.shape).triu(1 - options.window)
+        return _product(query[0], key[0], value[0], ~seen, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a layer asks of its attention besides queries, keys and values."""
+
+    scaling: float
+    window: int | None
+    softcap: float | None
+
+
+class PagedStep:
+    """A step on a pool."""
+
+    def __init__(self, step: Step, pool: TensorPool) -> None:
+        self.step = step
+        self.pool = pool
+
+    def attend(
+        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+    ) -> torch.Tensor:
+        """Write keys and values [1, heads, T, width] to the pool, and attend: [T, H, width of values]."""
+        layer = module.layer_idx
+        keys, values = self.pool.keys[layer], self.pool.values[layer]
+        for pool, new in ((keys, key), (values, value)):
+            pool.view(pool.shape[0], -1, pool.shape[3]).index_copy_(1, self.step.slots, new[0])
+        plan = self.step.attention(options.window)
+        if len(plan.groups) == 1 and not plan.longs and isinstance(plan.groups[0].rows, slice):
+            return _attend_together(query[0], keys, values, plan.groups[0], options)
+        out = query.new_empty((query.shape[2], query.shape[1], value.shape[3]))
+        for group in plan.groups:
+            out[group.rows] = _attend_together(query[0], keys, values, group, options)
+        for piece in plan.longs:
+            out[piece.rows] = _attend_alone(query[0], keys, values, piece, options)
+        return out
+
+
+def paged_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    paged: Probe | PagedStep | None = None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
+    """What transformers calls: query [1, H, T, D], keys and values [1, heads, T, …] to [1, T, H, …].
+
+    Raises ModelError for what is asked for and not implemented.
+    """
+    if paged is None:
+        raise unsupported("its layers do not hand arguments on to their attention")
+    if attention_mask is not None:
+        raise unsupported("an attention mask of its own")
+    if not getattr(module, "is_causal", True) or options.get("is_causal") is False:
+        raise unsupported("attention to later positions")
+    for name, given in options.items():
+        if name not in _UNDERSTOOD and given is not None:
+            raise unsupported(f"attention with {name}")
+    scaling = options.get("scaling")
+    wanted = Options(
+        query.shape[-1] ** -0.5 if scaling is None else float(scaling),
+        options.get("sliding_window"),
+        options.get("softcap"),
+    )
+    return paged.attend(module, query, key, value, wanted)[None], None
+
+
+def register() -> None:
+    """Make the attention function known to transformers."""
+    AttentionInterface.register(NAME, paged_attention)
+
+
+def unsupported(why: str) -> ModelError:
+    return ModelError("model architecture not supported", "", why)
+
+
+def _blocks_of(pool: torch.Tensor, blocks: torch.Tensor | slice) -> torch.Tensor:
+    """[heads, blocks * BLOCK_TOKENS, width]; a view where the blocks follow each other."""
+    heads, _, places, width = pool.shape
+    if isinstance(blocks, slice):
+        return pool[:, blocks].reshape(heads, -1, width)
+    return pool.index_select(1, blocks).view(heads, blocks.numel() * places, width)
+
+
+def _scores(query: torch.Tensor, keys: torch.Tensor, options: Options) -> torch.Tensor:
+    """float32 scores of [batch, rows, D] with [batch, positions, D]."""
+    scores = torch.matmul(query, keys.transpose(1, 2)).float()
+    if options.softcap is None:
+        return scores.mul_(options.scaling)
+    return scores.mul_(options.scaling / options.softcap).tanh_().mul_(options.softcap)
+
+
+def _attend_together(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, group: Group, options: Options
+) -> torch.Tensor:
+    """Query [H, T, D] of all rows; the result [rows of the group, H, width of values].
+
+    Heads of one key are rows of one product. Scores of the common beginning and of the rest stand side by
+    side for the softmax, and the two sums of values are added.
+    """
+    heads, width = keys.shape[0], values.shape[3]
+    pieces, count = group.pieces, group.count
+    mine = query[:, group.rows]
+    shares = mine.shape[0] // heads
+    # [heads, shares, pieces, count, D] to a batch of head and piece
+    apart = mine.reshape(heads, shares, pieces, count, -1)
+    each = apart.permute(0, 2, 1, 3, 4).reshape(heads * pieces, shares * count, -1)
+    rest_keys = _blocks_of(keys, group.rest).view(heads * pieces, -1, keys.shape[3])
+    rest_values = _blocks_of(values, group.rest).view(heads * pieces, -1, width)
+    scores = _scores(each, rest_keys, options).view(heads, pieces, shares, count, -1)
+    if group.hidden is not None:
+        scores.masked_fill_(group.hidden[:, None], -torch.inf)
+    common = 0
+    if group.shared is not None:
+        shared_keys, shared_values = (_blocks_of(pool, group.shared) for pool in (keys, values))
+        common = shared_keys.shape[1]
+        ahead = _scores(each.view(heads, -1, each.shape[2]), shared_keys, options)
+        scores = torch.cat((ahead.view(*scores.shape[:4], common), scores), dim=-1)
+    weights = scores.softmax(-1).to(values.dtype)
+    late = weights[..., common:].reshape(heads * pieces, shares * count, -1)
+    out = torch.matmul(late, rest_values)
+    if group.shared is not None:
+        early = weights[..., :common].reshape(heads, -1, common)
+        out += torch.matmul(early, shared_values).view(out.shape)
+    out = out.view(heads, pieces, shares, count, width)
+    return out.permute(1, 3, 0, 2, 4).reshape(pieces * count, heads * shares, width)
+
+
+def _attend_alone(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, piece: Long, options: Options
+) -> torch.Tensor:
+    """Query [H, T, D] of all rows; the result [rows of the piece, H, width of values]."""
+    heads = keys.shape[0]
+    mine = query[:, piece.rows]
+    own_keys, own_values = (_blocks_of(pool, piece.blocks)[:, : piece.length] for pool in (keys, values))
+    if options.softcap is not None or own_keys.shape[2] != own_values.shape[2]:
+        seen = piece.seen
+        if seen is None:
+            seen = mine.new_ones((mine.shape[1], piece.length), dtype=torch.bool).tril()
+        return _product(mine, own_keys, own_values, ~seen, options)
+    shape = (heads, mine.shape[0] // heads, -1, mine.shape[2])
+    shares = shape[1]
+    out = scaled_dot_product_attention(
+        mine.reshape(shape),
+        own_keys[:, None].expand(-1, shares, -1, -1),
+        own_values[:, None].expand(-1, shares, -1, -1),
+        attn_mask=piece.seen,
+        is_causal=piece.causal,
+        scale=options.scaling,
+    )
+    return out.permute(2, 0, 1, 3).reshape(mine.shape[1], mine.shape[0], -1)
+
+
+def _product(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, hidden: torch.Tensor, options: Options
+) -> torch.Tensor:
+    """[T, H, width of values] of query [H, T, D], keys [heads, n, D], hidden [T, n]; in slices of T."""
+    heads, length, _ = keys.shape
+    shares = query.shape[0] // heads
+    some = max(1, SCORES // (query.shape[0] * length))
+    parts = []
+    for start in range(0, query.shape[1], some):
+        mine = query[:, start : start + some]
+        count = mine.shape[1]
+        scores = _scores(mine.reshape(heads, shares * count, -1), keys, options)
+        scores = scores.view(heads, shares, count, length)
+        scores.masked_fill_(hidden[start : start + some], -torch.inf)
+        weights = scores.softmax(-1).to(values.dtype).view(heads, shares * count, length)
+        out = torch.matmul(weights, values).view(heads, shares, count, -1)
+        parts.append(out.permute(2, 0, 1, 3).reshape(count, heads * shares, -1))
+    return torch.cat(parts)

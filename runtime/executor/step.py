@@ -1,0 +1,245 @@
+"""One step as arrays: the tokens of all pieces packed into one row, and how their attention is grouped.
+
+Short pieces (decoding, drafts) behind about as many positions are attended to by one batched product. Where
+several of them begin with the same blocks, these are read once for all of them, as in cascade inference
+(https://flashinfer.ai/2024/02/02/cascade-inference.html). A long piece (a chunk of a prompt) is a product of
+its own. All of it is made once a step and used by every layer of the same sliding window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+
+SHORT = 32
+"""A piece of at most so many tokens may be attended to together with others."""
+WORTH_SHARING = 512
+"""Positions that must be saved by reading a common beginning once, for it is a few products more."""
+MOST_PADDING = 1.3
+"""Most positions of a group of short pieces, relative to those that its pieces need."""
+SMALL_PADDING = 512
+"""Padding of so many positions in all is cheaper than a group of its own."""
+
+
+@dataclass(slots=True)
+class Span:
+    """A piece in arrays."""
+
+    first: int
+    """Its first row in the step."""
+    count: int
+    start: int
+    table: np.ndarray
+    """int64; no longer than the last token needs."""
+
+    @property
+    def end(self) -> int:
+        return self.start + self.count
+
+
+@dataclass(slots=True)
+class Group:
+    """Pieces of as many tokens each that are attended to together."""
+
+    rows: torch.Tensor | slice
+    """Rows of the step, piece by piece."""
+    pieces: int
+    count: int
+    """Tokens of each piece."""
+    shared: torch.Tensor | slice | None
+    """Blocks that all pieces begin with and that all of their tokens see all of."""
+    rest: torch.Tensor | slice
+    """Blocks after these, [pieces * n], padded with a piece's last; a slice where they follow each other."""
+    hidden: torch.Tensor | None
+    """bool [pieces, count, n * BLOCK_TOKENS], True where a token does not see a position of the rest; None
+    where every token sees all."""
+
+
+@dataclass(slots=True)
+class Long:
+    """A piece that is attended to by itself."""
+
+    rows: slice
+    blocks: torch.Tensor | slice
+    length: int
+    """Positions in these blocks up to the last token."""
+    causal: bool
+    """Its tokens are all there is, so that the usual causal product is right."""
+    seen: torch.Tensor | None
+    """bool [tokens, length], unless `causal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """How the tokens of a step attend, for layers of one window."""
+
+    groups: list[Group]
+    longs: list[Long]
+
+
+class Step:
+    """The pieces of one step, checked and packed."""
+
+    def __init__(
+        self, pieces: Sequence[Piece], *, blocks: int, vocabulary: int, context: int, device: torch.device
+    ) -> None:
+        """Raises ExecutorError for pieces that do not fit the model or the pool."""
+        if not pieces:
+            raise ExecutorError("a step needs a piece")
+        self.spans: list[Span] = []
+        tokens: list[int] = []
+        kept: list[int] = []
+        for piece in pieces:
+            count = len(piece.tokens)
+            end = piece.start + count
+            if count < 1 or piece.start < 0 or not 0 <= piece.wanted <= count:
+                raise ExecutorError("a piece has no tokens, or wants more rows than it has tokens")
+            if end > context:
+                raise ExecutorError(f"position {end} is beyond the model's {context}")
+            table = np.asarray(piece.table, dtype=np.int64)[: -(-end // BLOCK_TOKENS)]
+            if len(table) * BLOCK_TOKENS < end or table.min() < 0 or table.max() >= blocks:
+                raise ExecutorError("a block table is too short, or names blocks that the pool does not have")
+            self.spans.append(Span(len(tokens), count, piece.start, table))
+            kept.extend(range(len(tokens) + count - piece.wanted, len(tokens) + count))
+            tokens.extend(piece.tokens)
+        ids = np.asarray(tokens, dtype=np.int64)
+        if ids.min() < 0 or ids.max() >= vocabulary:
+            raise ExecutorError("a token is not in the model's vocabulary")
+        positions = np.concatenate([np.arange(span.start, span.end) for span in self.spans])
+        slots = np.concatenate([
+            span.table[np.arange(span.start, span.end) // BLOCK_TOKENS] * BLOCK_TOKENS for span in self.spans
+        ])  # fmt: skip
+        slots += positions % BLOCK_TOKENS
+        if len(np.unique(slots)) < len(slots):
+            raise ExecutorError("two tokens of a step would be written to one place")
+        self.device = device
+        self.count = len(ids)
+        self.host_ids, self.host_positions, self.host_slots = ids, positions, slots
+        self.host_kept = np.asarray(kept, dtype=np.int64)
+        self.ids = self._tensor(ids)[None]
+        self.positions = self._tensor(positions)[None]
+        self.slots = self._tensor(slots)
+        self.kept = self._tensor(self.host_kept)
+        self._attention: dict[int | None, Attention] = {}
+
+    def attention(self, window: int | None) -> Attention:
+        """How tokens attend where each sees `window` positions, itself included; None for all before it."""
+        found = self._attention.get(window)
+        if found is None:
+            found = self._attention[window] = self._attend(window)
+        return found
+
+    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def _attend(self, window: int | None) -> Attention:
+        if window is not None and all(span.end <= window for span in self.spans):
+            return self.attention(None)
+        short: dict[int, list[Span]] = {}
+        longs = []
+        for span in self.spans:
+            if span.count <= SHORT:
+                short.setdefault(span.count, []).append(span)
+            else:
+                longs.append(self._long(span, window))
+        groups = []
+        for count, spans in short.items():
+            alone = []
+            for family, shared in _families(spans, window):
+                if shared:
+                    groups += [self._group(part, count, shared, window) for part in _alike(family, shared)]
+                else:
+                    alone += family
+            groups += [self._group(part, count, 0, window) for part in _alike(alone, 0, window)]
+        return Attention(groups, longs)
+
+    def _long(self, span: Span, window: int | None) -> Long:
+        first = _first_block(span, window)
+        offset = first * BLOCK_TOKENS
+        length = span.end - offset
+        causal = offset == span.start and (window is None or span.count <= window)
+        seen = None if causal else self._tensor(~_hidden(span, offset, length, window))
+        return Long(
+            slice(span.first, span.first + span.count), self._blocks(span.table[first:]), length, causal, seen
+        )
+
+    def _group(self, spans: list[Span], count: int, shared: int, window: int | None) -> Group:
+        firsts = [shared or _first_block(span, window) for span in spans]
+        width = max(len(span.table) - first for span, first in zip(spans, firsts, strict=True))
+        tables = np.zeros((len(spans), width), dtype=np.int64)
+        hidden = np.ones((len(spans), count, width * BLOCK_TOKENS), dtype=bool)
+        for index, (span, first) in enumerate(zip(spans, firsts, strict=True)):
+            need = len(span.table) - first
+            tables[index, :need] = span.table[first:]
+            tables[index, need:] = span.table[-1]
+            hidden[index] = _hidden(span, first * BLOCK_TOKENS, width * BLOCK_TOKENS, window)
+        rows = np.concatenate([np.arange(span.first, span.first + count) for span in spans])
+        return Group(
+            rows=self._blocks(rows),
+            pieces=len(spans),
+            count=count,
+            shared=self._blocks(spans[0].table[:shared]) if shared else None,
+            rest=self._blocks(tables.reshape(-1)),
+            hidden=self._tensor(hidden) if hidden.any() else None,
+        )
+
+    def _blocks(self, numbers: np.ndarray) -> torch.Tensor | slice:
+        """Numbers to select by; a slice, which copies nothing, where they follow each other."""
+        if len(numbers) and np.array_equal(numbers, np.arange(numbers[0], numbers[0] + len(numbers))):
+            return slice(int(numbers[0]), int(numbers[0]) + len(numbers))
+        return self._tensor(numbers)
+
+
+def _first_block(span: Span, window: int | None) -> int:
+    """The first block that a token of the piece sees."""
+    return 0 if window is None else max(0, span.start - window + 1) // BLOCK_TOKENS
+
+
+def _hidden(span: Span, offset: int, length: int, window: int | None) -> np.ndarray:
+    """bool [count, length]: which of `length` positions from `offset` on each token does not see."""
+    tokens = np.arange(span.start, span.end)[:, None]
+    positions = np.arange(offset, offset + length)[None]
+    hidden: np.ndarray = positions > tokens
+    return hidden if window is None else hidden | (positions <= tokens - window)
+
+
+def _families(spans: list[Span], window: int | None) -> list[tuple[list[Span], int]]:
+    """Pieces by their common beginning, each with its number of whole blocks, 0 where it is not worth it."""
+    if window is not None or len(spans) == 1:
+        return [(spans, 0)]
+    families: dict[int, list[Span]] = {}
+    for span in spans:
+        families.setdefault(int(span.table[0]), []).append(span)
+    found = []
+    for family in families.values():
+        shared = min(span.start // BLOCK_TOKENS for span in family)
+        for span in family[1:]:
+            same = span.table[:shared] == family[0].table[:shared]
+            shared = int(np.argmin(same)) if not same.all() else shared
+        saved = (len(family) - 1) * shared * BLOCK_TOKENS
+        found.append((family, shared if saved >= WORTH_SHARING else 0))
+    return found
+
+
+def _alike(spans: list[Span], shared: int, window: int | None = None) -> list[list[Span]]:
+    """Pieces of about one length together, so that little is padded."""
+    needs = {id(span): len(span.table) - (shared or _first_block(span, window)) for span in spans}
+    parts: list[list[Span]] = []
+    needed = 0
+    for span in sorted(spans, key=lambda span: -needs[id(span)]):
+        need = needs[id(span)]
+        if parts:
+            padded = needs[id(parts[-1][0])] * (len(parts[-1]) + 1)
+            spare = (padded - needed - need) * BLOCK_TOKENS
+            if padded <= MOST_PADDING * (needed + need) or spare <= SMALL_PADDING:
+                parts[-1].append(span)
+                needed += need
+                continue
+        parts.append([span])
+        needed = need
+    return [sorted(part, key=lambda span: span.first) for part in parts]

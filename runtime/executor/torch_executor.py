@@ -1,0 +1,215 @@
+"""Steps computed by the model code of transformers, for any decoder whose layers all attend.
+
+The code of the model is not changed: its attention becomes the paged one by a name in its configuration (see
+`paged_attention`). On a CPU and on CUDA.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+
+from sglc.runtime.executor.block_pool import LayerShape, TensorPool
+from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
+from sglc.runtime.executor.plan import ExecutorError, Piece
+from sglc.runtime.executor.step import Step
+from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.pace import Pace
+from sglc.runtime.model.pretrained import context_length, first_line, load_decoder
+from sglc.runtime.tokenizer import Tokenizer
+
+PROBE_TOKENS = 5
+AGREEMENT = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
+"""How far logits of the probe may be from those of the model's own attention, relative to their spread."""
+_LAYER_TYPES = {"full_attention", "sliding_attention"}
+_BY_LENGTH = {"dynamic", "longrope"}
+"""Rotations that change for all positions when a sequence becomes longer than the model was made for."""
+
+
+class TorchExecutor:
+    """Implements `Executor` over a transformers model.
+
+    In float32 logits are equal to those of the plain model up to rounding (1e-4 of their spread or less),
+    whatever the batch and the cut into pieces; not bit-equal, as products of other shapes round otherwise.
+    In bfloat16 the differences are those of the number type.
+    """
+
+    kind = "torch"
+    invariant = False
+
+    def __init__(self, model: Any, tokenizer: Tokenizer, name: str, pace: Pace | None = None) -> None:
+        """Takes over `model`: its attention is replaced. Raises ModelError for what cannot be computed so."""
+        self.name = name
+        self.tokenizer = tokenizer
+        self.model = model
+        self.context_length = positions_of(model.config)
+        self._pace = pace
+        self._device = next(model.parameters()).device
+        self._vocabulary = int(model.config.vocab_size)
+        if tokenizer.size != self._vocabulary:
+            raise ModelError(
+                "the model and its tokenizer do not fit",
+                name,
+                f"{self._vocabulary} logits for {tokenizer.size} tokens",
+            )
+        self._selects = "logits_to_keep" in inspect.signature(model.forward).parameters
+        register()
+        try:
+            shapes = self._probe()
+        except ModelError as error:
+            raise ModelError(error.what, name, error.why, error.hint) from error
+        dtype = next(model.parameters()).dtype
+        self.pool = TensorPool(shapes, dtype, self._device)
+        self.block_bytes = self.pool.block_bytes
+
+    def reserve(self, blocks: int) -> None:
+        """See `Executor.reserve`."""
+        with torch.inference_mode():
+            self.pool.reserve(blocks)
+
+    @torch.inference_mode()
+    def run(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """See `Executor.run`."""
+        step = Step(
+            pieces,
+            blocks=self.pool.blocks,
+            vocabulary=self._vocabulary,
+            context=self.context_length,
+            device=self._device,
+        )
+        try:
+            if self._pace is None:
+                return self._host(self._compute(step))
+            # Only steps of one kind tell which number of threads is better.
+            alike = step.count == 1
+            torch.set_num_threads(self._pace.threads() if alike else self._pace.settled)
+            started = perf_counter()
+            rows = self._host(self._compute(step))
+            if alike:
+                self._pace.record(perf_counter() - started)
+            return rows
+        except (RuntimeError, MemoryError) as error:
+            raise ExecutorError(f"the model failed: {first_line(error)}") from error
+
+    @torch.inference_mode()
+    def copy_block(self, source: int, target: int) -> None:
+        """See `Executor.copy_block`."""
+        self.pool.copy(source, target)
+
+    @torch.inference_mode()
+    def read_block(self, block: int) -> bytes:
+        """See `Executor.read_block`."""
+        return self.pool.read(block)
+
+    @torch.inference_mode()
+    def write_block(self, block: int, data: bytes) -> None:
+        """See `Executor.write_block`."""
+        self.pool.write(block, data)
+
+    def close(self) -> None:
+        """Release the pool and the model; the executor cannot be used after it."""
+        self.pool = TensorPool((), self.pool.dtype, self._device)
+        self.model = None
+
+    @classmethod
+    def from_directory(
+        cls,
+        directory: str | Path,
+        *,
+        name: str | None = None,
+        dtype: str | None = None,
+        device: str = "cpu",
+        threads: int | None = None,
+    ) -> TorchExecutor:
+        """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError, TokenizerError.
+
+        `dtype` as for `load_model`; it is the pool's type too. `threads` fixes the number of CPU threads;
+        None lets it follow what the machine has free (see Pace).
+        """
+        folder = Path(directory)
+        if threads is not None:
+            torch.set_num_threads(threads)
+        model = load_decoder(folder, dtype, device)
+        tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
+        pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
+        return cls(model, tokenizer, name or folder.name, pace)
+
+    def _compute(self, step: Step) -> torch.Tensor:
+        """Logits [sum of wanted, V] on the device."""
+        return self._forward(step.ids, step.positions, PagedStep(step, self.pool), step.kept)
+
+    def _forward(
+        self, ids: torch.Tensor, positions: torch.Tensor, paged: Probe | PagedStep | None, kept: torch.Tensor
+    ) -> torch.Tensor:
+        options: dict[str, Any] = {} if paged is None else {"paged": paged}
+        if self._selects:
+            options["logits_to_keep"] = kept
+        output = self.model(input_ids=ids, position_ids=positions, use_cache=False, **options)
+        logits: torch.Tensor = output.logits[0]
+        return logits if self._selects else logits[kept]
+
+    @staticmethod
+    def _host(logits: torch.Tensor) -> np.ndarray:
+        rows: np.ndarray = logits.to(device="cpu", dtype=torch.float32).numpy()
+        return rows
+
+    @torch.inference_mode()
+    def _probe(self) -> list[LayerShape]:
+        """What each layer keeps, found by a short call that must agree with the model's own attention."""
+        config = self.model.config
+        check_config(config)
+        probe = Probe(layer_windows(config))
+        spread = torch.linspace(0, self._vocabulary - 1, PROBE_TOKENS, device=self._device)
+        ids = spread.round().long()[None]
+        positions = torch.arange(PROBE_TOKENS, device=self._device)[None]
+        plain = self._forward(ids, positions, None, positions[0]).float()
+        if getattr(self.model, "_supports_attention_backend", False):
+            self.model.set_attn_implementation(NAME)
+        if config._attn_implementation != NAME:
+            raise unsupported("its code does not let attention be replaced")
+        try:
+            paged = self._forward(ids, positions, probe, positions[0]).float()
+        except TypeError as error:
+            raise unsupported(first_line(error)) from error
+        if any(shape is None for shape in probe.shapes):
+            raise unsupported("layers without attention")
+        apart = float((paged - plain).abs().max() / plain.std())
+        if not apart < AGREEMENT[next(self.model.parameters()).dtype]:
+            raise unsupported(f"its attention does more than it says: logits differ by {apart:.2g}")
+        return [shape for shape in probe.shapes if shape is not None]
+
+
+def check_config(config: Any) -> None:
+    """Raises ModelError for what is known to be no plain attention over all or the last positions."""
+    other = sorted(set(getattr(config, "layer_types", None) or ()) - _LAYER_TYPES)
+    if other:
+        raise unsupported(f"layers of type {', '.join(other)}")
+    if getattr(config, "num_kv_shared_layers", 0):
+        raise unsupported("layers that use the keys and values of other layers")
+    if getattr(config, "is_encoder_decoder", False):
+        raise unsupported("an encoder")
+
+
+def layer_windows(config: Any) -> list[int | None]:
+    """The sliding window of each layer by the configuration."""
+    window = getattr(config, "sliding_window", None)
+    types = getattr(config, "layer_types", None) or ["sliding_attention"] * int(config.num_hidden_layers)
+    return [window if kind == "sliding_attention" else None for kind in types]
+
+
+def positions_of(config: Any) -> int:
+    """Most positions of a sequence whose keys stay as they are when it grows."""
+    rotation = getattr(config, "rope_parameters", None) or {}
+    limit = context_length(config)
+    for settings in (rotation, *(part for part in rotation.values() if isinstance(part, dict))):
+        if settings.get("rope_type") in _BY_LENGTH:
+            first = settings.get("original_max_position_embeddings")
+            first = first or getattr(config, "original_max_position_embeddings", None) or limit
+            limit = min(limit, int(first))
+    return limit

@@ -1,0 +1,120 @@
+"""Decoder-only models of transformers from a folder: its own model code, number types, what is refused.
+
+Only what is needed is imported: the Llama family by its module, anything else through the automatic classes.
+Weights of the Llama family are mapped from the safetensors file, not copied, where the type fits.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+
+from sglc.runtime.model.errors import ModelError
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}
+_RECURRENT = ("linear_attention", "mamba", "recurrent", "conv", "chunked_attention")
+
+
+def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu") -> Any:
+    """The model in a folder with config.json and safetensors, ready to run on the device. Raises ModelError.
+
+    Code from the folder is never run. `dtype` as for `choose_dtype`.
+    """
+    config = _read_config(folder)
+    kind = choose_dtype(dtype, device)
+    try:
+        if config.get("model_type") == "llama":
+            model = _load_llama(folder, config, kind)
+        else:
+            model = _load_any(folder, kind)
+        model.to(device)
+    except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        raise ModelError("cannot load the model", str(folder), first_line(error)) from error
+    model.eval()
+    return model
+
+
+def context_length(config: Any) -> int:
+    """Most positions that a model of this configuration takes; 2^20 where it sets no limit."""
+    return int(getattr(config, "max_position_embeddings", None) or 1 << 20)
+
+
+def choose_dtype(name: str | None, device: str = "cpu") -> torch.dtype:
+    """The named type, or the fastest that the device computes in natively. Raises ModelError."""
+    if name is None or name == "auto":
+        fast = device != "cpu" or torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        return torch.bfloat16 if fast else torch.float32
+    full = SHORT_DTYPES.get(name, name)
+    if full not in DTYPES:
+        raise ModelError("unknown number type", name, f"known are {', '.join(DTYPES)} and auto")
+    return DTYPES[full]
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, cut to its first line; its kind where it says nothing."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError("cannot read the model's config.json", str(folder), first_line(error)) from error
+    if not isinstance(config, dict):
+        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
+    kinds = [*(config.get("layer_types") or ()), str(config.get("model_type"))]
+    for kind in kinds:
+        if any(mark in str(kind) for mark in _RECURRENT):
+            raise ModelError(
+                "model architecture not supported",
+                str(folder),
+                f"{kind}: its memory cannot be cut back, which structured generation needs",
+            )
+    return config
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        if any(Path(name).name != name for name in names):
+            raise ModelError("the model is damaged", str(index), "it names files outside of its folder")
+        return [folder / name for name in names]
+    return [folder / "model.safetensors"]
+
+
+def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
+    """The Llama family: an empty model whose parameters become views of the mapped file."""
+    from transformers.models.llama.configuration_llama import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaForCausalLM, LlamaRotaryEmbedding
+
+    if config.get("quantization_config"):
+        raise ModelError("model variant not supported", str(folder), "its weights are quantised")
+    settings = LlamaConfig.from_dict(config)
+    with torch.device("meta"):
+        model = LlamaForCausalLM(settings)
+    weights: dict[str, torch.Tensor] = {}
+    for path in _weight_files(folder):
+        with safe_open(path, framework="pt") as file:
+            for name in file.keys():
+                weights[name] = file.get_tensor(name).to(dtype)
+    if settings.tie_word_embeddings:
+        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
+    weights = {name: value for name, value in weights.items() if not name.endswith("rotary_emb.inv_freq")}
+    model.load_state_dict(weights, strict=True, assign=True)
+    model.model.rotary_emb = LlamaRotaryEmbedding(settings)
+    return model
+
+
+def _load_any(folder: Path, dtype: torch.dtype) -> Any:
+    """Any other decoder that transformers has code for; code from the folder is never run."""
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(
+        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
+    )
