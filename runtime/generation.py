@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from time import thread_time_ns
+from time import perf_counter, thread_time_ns
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +20,8 @@ from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.legal import NextTokens
-from sglc.runtime.engine.sampler import NothingAllowed, Sampling, sample
+from sglc.runtime.engine.sampler import LegalTokens, NothingAllowed, Sampled, Sampling, sample
+from sglc.runtime.engine.statistics import Statistics as Work
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.frozen import FrozenConstraint, FrozenFolders
@@ -87,6 +88,14 @@ class HoleResult:
     forced: int = 0
     logprob: float = 0.0
     ended: str = "complete"
+    prompt: int = 0
+    """Tokens of the conversation before the hole; 0 where the model was not asked."""
+    work: Work = field(default_factory=Work, compare=False)
+    """What the engine did for the hole."""
+    first: float = field(default=0.0, compare=False)
+    """When the first logits had come, as `time.perf_counter` tells it; 0 for never."""
+    picking: int = field(default=0, compare=False)
+    """Nanoseconds of this thread spent on masks and on drawing tokens."""
 
 
 @dataclass(slots=True)
@@ -247,7 +256,9 @@ class Filling:
             branch.rollback(self._base - 1)
             self._base -= 1
         self._tracker = Tracker(value, request.stops)
-        return await self._loop(self._tracker, masks, healed is not None)
+        self.result.prompt = self._base
+        with branch.apart() as self.result.work:
+            return await self._loop(self._tracker, masks, healed is not None)
 
     @property
     def partial(self) -> str:
@@ -378,15 +389,12 @@ class Filling:
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
             pause = thread_time_ns()
-            try:
-                logits = await branch.logits()
-            except EngineError as fault:
-                raise language_error(fault, self.partial) from fault
+            logits = await self._logits()
             resume = thread_time_ns()
             if request.answer is not None:
                 logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
             try:
-                drawn = sample(logits, legal, request.sampling, (request.seed, position))
+                drawn = self._draw(logits, legal, position)
             except NothingAllowed:
                 partial = self.partial
                 if not legal.count():
@@ -423,6 +431,24 @@ class Filling:
                 masks.accept(token)
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
+
+    async def _logits(self) -> np.ndarray:
+        """Logits after what is written so far."""
+        try:
+            logits = await self.conversation.branch.logits()
+        except EngineError as fault:
+            raise language_error(fault, self.partial) from fault
+        if not self.result.first:
+            self.result.first = perf_counter()
+        return logits
+
+    def _draw(self, logits: np.ndarray, legal: LegalTokens, position: int) -> Sampled:
+        """The token at a position of the hole's draws. Raises NothingAllowed."""
+        start = thread_time_ns()
+        try:
+            return sample(logits, legal, self.request.sampling, (self.request.seed, position))
+        finally:
+            self.result.picking += thread_time_ns() - start
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""

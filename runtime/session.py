@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sglc.bytecode.code import Code, Program
@@ -18,8 +19,9 @@ from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.vm.coerce import coerce
 from sglc.runtime.vm.frame import Allowance
+from sglc.runtime.vm.holes import error_name
 from sglc.runtime.vm.machine import Machine
-from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Run, Statistics
+from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
 from sglc.runtime.vm.trace import Listener
 from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
 from sglc.types.json import from_json
@@ -28,6 +30,7 @@ from sglc.types.type import Type
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
+    from sglc.runtime.engine.branch import Branch
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
@@ -68,7 +71,8 @@ class TestResult:
 class Session:
     """A program joined to an engine. May be used for any number of runs, also at the same time.
 
-    Without an engine only tests can run. `masks` are folders of masks that were made ahead of time.
+    Without an engine only tests can run. `masks` are folders of masks that were made ahead of time;
+    `recorder` keeps account of the runs.
     """
 
     def __init__(
@@ -78,7 +82,9 @@ class Session:
         *,
         limits: Limits | None = None,
         masks: FrozenFolders | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
+        self.recorder = recorder
         self.program = program
         self.engine = engine
         self.limits = limits or Limits()
@@ -194,25 +200,40 @@ class Session:
         """
         code = self.function(name)
         bound = self.bind(code, arguments or {})
-        listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
-        run = self._new_run(seed, listeners, bool(listeners) if detailed is None else detailed)
+        recorder = self.recorder
+        recording = None if recorder is None else recorder.begin(code.name, seed)
+        listeners = tuple(listener for listener in (trace, on_event, recording) if listener is not None)
+        if detailed is None:
+            detailed = trace is not None or on_event is not None
+        deadline = None if timeout is None else monotonic() + timeout
+        run = self._new_run(seed, listeners, detailed, deadline)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
             allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)
         started = perf_counter()
+        ended = ""
         machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
         try:
             async with asyncio.timeout(timeout):
                 value = await machine.call(code, bound, allowances)
         except TimeoutError:
-            error = SglError("Timeout", f"the run took longer than {timeout:g} s", fatal=True)
+            ended = "Timeout"
+            error = SglError(ended, f"the run took longer than {timeout:g} s", fatal=True)
             raise self._failed(machine, error) from None
         except SglError as error:
+            ended = error.name
             raise self._failed(machine, error) from None
+        except BaseException as raised:
+            ended = error_name(raised)
+            with contextlib.suppress(OSError):
+                machine.emit("error", {"name": ended, "message": "", "caught": False})
+            raise
         finally:
             run.statistics.steps = run.steps
             run.statistics.seconds = perf_counter() - started
+            if recorder is not None:
+                recorder.end(code.name, run.statistics, ended)
         text = ""
         last = machine.last
         if last is not None:
@@ -253,7 +274,13 @@ class Session:
         return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds)
 
     def _new_run(
-        self, seed: int, listeners: tuple[Listener, ...], detailed: bool, *, without_model: bool = False
+        self,
+        seed: int,
+        listeners: tuple[Listener, ...],
+        detailed: bool,
+        deadline: float | None = None,
+        *,
+        without_model: bool = False,
     ) -> Run:
         engine = self.engine
         if engine is None or without_model:
@@ -266,16 +293,23 @@ class Session:
                 limits=self.limits,
                 seed=seed,
                 listeners=listeners,
+                recorder=None if without_model else self.recorder,
             )
         model = engine.model
         tokenizer = model.tokenizer
         script = getattr(model, "script", None)
+
+        def open_branch(tokens: tuple[int, ...]) -> Branch:
+            branch = engine.open(tokens, self.program.name)
+            branch.deadline = deadline
+            return branch
+
         return Run(
             self._prepared,
             open_conversation=lambda: Conversation(
                 encoder=self._encoder,
                 chat=tokenizer.chat,
-                open_branch=lambda tokens: engine.open(tokens, self.program.name),
+                open_branch=open_branch,
                 release=engine.put_back,
             ),
             vocabulary=tokenizer.vocabulary(),
@@ -286,6 +320,7 @@ class Session:
             seed=seed,
             listeners=listeners,
             detailed=detailed,
+            recorder=self.recorder,
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:

@@ -15,8 +15,7 @@ from typing import Protocol
 
 from sglc.runtime.barring import MOST_BACK, LeftTokens, Place, Places
 from sglc.runtime.conversation import Conversation
-from sglc.runtime.engine.errors import EngineError, language_error
-from sglc.runtime.engine.sampler import NothingAllowed, sample
+from sglc.runtime.engine.sampler import NothingAllowed
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
@@ -255,17 +254,14 @@ class ValidatedFilling(Filling):
         if not legal.count() and not legal.recall():
             return None
         self.poll()
-        try:
-            logits = await branch.logits()
-        except EngineError as fault:
-            raise language_error(fault, self.partial) from fault
+        logits = await self._logits()
         if request.answer is not None:
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         result.sampled += 1
         while True:
             self.poll()
             try:
-                drawn = sample(logits, legal, request.sampling, (request.seed, self._position))
+                drawn = self._draw(logits, legal, self._position)
             except NothingAllowed:
                 if legal.recall():
                     continue

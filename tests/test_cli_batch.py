@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from sglc.commands.batch import in_window
 from sglc.commands.progress import Figures, batch_progress, clock_time
 from sglc.commands.rows import Row
-from sglc.runtime.executor.plan import ExecutorError
+from sglc.runtime.engine.errors import StepFailed
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from test_cli import Cli, cli
 from test_cli_bad_input import SLOW, hear_interrupts, write
@@ -116,7 +116,7 @@ class Moody(ScriptedModel):
     def forward(self, cache: ScriptedCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
         read = bytes(token for token in [*cache.tokens, *tokens] if token < 256)
         if b"broken" in read:
-            raise ExecutorError("the step could not be computed")
+            raise StepFailed("the step could not be computed")
         if b"fault" in read:
             raise ZeroDivisionError("division by zero")
         logits = super().forward(cache, tokens, every)

@@ -27,6 +27,8 @@ class Engine(Protocol):
     """Serves branches of tokens from one model."""
 
     statistics: Statistics
+    concurrency: int
+    """Runs that are worth keeping going at the same time."""
 
     @property
     def model(self) -> ServedModel: ...

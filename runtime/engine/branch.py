@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,6 +85,20 @@ class Branch:
     async def score_many(self, continuations: Iterable[Iterable[int]]) -> list[list[float]]:
         """`score` of several continuations, computed together where the engine can."""
         return await self._server.score_many(self, [list(tokens) for tokens in continuations])
+
+    @contextmanager
+    def apart(self) -> Iterator[Statistics]:
+        """The work done for this branch until the block ends, for itself; it also counts as before.
+
+        Not while the branch is forked: forks share the statistics that they find.
+        """
+        whole, own = self.statistics, Statistics()
+        self.statistics = own
+        try:
+            yield own
+        finally:
+            self.statistics = whole
+            whole.add(own)
 
     def close(self) -> None:
         """Forget the tokens and release the memory. The branch may be used again, as an empty one."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Hashable
+from time import perf_counter
 from typing import Any
 
 from sglc.automata.term import Language, Words
@@ -257,6 +259,8 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
                 "ended": result.ended,
                 "tokens": result.tokens,
                 "forced": result.forced,
+                "sampled": result.sampled,
+                "prompt": result.prompt,
                 "logprob": round(result.logprob, 4),
             },
         )
@@ -376,16 +380,35 @@ async def _generated(
         run.check,
     )
     filling = Filling(*parts) if verdicts is None else ValidatedFilling(verdicts, *parts)
+    started = perf_counter()
+    error = ""
     try:
         result = await filling.run()
-    except BaseException:
+    except BaseException as raised:
+        error = error_name(raised)
         if not run.partial:
             run.partial = mark.message + filling.partial
         raise
+    finally:
+        if run.recorder is not None:
+            run.recorder.hole(
+                request.name,
+                machine.program.holes[index].mode,
+                filling.result,
+                perf_counter() - started,
+                error,
+            )
     if repairs:
         conversation.restore(mark)
         conversation.text(result.text)
     return result
+
+
+def error_name(raised: BaseException) -> str:
+    """How accounts name what ended a hole or a run."""
+    if isinstance(raised, SglError):
+        return raised.name
+    return "Cancelled" if isinstance(raised, CancelledError) else "Internal"
 
 
 async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
@@ -426,7 +449,16 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
     elif not run.has_model:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     else:
-        top, probabilities = await _scored(machine, frame, spec, texts, repairs)
+        result = HoleResult("", ended="select")
+        started, error = perf_counter(), ""
+        try:
+            top, probabilities = await _scored(machine, frame, spec, texts, repairs, result)
+        except BaseException as raised:
+            error = error_name(raised)
+            raise
+        finally:
+            if run.recorder is not None:
+                run.recorder.hole(spec.name, spec.mode, result, perf_counter() - started, error)
     scored = Scored(options[texts[top]], tuple(options.values()), tuple(probabilities))
     assert frame.conversation is not None
     frame.conversation.text(texts[top])
@@ -438,9 +470,14 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
 
 
 async def _scored(
-    machine: Strand, frame: Frame, spec: HoleSpec, texts: list[str], repairs: list[tuple[str, str]]
+    machine: Strand,
+    frame: Frame,
+    spec: HoleSpec,
+    texts: list[str],
+    repairs: list[tuple[str, str]],
+    result: HoleResult,
 ) -> tuple[int, list[float]]:
-    """Index of the best option and every option's probability, by the model."""
+    """Index of the best option and every option's probability, by the model. `result` gets what it took."""
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
@@ -451,6 +488,8 @@ async def _scored(
         conversation.restore(conversation.repaired(mark, rejected, reason))
     try:
         scores = await selection.score(conversation, texts)
+        result.work.add(scores.work)
+        result.prompt = scores.prompt
         run.statistics.forwards += len(texts)
         sums = scores.sums()
         if run.script is not None:
@@ -463,7 +502,7 @@ async def _scored(
         if spec.by == "mean":
             sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
         elif spec.by == "contrast":
-            base = await _premise(machine, frame, mark, texts)
+            base = await _premise(machine, frame, mark, texts, result)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
     except EngineError as fault:
         raise language_error(fault) from fault
@@ -473,7 +512,9 @@ async def _scored(
     return probabilities.index(max(probabilities)), probabilities
 
 
-async def _premise(machine: Strand, frame: Frame, mark: Any, texts: list[str]) -> list[float]:
+async def _premise(
+    machine: Strand, frame: Frame, mark: Any, texts: list[str], result: HoleResult
+) -> list[float]:
     """Scores of the options without the context: the message's opening and the hole's line alone."""
     run = machine.run
     conversation = frame.conversation
@@ -488,7 +529,9 @@ async def _premise(machine: Strand, frame: Frame, mark: Any, texts: list[str]) -
                 alone.premise(role)
             if mark.line:
                 alone.text(mark.line)
-            known = (await selection.score(alone, texts)).sums()
+            scores = await selection.score(alone, texts)
+            result.work.add(scores.work)
+            known = scores.sums()
         finally:
             alone.close()
         run.statistics.forwards += len(texts)

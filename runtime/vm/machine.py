@@ -13,9 +13,8 @@ from typing import Any
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
-from sglc.runtime.engine.engine import ContextOverflow, QueueFull
+from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
-from sglc.runtime.executor.plan import ExecutorError
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
 from sglc.runtime.vm.frame import Allowance, Frame, Signal
@@ -64,10 +63,8 @@ class Machine(Strand):
                 self._unwind(error)
             except ConstraintError as error:
                 self._unwind(SglError("Unsatisfiable", str(error)))
-            except ContextOverflow as error:
-                self._unwind(SglError("Budget", str(error)))
-            except (ExecutorError, QueueFull) as error:
-                self._unwind(SglError("Backend", str(error)))
+            except EngineError as error:
+                self._unwind(language_error(error))
             except (TypeError, AttributeError, KeyError, ValueError, IndexError, RecursionError) as error:
                 # the verifier proves depths, not kinds: only a file that no compiler wrote comes here
                 name = OPCODES[instructions[frame.pc - 1].op].name

@@ -12,7 +12,7 @@ from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Constraints, Steering, Timing
+from sglc.runtime.generation import Constraints, HoleResult, Steering, Timing
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.vm.given import BoundTypes
 from sglc.runtime.vm.trace import Listener
@@ -77,6 +77,22 @@ class Script(Protocol):
     def option(self, hole: str, options: list[str]) -> int | None: ...
 
 
+class Recorder(Protocol):
+    """Keeps account of what many runs do. Called on the event loop that they run on."""
+
+    def begin(self, function: str, seed: int) -> Listener | None:
+        """A run begins. What is returned hears of its events, but for single tokens."""
+
+    def call(self, function: str) -> None:
+        """A function other than a pure one is entered."""
+
+    def hole(self, name: str, mode: str, result: HoleResult, seconds: float, error: str) -> None:
+        """A hole was filled by the model, or failed with an error of this name."""
+
+    def end(self, function: str, statistics: Statistics, error: str) -> None:
+        """A run has ended, with an error of this name or none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """What the runs of one program share: compiled constraints and the languages of its types."""
@@ -103,6 +119,7 @@ class Run:
         seed: int = 0,
         listeners: tuple[Listener, ...] = (),
         detailed: bool = False,
+        recorder: Recorder | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
@@ -115,6 +132,7 @@ class Run:
         self.seed = seed
         self.listeners = listeners
         self.detailed = detailed
+        self.recorder = recorder
         self.random = Random(seed)
         self.steps = 0
         self.pause_at = min(20_000, self.limits.steps)

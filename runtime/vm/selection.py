@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.statistics import Statistics as Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class Scores:
 
     tokens: tuple[tuple[int, ...], ...]
     logprobs: tuple[tuple[float, ...], ...]
+    work: Work = field(default_factory=Work)
+    """What the engine did for them."""
+    prompt: int = 0
+    """Tokens that all options share."""
 
     def sums(self) -> list[float]:
         return [sum(each) for each in self.logprobs]
@@ -41,7 +46,7 @@ class Scores:
             for tail, values in zip(self.tokens, self.logprobs, strict=True)
         ]
         others[index] = wished
-        return Scores(self.tokens, tuple(others))
+        return Scores(self.tokens, tuple(others), self.work, self.prompt)
 
 
 def shared_length(sequences: Sequence[tuple[int, ...]]) -> int:
@@ -64,8 +69,9 @@ async def score(conversation: Conversation, texts: list[str]) -> Scores:
     if shared < len(branch.tokens):
         branch.rollback(shared)
     tails = [tokens[shared:] for tokens in whole]
-    logprobs = await branch.score_many(tails)
-    return Scores(tuple(tails), tuple(map(tuple, logprobs)))
+    with branch.apart() as work:
+        logprobs = await branch.score_many(tails)
+    return Scores(tuple(tails), tuple(map(tuple, logprobs)), work, shared)
 
 
 def softmax(scores: Sequence[float]) -> list[float]:

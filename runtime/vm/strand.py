@@ -48,6 +48,8 @@ class Strand:
             conversation, owns = self.run.open_conversation(), True
         frame = Frame(code, slots, conversation, owns, allowances)
         self.frames.append(frame)
+        if self.run.recorder is not None and code.kind != "pure":
+            self.run.recorder.call(code.name)
         return frame
 
     async def execute(self) -> Any:

@@ -1,0 +1,96 @@
+"""The figures of all runs of a process: given to sessions as their recorder, read by whoever shows them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import perf_counter
+
+from sglc.runtime.generation import HoleResult
+from sglc.runtime.metrics.figures import FunctionFigures, HoleFigures
+from sglc.runtime.vm.run import Statistics
+from sglc.runtime.vm.trace import Listener
+
+
+class Collector:
+    """A `Recorder` (see `runtime.vm.run`). Read and written from any thread, under its lock.
+
+    `listen` makes a listener for each run that begins, for spans: it is given the function and the seed.
+    """
+
+    def __init__(self, listen: Callable[[str, int], Listener] | None = None) -> None:
+        self.holes: dict[str, HoleFigures] = {}
+        """By qualified name, `function.hole`."""
+        self.functions: dict[str, FunctionFigures] = {}
+        self.running = 0
+        self.lock = threading.Lock()
+        self.started = perf_counter()
+        self.first_hole: tuple[float, float] | None = None
+        """When the first hole began to be filled and when its first logits came, by `time.perf_counter`."""
+        self._listen = listen
+
+    def begin(self, function: str, seed: int) -> Listener | None:
+        with self.lock:
+            self.running += 1
+            self.functions.setdefault(function, FunctionFigures())
+        return None if self._listen is None else self._listen(function, seed)
+
+    def call(self, function: str) -> None:
+        with self.lock:
+            self.functions.setdefault(function, FunctionFigures()).calls += 1
+
+    def hole(self, name: str, mode: str, result: HoleResult, seconds: float, error: str) -> None:
+        work = result.work
+        with self.lock:
+            figures = self.holes.get(name)
+            if figures is None:
+                figures = self.holes[name] = HoleFigures(mode)
+            if self.first_hole is None and result.first:
+                self.first_hole = (perf_counter() - seconds, result.first)
+            figures.fillings += 1
+            figures.failures += bool(error)
+            figures.tokens += result.tokens
+            figures.sampled += result.sampled
+            figures.forced += result.forced
+            figures.prompt += result.prompt
+            figures.forwards += work.forwards
+            figures.fed += work.tokens_fed
+            figures.reused += work.tokens_reused
+            figures.drafted += work.drafted
+            figures.accepted += work.accepted
+            figures.mask_seconds += result.picking / 1e9
+            figures.queue_seconds += work.queued
+            figures.forward_seconds += work.seconds
+            figures.seconds.add(seconds)
+
+    def end(self, function: str, statistics: Statistics, error: str) -> None:
+        with self.lock:
+            self.running -= 1
+            figures = self.functions[function]
+            outcome = error or "ok"
+            figures.outcomes[outcome] = figures.outcomes.get(outcome, 0) + 1
+            figures.seconds.add(statistics.seconds)
+            figures.retries += statistics.retries
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all values so far."""
+        with self.lock:
+            return sum(figures.tokens for figures in self.holes.values())
+
+    def total(self) -> HoleFigures:
+        """All holes together."""
+        whole = HoleFigures("")
+        with self.lock:
+            for figures in self.holes.values():
+                whole.add(figures)
+        return whole
+
+    def of_function(self, function: str) -> HoleFigures:
+        """The holes that stand in one function."""
+        whole = HoleFigures("")
+        with self.lock:
+            for name, figures in self.holes.items():
+                if name.rpartition(".")[0] == function:
+                    whole.add(figures)
+        return whole
