@@ -1,0 +1,254 @@
+"""The memory of keys and values: one pool of blocks, found again by the tokens they were computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sglc.runtime.kv.accounts import OTHERS, Accounts, CacheStats, OwnerStats
+from sglc.runtime.kv.blocks import BLOCK_TOKENS, BlockPool
+from sglc.runtime.kv.checking import check_cache
+from sglc.runtime.kv.disk import DiskTier
+from sglc.runtime.kv.eviction import Policy
+from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.sequence import Sequence
+from sglc.runtime.kv.tree import PrefixTree, path
+
+
+class KVCache:
+    """Blocks of an executor, shared by sequences, kept as long as there is room.
+
+    It decides which block holds what; contents are moved by the executor through `copy_block(source, target)`
+    and, with a tier on disk, `read_block(block)` and `write_block(block, data)`. These are called inside of
+    `open` and of `Sequence.reserve` and `reuse`, which therefore must not be called while the executor
+    computes a step. All calls come from one thread.
+    """
+
+    def __init__(
+        self,
+        blocks: int,
+        block_bytes: int,
+        *,
+        copy_block: Callable[[int, int], None],
+        policy: Policy = "lru",
+        disk: DiskTier | None = None,
+        read_block: Callable[[int], bytes] | None = None,
+        write_block: Callable[[int, bytes], None] | None = None,
+    ) -> None:
+        """`blocks` of `block_bytes` bytes each. `policy`: what is evicted first, `lru` or `lfu`.
+
+        Raises ValueError for a pool without blocks, for an unknown policy, and for a tier on disk without the
+        means to read and write blocks.
+        """
+        if disk is not None and (read_block is None or write_block is None):
+            raise ValueError("a tier on disk needs read_block and write_block")
+        self.pool = BlockPool(blocks)
+        self.tree = PrefixTree(self.pool, policy)
+        self.block_bytes = block_bytes
+        self.disk = disk
+        self.accounts = Accounts()
+        self.sequences: dict[Sequence, None] = {}
+        """Open sequences, in the order in which they were opened."""
+        self._copy_block = copy_block
+        self._read_block = read_block
+        self._write_block = write_block
+        self._pins: dict[tuple[int, ...], tuple[Node, int]] = {}
+        """Pinned tokens to the node that is held for them, and how often they were pinned."""
+
+    # -- for the engine -------------------------------------------------------------------------------
+
+    def open(self, tokens: Iterable[int], owner: str = "") -> Sequence:
+        """A sequence with the longest beginning of `tokens` whose keys and values are there already.
+
+        Found to the token: whole blocks are shared, and of the block in which the match ends the beginning is
+        copied, if a block can be had. It may be all of `tokens`; logits are not kept, so who needs those
+        after the last token rolls back by one and computes it again.
+        """
+        sequence = Sequence(self, owner)
+        self.sequences[sequence] = None
+        try:
+            sequence.reuse(tokens)
+        except BaseException:
+            sequence.release()
+            raise
+        return sequence
+
+    def computed(self, tokens: Iterable[int]) -> int:
+        """How many of `tokens` `open` would find in memory, without touching anything."""
+        run = tuple(tokens)
+        node, position = self.tree.walk(self.tree.root, run)
+        rest = run[position : position + BLOCK_TOKENS]
+        return position + self.tree.most_alike(node, rest)[2]
+
+    @property
+    def available(self) -> int:
+        """Blocks that are free or can be evicted."""
+        return len(self.pool.free) + self.tree.idle
+
+    def grow(self, blocks: int) -> None:
+        """Make the pool `blocks` blocks large, after the executor has. Raises ValueError if it is larger."""
+        self.pool.grow(blocks)
+
+    def pin(self, tokens: Iterable[int]) -> int:
+        """Keep what is computed of `tokens` from being evicted, until `unpin`; how many of them that is.
+
+        Pinning the same tokens again takes in what was computed since, and asks for one more `unpin`. Blocks
+        that are still being written, such as the last few tokens of an open sequence, cannot be pinned yet.
+        """
+        run = tuple(tokens)
+        node, position = self.tree.walk(self.tree.root, run)
+        last, longest = self.tree.nearest(node, run[position : position + BLOCK_TOKENS])
+        node = last or node
+        self.tree.hold(node)
+        before, count = self._pins.get(run, (None, 0))
+        if before is not None:
+            self.tree.drop(before)
+        self._pins[run] = (node, count + 1)
+        return position + longest
+
+    def unpin(self, tokens: Iterable[int]) -> None:
+        """Undo one `pin` of the same tokens. Raises ValueError if they are not pinned."""
+        run = tuple(tokens)
+        if run not in self._pins:
+            raise ValueError(f"these {len(run)} tokens are not pinned")
+        node, count = self._pins[run]
+        if count > 1:
+            self._pins[run] = (node, count - 1)
+        else:
+            del self._pins[run]
+            self.tree.drop(node)
+
+    def clear(self) -> None:
+        """Forget everything in memory that nobody holds. What lies on disk stays."""
+        while (node := self.tree.evict()) is not None:
+            self.pool.release(node.block)
+
+    def stats(self) -> CacheStats:
+        """Counts of this moment. Takes time in proportion to the blocks held."""
+        free, cached = len(self.pool.free), self.tree.idle
+        pinned = {node.block for end, _ in self._pins.values() for node in path(end, self.tree.root)}
+        blocks: dict[str, set[int]] = {}
+        for sequence in self.sequences:
+            owner = sequence.owner if sequence.owner in self.accounts.owners else OTHERS
+            blocks.setdefault(owner, set()).update(sequence.table)
+        counts = self.accounts.owners
+        return CacheStats(
+            blocks=self.pool.size,
+            free=free,
+            cached=cached,
+            held=self.pool.size - free - cached,
+            pinned=len(pinned),
+            block_bytes=self.block_bytes,
+            sequences=len(self.sequences),
+            tokens_looked_up=sum(count[0] for count in counts.values()),
+            tokens_reused=sum(count[1] for count in counts.values()),
+            evictions=self.accounts.evictions,
+            copies=self.accounts.copies,
+            adopted=self.accounts.adopted,
+            disk=self.disk.stats() if self.disk is not None else None,
+            owners={
+                owner: OwnerStats(*counts.get(owner, (0, 0)), len(blocks.get(owner, ())))
+                for owner in sorted({*counts, *blocks})
+            },
+        )
+
+    def check(self) -> None:
+        """Verify all counts and links against each other, for tests. Raises AssertionError."""
+        check_cache(self, [node for node, _ in self._pins.values()])
+
+    # -- for sequences --------------------------------------------------------------------------------
+
+    def take(self) -> int:
+        """A free block, evicting the next leaf if there is none; `available` must be positive."""
+        if not self.pool.free:
+            node = self.tree.evict(self._spill if self.disk is not None else None)
+            assert node is not None
+            self.accounts.evictions += 1
+            self.pool.release(node.block)
+        return self.pool.take()
+
+    def copy_of(self, source: int) -> int:
+        """A block with a copy of `source`, which must not be evictable."""
+        block = self.take()
+        try:
+            self._copy_block(source, block)
+        except BaseException:
+            self.pool.release(block)
+            raise
+        self.accounts.copies += 1
+        return block
+
+    def copy_block(self, source: int, target: int) -> None:
+        """Copy a block into one that a sequence has already."""
+        self._copy_block(source, target)
+        self.accounts.copies += 1
+
+    def is_private(self, block: int) -> bool:
+        """Whether a block is unsaved and stands in one table only."""
+        return self.pool.references[block] == 1 and block not in self.tree.node_of
+
+    def retain(self, block: int) -> None:
+        """Count one more table in which a block stands as a tail."""
+        node = self.tree.node_of.get(block)
+        if node is not None:
+            self.tree.hold(node)
+        else:
+            self.pool.retain(block)
+
+    def release(self, block: int) -> None:
+        """Count one table less in which a block stands as a tail or reserved."""
+        node = self.tree.node_of.get(block)
+        if node is not None:
+            self.tree.drop(node)
+        else:
+            self.pool.release(block)
+
+    def claim(self, block: int) -> bool:
+        """Take a block that the caller alone holds, as a tail, out of the tree; False if others need it."""
+        node = self.tree.node_of.get(block)
+        if node is None or node.active != 1 or node.children:
+            return False
+        self.tree.claim(node)
+        return True
+
+    def read_back(self, parent: Node, key: tuple[int, ...]) -> Node | None:
+        """The block behind `parent` with tokens `key`, read from disk into the tree and held once."""
+        assert self.disk is not None and self._write_block is not None
+        if not self.available:
+            return None
+        name = self.disk.name(self._digest(parent), key)
+        data = self.disk.read(name, self.block_bytes)
+        if data is None:
+            return None
+        block = self.take()
+        try:
+            self._write_block(block, data)
+        except BaseException:
+            self.pool.release(block)
+            raise
+        self.tree.hold(parent)
+        node = self.tree.insert_held(parent, key, block, 1)
+        node.digest = name
+        return node
+
+    # -- the tier on disk -----------------------------------------------------------------------------
+
+    def _spill(self, node: Node) -> None:
+        """Write a whole block to disk before it is evicted; no fault in doing so goes further."""
+        assert self.disk is not None and self._read_block is not None
+        if len(node.key) == BLOCK_TOKENS:
+            read, block = self._read_block, node.block
+            self.disk.write(self._digest(node), lambda: read(block))
+
+    def _digest(self, node: Node) -> bytes:
+        """The name of a node on disk: a digest of all tokens from the root on."""
+        assert self.disk is not None
+        waiting: list[Node] = []
+        current: Node | None = node
+        while current is not None and current.digest is None:
+            waiting.append(current)
+            current = current.parent
+        digest = current.digest if current is not None and current.digest is not None else b""
+        for missing in reversed(waiting):
+            digest = self.disk.name(digest, missing.key)
+            missing.digest = digest
+        return digest

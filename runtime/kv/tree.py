@@ -1,0 +1,215 @@
+"""The tree of prefixes: which tokens' keys and values lie in which block.
+
+A radix tree cut at multiples of a block: every edge holds at most one block's tokens, a node at depth d ends
+at position 16 d, and only ends of released sequences are shorter. Whole blocks are found by one look-up each;
+where they end, the sorted keys of the children tell in O(log n) which block begins most like the tokens that
+follow, so prefixes match to the token, as in SGLang's RadixAttention (Zheng et al., 2024), over blocks as in
+PagedAttention (Kwon et al., 2023).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS, BlockPool
+from sglc.runtime.kv.eviction import EvictionHeap, Policy
+from sglc.runtime.kv.node import Node
+
+
+class PrefixTree:
+    """Nodes over the blocks of a pool, who holds them, and which goes next.
+
+    Holding a node keeps all nodes above it: a count goes up the path only as far as nobody else holds it. So
+    a fork is one count, and the number of blocks that could be evicted is known at any time.
+    """
+
+    __slots__ = ("_clock", "heap", "idle", "node_of", "pool", "root", "size")
+
+    def __init__(self, pool: BlockPool, policy: Policy) -> None:
+        self.pool = pool
+        self.root = Node(None, (), -1)
+        self.root.active = 1
+        self.heap = EvictionHeap(policy)
+        self.node_of: dict[int, Node] = {}
+        """Block to its node; blocks that are free or unsaved have none."""
+        self.size = 0
+        """Nodes without the root."""
+        self.idle = 0
+        """Nodes that nobody holds."""
+        self._clock = 0
+
+    # -- finding --------------------------------------------------------------------------------------
+
+    def walk(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node, int]:
+        """Follow whole blocks of `tokens` down from a node: the last node, and how many tokens led there."""
+        position, last = 0, len(tokens) - BLOCK_TOKENS
+        while position <= last:
+            child = node.children.get(tokens[position : position + BLOCK_TOKENS])
+            if child is None:
+                break
+            node = child
+            position += BLOCK_TOKENS
+        return node, position
+
+    def most_alike(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node | None, int, int]:
+        """The block behind a node that begins most like `tokens`.
+
+        Its node, None if it is still being written; its number; how many tokens it has in common with
+        `tokens`. Of blocks that are being written the one that was announced last is looked at.
+        """
+        child, longest = self.nearest(node, tokens)
+        writer = node.tails.get(tokens[0]) if node.tails and tokens else None
+        if writer is not None:
+            shared = in_common(tuple(writer.tokens[writer.length & ~BLOCK_MASK :]), tokens)
+            if shared > longest:
+                return None, writer.table[writer.length >> BLOCK_SHIFT], shared
+        return child, child.block if child is not None else -1, longest
+
+    def nearest(self, node: Node, tokens: tuple[int, ...]) -> tuple[Node | None, int]:
+        """The child with the longest beginning in common with `tokens`, and how long that is."""
+        order = node.order
+        if not order or not tokens:
+            return None, 0
+        place = bisect_left(order, tokens)
+        best, longest = -1, 0
+        for neighbour in (place, place - 1):
+            if 0 <= neighbour < len(order):
+                shared = in_common(order[neighbour], tokens)
+                if shared > longest:
+                    best, longest = neighbour, shared
+        return (node.children[order[best]], longest) if longest else (None, 0)
+
+    # -- holding --------------------------------------------------------------------------------------
+
+    def hold(self, node: Node) -> None:
+        """Keep a node, and with it all above, from being evicted."""
+        current: Node | None = node
+        while current is not None:
+            current.active += 1
+            if current.active > 1:
+                return
+            self.idle -= 1
+            current = current.parent
+
+    def drop(self, node: Node) -> None:
+        """Undo one `hold`. What nobody holds any more stays findable until it is evicted."""
+        self._clock += 1
+        current: Node | None = node
+        while current is not None:
+            current.active -= 1
+            if current.active:
+                return
+            current.used = self._clock
+            self.idle += 1
+            if not current.children:
+                self.heap.push(current, self.idle)
+            current = current.parent
+
+    # -- changing -------------------------------------------------------------------------------------
+
+    def insert_held(self, parent: Node, key: tuple[int, ...], block: int, holders: int) -> Node:
+        """Enter a whole block below a node that is held, `holders` times held itself.
+
+        One hold on the parent goes over to the child, which keeps the parent in its stead.
+        """
+        node = self._insert(parent, key, block)
+        node.active = holders
+        self._remove_beginnings(parent, key)
+        return node
+
+    def insert_idle(self, parent: Node, key: tuple[int, ...], block: int) -> bool:
+        """Enter the end of a released sequence; False if a block with these tokens is there already."""
+        order = parent.order
+        place = bisect_left(order, key)
+        if place < len(order) and order[place][: len(key)] == key:
+            return False
+        node = self._insert(parent, key, block)
+        self._clock += 1
+        node.used = self._clock
+        self.idle += 1
+        self.heap.push(node, self.idle)
+        self._remove_beginnings(parent, key)
+        return True
+
+    def evict(self, last: Callable[[Node], None] | None = None) -> Node | None:
+        """Take the leaf that goes next out of the tree; its block is the caller's. None if all are held.
+
+        `last` is called with the leaf while it is still in its place.
+        """
+        node = self.heap.pop()
+        if node is not None:
+            if last is not None:
+                last(node)
+            self.idle -= 1
+            self._take_out(node)
+        return node
+
+    def claim(self, node: Node) -> None:
+        """Take out a leaf that the caller alone holds; its block is the caller's, as an unsaved one."""
+        self.drop(node)
+        self.idle -= 1
+        self._take_out(node)
+
+    def _take_out(self, node: Node) -> None:
+        parent = node.parent
+        assert parent is not None and not node.children
+        del parent.children[node.key]
+        del parent.order[bisect_left(parent.order, node.key)]
+        del self.node_of[node.block]
+        node.parent = None
+        self.size -= 1
+        if not parent.active and not parent.children:
+            self.heap.push(parent, self.idle)
+
+    def _insert(self, parent: Node, key: tuple[int, ...], block: int) -> Node:
+        node = Node(parent, key, block)
+        parent.children[key] = node
+        parent.order.insert(bisect_left(parent.order, key), key)
+        self.node_of[block] = node
+        self.size += 1
+        return node
+
+    def _remove_beginnings(self, parent: Node, key: tuple[int, ...]) -> None:
+        """Free ends of released sequences that `key`, just entered, begins with."""
+        order = parent.order
+        while place := bisect_left(order, key):
+            before = order[place - 1]
+            node = parent.children[before]
+            if node.active or key[: len(before)] != before:
+                return
+            self.idle -= 1
+            self._take_out(node)
+            self.pool.release(node.block)
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes without the root, parents before children."""
+        waiting = [self.root]
+        while waiting:
+            for child in waiting.pop().children.values():
+                yield child
+                waiting.append(child)
+
+
+def path(node: Node, above: Node) -> list[Node]:
+    """The nodes from below `above` down to `node`."""
+    found: list[Node] = []
+    current: Node | None = node
+    while current is not above:
+        assert current is not None
+        found.append(current)
+        current = current.parent
+    found.reverse()
+    return found
+
+
+def in_common(first: tuple[int, ...], second: tuple[int, ...]) -> int:
+    """How many tokens two runs begin with in common."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            return count
+        count += 1
+    return count
