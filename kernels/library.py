@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sglc.kernels.typed import Kernel
+from sglc.kernels.typed import Kernel, Specialised
 
 POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
 
@@ -27,13 +27,17 @@ def use_reference(only: bool) -> None:
     _forced_reference = only
 
 
-def typed_library(*kernels: Kernel, brief: Collection[str] = ()) -> Library:
-    """The library of some kernels of `sglc.kernels.typed`; addresses stand for arrays."""
+def typed_library(*kernels: Kernel | Specialised, brief: Collection[str] = (), wide: bool = False) -> Library:
+    """The library of some kernels of `sglc.kernels.typed`; addresses stand for arrays.
+
+    `wide` lets them use the longest vectors that the processor has.
+    """
 
     def build() -> str:
+        from sglc.kernels.llvm.target import host, wide_host
         from sglc.kernels.llvm.translate import translate
 
-        return translate(kernels, "kernels")
+        return translate(kernels, "kernels", wide_host() if wide else host())
 
     signatures: dict[str, Signature] = {}
     for kernel in kernels:
@@ -43,7 +47,7 @@ def typed_library(*kernels: Kernel, brief: Collection[str] = ()) -> Library:
             result,
             *[_NUMBERS.get(kind, POINTER) for kind in kinds.values()],
         )
-    return Library(build, signatures, brief)
+    return Library(build, signatures, brief, wide)
 
 
 class Library:
@@ -55,8 +59,13 @@ class Library:
     """
 
     def __init__(
-        self, build: Callable[[], str], signatures: Mapping[str, Signature], brief: Collection[str] = ()
+        self,
+        build: Callable[[], str],
+        signatures: Mapping[str, Signature],
+        brief: Collection[str] = (),
+        wide: bool = False,
     ) -> None:
+        self._wide = wide
         self._build = build
         self._signatures = signatures
         self._brief = frozenset(brief)
@@ -75,8 +84,10 @@ class Library:
     def _compile(self) -> SimpleNamespace | None:
         try:
             from sglc.kernels.llvm import jit
+            from sglc.kernels.llvm.target import host, wide_host
 
-            addresses = jit.library_functions(self._build, list(self._signatures))
+            target = wide_host() if self._wide else host()
+            addresses = jit.library_functions(self._build, list(self._signatures), target)
         except (ImportError, OSError, RuntimeError):
             return None
         found = SimpleNamespace()

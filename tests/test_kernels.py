@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +159,10 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another processor, other features or another LLVM: the code is made again, under another name."""
+    import llvmlite.binding as llvm
+
     from sglc.kernels.llvm import jit
+    from sglc.kernels.llvm.target import host
     from sglc.kernels.llvm.translate import translate
     from sglc.kernels.walks import walk_literal
 
@@ -167,10 +171,12 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     jit.compile_functions(ir, names)
     jit.compile_functions(ir, names)
     assert len(list(stored.iterdir())) == 1
-    machine, identity = jit._target()
-    for change in ("0.0.1 " + identity, identity + ",+another"):
-        monkeypatch.setattr(jit, "_target", lambda change=change: (machine, change))
-        assert jit.compile_functions(ir, names)[names[0]]
+    here = host()
+    assert jit.compile_functions(ir, names, replace(here, features=here.features + ",-sse4a"))[names[0]]
+    assert len(list(stored.iterdir())) == 2
+    version = llvm.llvm_version_info
+    monkeypatch.setattr(llvm, "llvm_version_info", (version[0], version[1] + 1, 0))
+    assert jit.compile_functions(ir, names, here)[names[0]]
     assert len(list(stored.iterdir())) == 3
 
 

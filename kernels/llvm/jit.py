@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import llvmlite
 import llvmlite.binding as llvm
 import platformdirs
+
+from sglc.kernels.llvm.target import Target, host
 
 _FORMAT = b"sglc object 1\0"
 _engines: list[llvm.ExecutionEngine] = []
@@ -27,57 +28,48 @@ _engines: list[llvm.ExecutionEngine] = []
 
 
 @lru_cache(maxsize=1)
-def _target() -> tuple[llvm.TargetMachine, str]:
-    """The machine we run on and a string that identifies it and the compiler."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    name = llvm.get_host_cpu_name()
-    features = llvm.get_host_cpu_features().flatten()
-    triple = llvm.get_process_triple()
-    machine = llvm.Target.from_triple(triple).create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", jit=True
-    )
-    version = ".".join(map(str, llvm.llvm_version_info))
-    return machine, f"{llvmlite.__version__} {version} {triple} {name} {features}"
-
-
-@lru_cache(maxsize=1)
 def _sources() -> bytes:
     """A digest of the files that write the kernels; empty where they are not to be had as files."""
     state = hashlib.sha256()
     folder = Path(__file__).parent
-    files = [*sorted(folder.glob("*.py")), *sorted(folder.parent.glob("*.py"))]
+    folders = (folder, folder.parent, folder.parent / "llama")
+    files = [path for place in folders for path in sorted(place.glob("*.py"))]
     for path in files:
         data = path.read_bytes()
         state.update(f"{path.name} {len(data)}\0".encode() + data)
     return state.digest() if files else b""
 
 
-def library_functions(build: Callable[[], str], names: Sequence[str]) -> dict[str, int]:
+def library_functions(
+    build: Callable[[], str], names: Sequence[str], target: Target | None = None
+) -> dict[str, int]:
     """Addresses of the functions `names` of the module that `build` writes as IR text.
 
-    Writing the text takes longer than loading an object, so an object made by the same source files is
-    taken without it. Raises RuntimeError if LLVM cannot.
+    Writing the text takes longer than loading an object, so an object made by the same source files for the
+    same target is taken without it. Raises RuntimeError if LLVM cannot.
     """
     if not _sources():
-        return compile_functions(build(), names)
-    return _functions(_sources() + " ".join(names).encode(), build, names)
+        return compile_functions(build(), names, target)
+    return _functions(_sources() + " ".join(names).encode(), build, names, target)
 
 
-def compile_functions(ir: str, names: Sequence[str]) -> dict[str, int]:
+def compile_functions(ir: str, names: Sequence[str], target: Target | None = None) -> dict[str, int]:
     """Addresses of the functions `names` of a module given as IR text. Raises RuntimeError if LLVM cannot."""
-    return _functions(ir.encode(), lambda: ir, names)
+    return _functions(ir.encode(), lambda: ir, names, target)
 
 
-def _functions(key: bytes, build: Callable[[], str], names: Sequence[str]) -> dict[str, int]:
-    machine, identity = _target()
-    digest = hashlib.sha256(_FORMAT + identity.encode() + b"\0" + key).hexdigest()
+def _functions(
+    key: bytes, build: Callable[[], str], names: Sequence[str], given: Target | None
+) -> dict[str, int]:
+    target = given or host()
+    digest = hashlib.sha256(_FORMAT + target.identity.encode() + b"\0" + key).hexdigest()
     path = _directory() / f"{digest[:40]}.o"
     code = _load(path)
     if code is None:
-        code = _compile(build(), machine)
+        code = object_code(build(), target)
         _save(path, code)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine())
+    # An engine takes ownership of its target machine.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host().machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     addresses = {name: engine.get_function_address(name) for name in names}
@@ -87,20 +79,20 @@ def _functions(key: bytes, build: Callable[[], str], names: Sequence[str]) -> di
     return addresses
 
 
-def machine_for_engine() -> llvm.TargetMachine:
-    """A target machine of its own for an engine, which takes ownership of it."""
-    name, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=name, features=features, opt=3, reloc="pic", jit=True)
-
-
 def bind(address: int, result: type | None, *arguments: type, brief: bool = False) -> Callable[..., int]:
     """A callable for a function at an address; calls run without the interpreter lock unless `brief`."""
     kind = ctypes.PYFUNCTYPE if brief else ctypes.CFUNCTYPE
     return kind(result, *arguments)(address)
 
 
-def _compile(ir: str, machine: llvm.TargetMachine) -> bytes:
+def object_code(ir: str, target: Target) -> bytes:
+    """Optimised object code of a module given as IR text. Raises RuntimeError if LLVM cannot."""
+    machine = target.machine()
+    return bytes(machine.emit_object(optimised(ir, machine)))
+
+
+def optimised(ir: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+    """The module of an IR text after LLVM's passes for a machine."""
     module = llvm.parse_assembly(ir)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
@@ -110,7 +102,7 @@ def _compile(ir: str, machine: llvm.TargetMachine) -> bytes:
         tuning.loop_vectorization = False
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    return module
 
 
 def _directory() -> Path:

@@ -1,0 +1,457 @@
+"""Expressions of kernels as LLVM IR."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator as operators
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from llvmlite import ir
+
+from sglc.kernels import lanes, typed
+from sglc.kernels.llvm.lanes import LaneCode
+from sglc.kernels.llvm.values import (
+    BYTES,
+    DOUBLE,
+    ELEMENTS,
+    FLOAT,
+    FLOATS,
+    I1,
+    I16,
+    I32,
+    I64,
+    INTS,
+    LANE_KINDS,
+    NUMBERS,
+    SHORTS,
+    SIGNS,
+    VALUES,
+    KernelError,
+    Value,
+)
+from sglc.kernels.typed import Kernel
+
+_FLOAT_LANES: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
+_INT_LANES: dict[type, str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_",
+}  # fmt: skip
+_FOLDED: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operators.add, ast.Sub: operators.sub, ast.Mult: operators.mul, ast.FloorDiv: operators.floordiv,
+    ast.Mod: operators.mod, ast.Eq: operators.eq, ast.NotEq: operators.ne, ast.Lt: operators.lt,
+    ast.LtE: operators.le, ast.Gt: operators.gt, ast.GtE: operators.ge,
+}  # fmt: skip
+_LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
+    "spread": (("float",), "floats"),
+    "spread_int": (("int",), "ints"),
+    "fma": (("floats", "floats", "floats"), "floats"),
+    "dot4": (("ints", "ints", "ints"), "ints"),
+    "shift_right": (("ints", "int"), "ints"),
+    "shift_left": (("ints", "int"), "ints"),
+    "to_floats": (("ints",), "floats"),
+    "nearest": (("floats",), "ints"),
+    "as_floats": (("ints",), "floats"),
+    "as_ints": (("floats",), "ints"),
+    "greater": (("floats", "floats"), "floats"),
+    "magnitudes": (("floats",), "floats"),
+    "keep_first": (("floats", "int", "floats"), "floats"),
+    "sum_floats": (("floats",), "float"),
+    "max_floats": (("floats",), "float"),
+    "sum_ints": (("ints",), "int"),
+    "half_of": (("float",), "int"),
+    "square_root": (("float",), "float"),
+}
+"""Functions of numbers and lanes: the kinds of their arguments and of their result."""
+_MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
+    "load_floats": (("F32",), FLOATS, "floats"),
+    "load_ints": (("I32", "U8"), INTS, "ints"),
+    "load_halves": (("U16", "U8"), SHORTS, "floats"),
+    "half_at": (("U8",), I16, "float"),
+    "word_at": (("I8", "U8"), I32, "int"),
+    "store_floats": (("F32",), FLOATS, ""),
+    "store_bytes": (("I8",), BYTES, ""),
+    "store_halves": (("U16",), SHORTS, ""),
+    "arrive": (("I64",), I64, ""),
+    "wait_for": (("I64",), I64, ""),
+}
+"""Functions of an array and an index: kinds of the array, type in memory, kind of the result."""
+
+
+class Expressions:
+    """What expressions need of the function they stand in; it is filled by the function's translation."""
+
+    module: ir.Module
+    kernel: Kernel
+    globals: Mapping[str, Any]
+    constants: Mapping[str, int]
+    function: ir.Function
+    b: ir.IRBuilder
+    code: LaneCode
+    arrays: dict[str, tuple[ir.Value, str]]
+    """Arguments that are arrays, and their kinds."""
+    locals: dict[str, tuple[ir.Value, str]]
+    """Local arrays of lanes, and the kind of their elements."""
+    slots: dict[str, tuple[ir.Value, str]]
+    """Variables, and their kinds."""
+
+    def _slot(self, kind: ir.Type) -> ir.Value:
+        raise TypeError("a function has slots")
+
+    def _call_kernel(self, node: ast.Call, called: Kernel) -> Value | None:
+        raise TypeError("a function calls kernels")
+
+    def _fail(self, node: ast.AST, reason: str) -> NoReturn:
+        line = getattr(node, "lineno", 0)
+        raise KernelError(f"{self.kernel.name}, line {line}: {reason}: {ast.unparse(node)}")
+
+    def _blocks(self, *names: str) -> list[ir.Block]:
+        return [self.function.append_basic_block(name) for name in names]
+
+    def _test(self, node: ast.expr) -> ir.Value:
+        return self._as("bool", self._expression(node))
+
+    def _as(self, kind: str, value: Value) -> ir.Value:
+        """The value as a number of another type."""
+        here, found = value.kind, value.value
+        if here == kind or {here, kind} == {"int", "word"}:
+            return found
+        if here not in NUMBERS or kind not in NUMBERS:
+            raise KernelError(f"{self.kernel.name}: {here} in place of {kind}")
+        if kind == "bool":
+            if here == "float":
+                return self.b.fcmp_unordered("!=", found, DOUBLE(0.0))
+            return self.b.icmp_signed("!=", found, I64(0))
+        if kind == "float":
+            return self.b.uitofp(found, DOUBLE) if here in ("bool", "word") else self.b.sitofp(found, DOUBLE)
+        return self.b.fptosi(found, I64) if here == "float" else self.b.zext(found, I64)
+
+    def _expression(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=bool() as value):
+                return Value(I1(int(value)), "bool")
+            case ast.Constant(value=int() as value):
+                return Value(I64(value), "int")
+            case ast.Constant(value=float() as value):
+                return Value(DOUBLE(value), "float")
+            case ast.Name(id=name):
+                return self._name(node, name)
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.arrays:
+                return self._element(name, index)
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.locals:
+                array, kind = self.locals[name]
+                return Value(self.b.load(self._local(array, index)), kind)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self._operate(node, operator, self._expression(left), self._expression(right))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Value(self.b.not_(self._test(operand)), "bool")
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                number = self._expression(operand)
+                if number.kind == "float":
+                    return Value(self.b.fneg(number.value), "float")
+                return Value(self.b.neg(self._as("int", number)), "int")
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                number = self._expression(operand)
+                kind = "word" if number.kind == "word" else "int"
+                return Value(self.b.not_(self._as(kind, number)), kind)
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                return self._compare(node, left, operators, others)
+            case ast.BoolOp(op=operator, values=values):
+                return self._short(values, isinstance(operator, ast.And))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choose(test, body, orelse)
+            case ast.Call():
+                found = self._call(node)
+                if found is None:
+                    self._fail(node, "has no value")
+                return found
+            case _:
+                self._fail(node, "not an expression of kernels")
+
+    def _name(self, node: ast.expr, name: str) -> Value:
+        if name in self.slots:
+            slot, kind = self.slots[name]
+            return Value(self.b.load(slot), kind)
+        value = self.constants.get(name, self.globals.get(name))
+        if isinstance(value, bool | int | float):
+            return self._expression(ast.Constant(value))
+        self._fail(node, "no number of this name is known here")
+
+    def _known(self, node: ast.expr) -> int | None:
+        """The value of a whole number or a test that is known when the code is made."""
+        match node:
+            case ast.Constant(value=bool() | int() as value):
+                return value
+            case ast.Name(id=name) if name not in self.slots:
+                named: Any = self.constants[name] if name in self.constants else self.globals.get(name)
+                return named if isinstance(named, int) else None
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                denied = self._known(operand)
+                return None if denied is None else not denied
+            case ast.BoolOp(op=operator, values=values):
+                found = [self._known(value) for value in values]
+                if None in found:
+                    return None
+                return all(found) if isinstance(operator, ast.And) else any(found)
+            case ast.BinOp(left=left, op=operator, right=right):
+                x, y, fold = self._known(left), self._known(right), _FOLDED.get(type(operator))
+                return None if x is None or y is None or fold is None else fold(x, y)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                x, y, fold = self._known(left), self._known(right), _FOLDED.get(type(operator))
+                return None if x is None or y is None or fold is None else fold(x, y)
+        return None
+
+    def _constant(self, node: ast.expr) -> int:
+        value = self._known(node)
+        if value is None:
+            self._fail(node, "not a constant")
+        return int(value)
+
+    def _local(self, array: ir.Value, index: ast.expr) -> ir.Value:
+        """The place of lanes in a local array."""
+        return self.b.gep(array, [I64(0), self._as("int", self._expression(index))], inbounds=True)
+
+    def _place(self, name: str, index: ast.expr) -> tuple[ir.Value, str]:
+        array, kind = self.arrays[name]
+        return self.b.gep(array, [self._as("int", self._expression(index))], inbounds=True), kind
+
+    def _element(self, name: str, index: ast.expr) -> Value:
+        place, kind = self._place(name, index)
+        memory, number = ELEMENTS[kind]
+        value = self.b.load(place)
+        if isinstance(memory, ir.FloatType):
+            value = self.b.fpext(value, DOUBLE)
+        elif isinstance(memory, ir.IntType) and memory.width < 64:
+            value = self.b.zext(value, I64) if number == "word" else self.b.sext(value, I64)
+        return Value(value, "word" if kind == "U64" else "float" if number == "float" else "int")
+
+    def _operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+        b = self.b
+        if left.kind in LANE_KINDS or right.kind in LANE_KINDS:
+            return self._operate_lanes(node, operator, left, right)
+        if "float" in (left.kind, right.kind) or isinstance(operator, ast.Div):
+            x, y = self._as("float", left), self._as("float", right)
+            floats: dict[type, Callable[[ir.Value, ir.Value], ir.Value]] = {
+                ast.Add: b.fadd, ast.Sub: b.fsub, ast.Mult: b.fmul, ast.Div: b.fdiv,
+            }  # fmt: skip
+            if type(operator) not in floats:
+                self._fail(node, "not an operation on such numbers")
+            return Value(floats[type(operator)](x, y), "float")
+        if left.kind == right.kind == "bool" and isinstance(operator, ast.BitAnd | ast.BitOr | ast.BitXor):
+            kind = "bool"
+        else:
+            kind = "word" if "word" in (left.kind, right.kind) else "int"
+        x, y = self._as(kind, left), self._as(kind, right)
+        match operator:
+            case ast.Add():
+                found = b.add(x, y)
+            case ast.Sub():
+                found = b.sub(x, y)
+            case ast.Mult():
+                found = b.mul(x, y)
+            case ast.BitAnd():
+                found = b.and_(x, y)
+            case ast.BitOr():
+                found = b.or_(x, y)
+            case ast.BitXor():
+                found = b.xor(x, y)
+            case ast.LShift():
+                found = b.shl(x, y)
+            case ast.RShift():
+                kind = left.kind if left.kind != "bool" else "int"
+                found = b.lshr(x, y) if kind == "word" else b.ashr(x, y)
+            case ast.FloorDiv() | ast.Mod():
+                rest = b.srem(x, y)
+                below = b.icmp_signed("<", rest, I64(0))
+                if isinstance(operator, ast.Mod):
+                    found = b.select(below, b.add(rest, y), rest)
+                else:
+                    found = b.sub(b.sdiv(x, y), b.zext(below, I64))
+            case _:
+                self._fail(node, "not an operation of kernels")
+        return Value(found, kind)
+
+    def _operate_lanes(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+        if left.kind != right.kind:
+            self._fail(node, "lanes of two kinds")
+        name = (_FLOAT_LANES if left.kind == "floats" else _INT_LANES).get(type(operator))
+        if name is None:
+            self._fail(node, "not an operation on lanes")
+        return Value(getattr(self.b, name)(left.value, right.value), left.kind)
+
+    def _compare(
+        self, node: ast.expr, left: ast.expr, operators: list[ast.cmpop], others: list[ast.expr]
+    ) -> Value:
+        before = self._expression(left)
+        found: ir.Value | None = None
+        for operator, other in zip(operators, others, strict=True):
+            sign = SIGNS.get(type(operator))
+            if sign is None:
+                self._fail(node, "not a comparison of kernels")
+            after = self._expression(other)
+            if "float" in (before.kind, after.kind):
+                same = self.b.fcmp_ordered if sign != "!=" else self.b.fcmp_unordered
+                holds = same(sign, self._as("float", before), self._as("float", after))
+            elif before.kind == after.kind == "word":
+                holds = self.b.icmp_unsigned(sign, before.value, after.value)
+            else:
+                holds = self.b.icmp_signed(sign, self._as("int", before), self._as("int", after))
+            found = holds if found is None else self.b.and_(found, holds)
+            before = after
+        assert found is not None
+        return Value(found, "bool")
+
+    def _short(self, values: list[ast.expr], conjunction: bool) -> Value:
+        """`and` and `or` as tests: what comes later is looked at only if it matters."""
+        slot = self._slot(I1)
+        (after,) = self._blocks("decided")
+        for place, value in enumerate(values):
+            holds = self._test(value)
+            self.b.store(holds, slot)
+            if place == len(values) - 1:
+                self.b.branch(after)
+            else:
+                (more,) = self._blocks("more")
+                self.b.cbranch(holds, *((more, after) if conjunction else (after, more)))
+                self.b.position_at_end(more)
+        self.b.position_at_end(after)
+        return Value(self.b.load(slot), "bool")
+
+    def _choose(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        then, otherwise, after = self._blocks("then", "otherwise", "after")
+        self.b.cbranch(self._test(test), then, otherwise)
+        ends = []
+        for block, node in ((then, body), (otherwise, orelse)):
+            self.b.position_at_end(block)
+            ends.append((self._expression(node), self.b.block))
+        kinds = {value.kind for value, _ in ends}
+        kind = kinds.pop() if len(kinds) == 1 else "float" if "float" in kinds else "int"
+        slot = self._slot(VALUES[kind])
+        for value, block in ends:
+            self.b.position_at_end(block)
+            self.b.store(self._as(kind, value), slot)
+            self.b.branch(after)
+        self.b.position_at_end(after)
+        return Value(self.b.load(slot), kind)
+
+    def _call(self, node: ast.Call) -> Value | None:
+        if not isinstance(node.func, ast.Name) or node.keywords:
+            self._fail(node, "not a call of kernels")
+        name = node.func.id
+        if name in ("min", "max") and len(node.args) == 2:
+            x, y = (self._expression(argument) for argument in node.args)
+            kind = "float" if "float" in (x.kind, y.kind) else "int"
+            first, second = self._as(kind, x), self._as(kind, y)
+            sign = "<" if name == "min" else ">"
+            less = self.b.fcmp_ordered if kind == "float" else self.b.icmp_signed
+            return Value(self.b.select(less(sign, first, second), first, second), kind)
+        if name in ("int", "float", "bool") and len(node.args) == 1:
+            return Value(self._as(name, self._expression(node.args[0])), name)
+        if name == "abs" and len(node.args) == 1:
+            value = self._expression(node.args[0])
+            if value.kind == "float":
+                below = self.b.fcmp_ordered("<", value.value, DOUBLE(0.0))
+                return Value(self.b.select(below, self.b.fneg(value.value), value.value), "float")
+            number = self._as("int", value)
+            below = self.b.icmp_signed("<", number, I64(0))
+            return Value(self.b.select(below, self.b.neg(number), number), "int")
+        called = self.globals.get(name)
+        if callable(called) and called is getattr(lanes, name, None):
+            return self._call_lanes(node, name)
+        if called is typed.bit_count:
+            value = self._as("int", self._expression(node.args[0]))
+            return Value(self.b.ctpop(value), "int")
+        if called is typed.trailing_zeros:
+            value = self._as("int", self._expression(node.args[0]))
+            return Value(self.b.cttz(value, I1(0)), "int")
+        if isinstance(called, Kernel):
+            return self._call_kernel(node, called)
+        self._fail(node, "not a function of kernels")
+
+    # Lanes
+
+    def _array(self, node: ast.expr) -> tuple[ir.Value, str]:
+        if not isinstance(node, ast.Name) or node.id not in self.arrays:
+            self._fail(node, "not an array")
+        return self.arrays[node.id]
+
+    def _lanes_place(self, node: ast.Call, memory: ir.Type) -> tuple[ir.Value, int]:
+        """Where the array and the index in front of a call's arguments lead, and how it is aligned."""
+        array, kind = self._array(node.args[0])
+        place = self.b.gep(array, [self._as("int", self._expression(node.args[1]))], inbounds=True)
+        element = ELEMENTS[kind][0]
+        size = element.width // 8 if isinstance(element, ir.IntType) else 4
+        return self.b.bitcast(place, memory.as_pointer()), size
+
+    def _call_lanes(self, node: ast.Call, name: str) -> Value | None:
+        """A call of a function of `sglc.kernels.lanes`."""
+        expected = len(inspect.signature(getattr(lanes, name)).parameters)
+        if len(node.args) != expected:
+            self._fail(node, f"{name} takes {expected} arguments")
+        if name in ("float_lanes", "int_lanes"):
+            return self._local_lanes("floats" if name == "float_lanes" else "ints", node.args[0])
+        if name in _MEMORY:
+            return self._memory(node, name)
+        arguments = [self._expression(argument) for argument in node.args]
+        kinds, result = _LANE_CALLS[name]
+        values = [self._as(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+        b, code = self.b, self.code
+        match name:
+            case "spread":
+                found = code.splat(b.fptrunc(values[0], FLOAT))
+            case "spread_int":
+                found = code.splat(b.trunc(values[0], I32))
+            case "shift_right":
+                found = b.lshr(values[0], code.splat(b.trunc(values[1], I32)))
+            case "shift_left":
+                found = b.shl(values[0], code.splat(b.trunc(values[1], I32)))
+            case "to_floats":
+                found = b.sitofp(values[0], FLOATS)
+            case "as_floats" | "as_ints":
+                found = b.bitcast(values[0], LANE_KINDS[result])
+            case "magnitudes":
+                found = code.intrinsic(f"llvm.fabs.v{lanes.LANES}f32", FLOATS, values)
+            case "sum_floats":
+                found = code.tree_sum(values[0])
+            case "max_floats":
+                found = code.tree_max(values[0])
+            case _:
+                found = getattr(code, name)(*values)
+        return Value(found, result)
+
+    def _local_lanes(self, kind: str, count: ast.expr) -> Value:
+        number = self._constant(count)
+        slot = self._slot(ir.ArrayType(LANE_KINDS[kind], number))
+        for place in range(number):
+            where = self.b.gep(slot, [I64(0), I64(place)], inbounds=True)
+            self.b.store(ir.Constant(LANE_KINDS[kind], None), where)
+        return Value(slot, f"array of {kind}")
+
+    def _memory(self, node: ast.Call, name: str) -> Value | None:
+        """Loads and stores of lanes, and the counters of threads."""
+        b, code = self.b, self.code
+        kinds, memory, result = _MEMORY[name]
+        if self._array(node.args[0])[1] not in kinds:
+            self._fail(node, f"{name} takes an array {' or '.join(kinds)}")
+        values = [self._expression(argument) for argument in node.args[2:]]
+        place, align = self._lanes_place(node, memory)
+        match name:
+            case "load_halves":
+                return Value(code.from_halves(b.load(place, align=align)), "floats")
+            case "half_at":
+                return Value(code.from_half(b.load(place, align=1)), "float")
+            case "word_at":
+                return Value(b.sext(b.load(place, align=align), I64), "int")
+            case "load_floats" | "load_ints":
+                return Value(b.load(place, align=align), result)
+            case "store_floats":
+                b.store(self._as("floats", values[0]), place, align=align)
+            case "store_bytes":
+                b.store(code.narrow(self._as("ints", values[0])), place, align=align)
+            case "store_halves":
+                b.store(code.to_halves(self._as("floats", values[0])), place, align=align)
+            case "arrive":
+                code.arrive(place)
+            case "wait_for":
+                code.wait_for(place, self._as("int", values[0]))
+        return None
