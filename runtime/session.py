@@ -36,6 +36,18 @@ BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""
 
 
+OPEN_END = 4
+"""Tokens at the end of a constant beginning that may become others with the text that follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """Which runs the model serves first: see `Branch.priority` and `Branch.deadline`."""
+
+    priority: int = 0
+    deadline: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """What a function returned, the whole conversation as text, and what it took.
@@ -114,7 +126,7 @@ class Session:
                 tokens = conversation.tokens()
             except SglError:
                 continue  # a model without this role says so when the function runs
-            engine.pin(tokens)
+            engine.pin(tokens[:-OPEN_END])
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -187,16 +199,18 @@ class Session:
         seed: int = 0,
         max_tokens: int | None = None,
         timeout: float | None = None,
+        priority: int = 0,
         trace: Listener | None = None,
         on_event: Listener | None = None,
         detailed: bool | None = None,
     ) -> RunResult:
         """Run one function.
 
-        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. `trace` and
-        `on_event` hear of every event as it happens; of single tokens, for which all legal ones are counted,
-        only if `detailed` (None: if anyone listens). Raises ArgumentError before it starts and SglError when
-        it fails; cancelling the task stops it at the next token.
+        `max_tokens` bounds all of its holes together, `timeout` (seconds) the whole run. Where the model has
+        not enough time for all, runs of higher `priority` are served first, and of these the one whose
+        timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
+        which all legal ones are counted, only if `detailed` (None: if anyone listens). Raises ArgumentError
+        before it starts and SglError when it fails; cancelling the task stops it at the next token.
         """
         code = self.function(name)
         bound = self.bind(code, arguments or {})
@@ -205,8 +219,8 @@ class Session:
         listeners = tuple(listener for listener in (trace, on_event, recording) if listener is not None)
         if detailed is None:
             detailed = trace is not None or on_event is not None
-        deadline = None if timeout is None else monotonic() + timeout
-        run = self._new_run(seed, listeners, detailed, deadline)
+        urgency = Urgency(priority, None if timeout is None else monotonic() + timeout)
+        run = self._new_run(seed, listeners, detailed, urgency)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
         if max_tokens is not None:
@@ -260,7 +274,7 @@ class Session:
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
         listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, False, without_model=True)
+        run = self._new_run(seed, listeners, False, None)
         machine = Machine(run)
         started = perf_counter()
         error: SglError | None = None
@@ -274,16 +288,11 @@ class Session:
         return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds)
 
     def _new_run(
-        self,
-        seed: int,
-        listeners: tuple[Listener, ...],
-        detailed: bool,
-        deadline: float | None = None,
-        *,
-        without_model: bool = False,
+        self, seed: int, listeners: tuple[Listener, ...], detailed: bool, urgency: Urgency | None
     ) -> Run:
+        """The state of a new run; without an urgency it is one that asks no model."""
         engine = self.engine
-        if engine is None or without_model:
+        if engine is None or urgency is None:
             return Run(
                 self._prepared,
                 open_conversation=lambda: Conversation(chat=PlainChat()),
@@ -293,7 +302,7 @@ class Session:
                 limits=self.limits,
                 seed=seed,
                 listeners=listeners,
-                recorder=None if without_model else self.recorder,
+                recorder=None if urgency is None else self.recorder,
             )
         model = engine.model
         tokenizer = model.tokenizer
@@ -301,7 +310,7 @@ class Session:
 
         def open_branch(tokens: tuple[int, ...]) -> Branch:
             branch = engine.open(tokens, self.program.name)
-            branch.deadline = deadline
+            branch.priority, branch.deadline = urgency.priority, urgency.deadline
             return branch
 
         return Run(

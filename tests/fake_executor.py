@@ -1,7 +1,7 @@
 """An executor whose logits are a known function of the whole sequence, told from what its blocks hold.
 
-The state of a sequence after each token lies where keys and values would lie. So a wrong block table, a block that
-is used twice or a missing copy gives wrong logits.
+The state of a sequence after each token lies where keys and values would lie. So a wrong block table, a
+block that is used twice or a missing copy gives wrong logits.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.model.base import Cache
 from sglc.runtime.tokenizer import Tokenizer
 
 START = 7
@@ -41,6 +42,7 @@ class FakeExecutor:
     name = "fake"
     kind = "fake"
     block_bytes = 8 * BLOCK_TOKENS
+    identity = "fake"
     invariant = True
 
     def __init__(self, tokenizer: Tokenizer | None = None, context_length: int = 4096) -> None:
@@ -108,3 +110,41 @@ class FakeExecutor:
 
     def close(self) -> None:
         self.closed = True
+
+
+class FakeModel:
+    """A `LanguageModel` with the logits of `FakeExecutor`, for the simple engine."""
+
+    name = "fake"
+
+    def __init__(self, tokenizer: Tokenizer | None = None, context_length: int = 4096) -> None:
+        self.tokenizer = tokenizer or Tokenizer.of_bytes()
+        self.context_length = context_length
+
+    def new_cache(self) -> FakeCache:
+        return FakeCache([START])
+
+    def forward(self, cache: Cache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
+        assert isinstance(cache, FakeCache)
+        rows = []
+        for token in tokens:
+            cache.states.append(following(cache.states[-1], token))
+            rows.append(logits_of_state(cache.states[-1], len(self.tokenizer.token_bytes)))
+        return np.stack(rows) if every else rows[-1]
+
+
+class FakeCache:
+    """The states of a sequence, the first before any token."""
+
+    def __init__(self, states: list[int]) -> None:
+        self.states = states
+
+    @property
+    def length(self) -> int:
+        return len(self.states) - 1
+
+    def clone(self) -> FakeCache:
+        return FakeCache(list(self.states))
+
+    def truncate(self, length: int) -> None:
+        del self.states[length + 1 :]

@@ -31,6 +31,10 @@ class Engine(Protocol):
     """Runs that are worth keeping going at the same time."""
 
     @property
+    def concurrency(self) -> int:
+        """Runs that are worth keeping going at the same time."""
+
+    @property
     def model(self) -> ServedModel: ...
 
     def branch(self, owner: str = "") -> Branch:

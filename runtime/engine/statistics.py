@@ -14,7 +14,8 @@ class Statistics:
     tokens_fed: int = 0
     """Tokens given to the model."""
     tokens_reused: int = 0
-    """Tokens that were in a cache already when a forward pass needed them."""
+    """Tokens that were in a cache already when a forward pass needed them. The batching engine counts those
+    of other sequences, found in the tree of prefixes."""
     seconds: float = 0.0
     """Time within forward passes; of a branch, of those that it had a part in."""
     queued: float = 0.0

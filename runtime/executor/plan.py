@@ -57,6 +57,9 @@ class Executor(Protocol):
     """Most positions of one sequence."""
     block_bytes: int
     """Bytes of keys and values of one block."""
+    identity: str
+    """Names weights, arithmetic and layout of blocks; blocks may go from one executor to another only where
+    it is the same."""
     invariant: bool
     """Whether logits are bit-equal in any batch and any chunking."""
 

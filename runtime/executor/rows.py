@@ -1,8 +1,8 @@
 """Arrays for logits that are used again once nobody refers to them.
 
-Logits of a step take megabytes: 32 rows of a vocabulary of 49,152 are 6 MB, and fresh memory costs the system a
-page fault for each 4 kB of it. An array is free when the only reference left is the one held here; a view of an
-array refers to it.
+Logits of a step take megabytes: 32 rows of a vocabulary of 49,152 are 6 MB, and fresh memory costs the
+system a page fault for each 4 kB of it. An array is free when the only reference left is the one held here;
+a view of an array refers to it.
 """
 
 from __future__ import annotations

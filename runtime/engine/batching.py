@@ -1,0 +1,354 @@
+"""The batching engine: all branches that wait go through the model together, step after step.
+
+The readable loop is schedule, run, commit. It is a task of the event loop that ends when nothing waits; the
+forward pass runs in a thread of its own meanwhile. Before a step is made the loop is let come to rest, so
+that every branch that the step before has answered is back with its next token: programs that run side by
+side stay in step without knowing of each other.
+
+As in the simple engine a branch is only a list of tokens, and every request compares them with what the
+memory holds. So a cut, a fork, a cancelled request, a failed step or memory given to another branch need no
+care: the next comparison puts it right, and what is missing is found in the tree of prefixes or computed
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import perf_counter
+
+import numpy as np
+
+from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.engine import log_probability
+from sglc.runtime.engine.errors import ContextOverflow, EngineError, QueueFull, StepFailed
+from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.engine.request import Held, Request
+from sglc.runtime.engine.schedule import Planned, Scheduler, StepLimits
+from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor, Piece
+from sglc.runtime.kv.accounts import CacheStats
+from sglc.runtime.kv.cache import KVCache
+
+Results = list[np.ndarray | BaseException]
+"""What came of each piece of a step: logits [wanted, V], or why there are none."""
+
+QUIET_ROUNDS = 2
+"""Rounds of the event loop without a new request after which a step begins."""
+MOST_ROUNDS = 1000
+"""Rounds after which it begins in any case."""
+
+
+class BatchingEngine:
+    """Serves the branches of any number of tasks from one executor, many in each step.
+
+    `cache` holds the keys and values; the executor's pool must have as many blocks. `max_queue` bounds the
+    requests that may wait; None is no bound. Methods are for one event loop at a time.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        cache: KVCache,
+        *,
+        limits: StepLimits | None = None,
+        max_queue: int | None = None,
+    ) -> None:
+        self.model = executor
+        self.cache = cache
+        self.limits = limits or StepLimits()
+        self.max_queue = max_queue
+        self.statistics = Statistics()
+        self.measure = StepMeasure()
+        self._holders: dict[Held, None] = {}
+        self._scheduler = Scheduler(cache, self.limits, self._holders, self.statistics)
+        self._waiting: dict[Request, None] = {}
+        self._arrived = 0
+        self._pins: list[list[int]] = []
+        self._driver: asyncio.Task[None] | None = None
+        self._running: Future[tuple[Results, float]] | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
+
+    @property
+    def concurrency(self) -> int:
+        """How many programs at the same time keep the steps full: some of them are between two requests."""
+        return self.limits.requests + self.limits.requests // 4
+
+    # -- branches ------------------------------------------------------------------------------------
+
+    def branch(self, owner: str = "") -> Branch:
+        """An empty branch with statistics of its own, which its forks share."""
+        return Branch(self, Statistics(), owner)
+
+    def open(self, tokens: Sequence[int], owner: str = "") -> Branch:
+        """A new branch; what is known of its tokens is found in the tree of prefixes."""
+        return self.branch(owner)
+
+    def put_back(self, branch: Branch) -> None:
+        """Take a branch that is no longer used; what was computed for it stays findable."""
+        branch.close()
+
+    def pin(self, tokens: Sequence[int]) -> None:
+        """Keep keys and values of these tokens once they have been computed."""
+        if tokens:
+            self._pins.append(list(tokens))
+
+    def forked(self, branch: Branch, copy: Branch) -> None:
+        """See `Server`."""
+        held: Held | None = branch.held
+        if held is None or held.sequence is None:
+            return
+        copy.held = Held(copy, held.sequence.fork(), held.rows, held.first, held.served, used=held.used)
+        copy.settled = branch.settled
+        self._holders[copy.held] = None
+
+    def released(self, branch: Branch) -> None:
+        """See `Server`."""
+        held: Held | None = branch.held
+        if held is not None:
+            held.forget()
+            self._holders.pop(held, None)
+            branch.held = None
+
+    def get_cache_stats(self) -> CacheStats:
+        """What the memory of keys and values holds, and how often it was of use."""
+        return self.cache.stats()
+
+    def close(self) -> None:
+        """Give up requests that wait, and release the executor once its step is done."""
+        for request in list(self._waiting):
+            request.future.cancel()
+        self._worker.submit(self.model.close)
+        self._worker.shutdown(wait=False)
+
+    # -- requests ------------------------------------------------------------------------------------
+
+    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+        """Float32 logits [V] for the token that follows the branch; read-only. See `Branch.logits`.
+
+        Raises EngineError in one of its forms, and ValueError for a branch without tokens.
+        """
+        row = self._known(branch)
+        if row is not None:
+            return row
+        length = len(branch.tokens)
+        room = self.model.context_length - length
+        tokens = branch.tokens + list(drafts[: max(room, 0)])
+        await self._served(branch, tokens, length - 1, len(tokens) - length)
+        row = self._known(branch)
+        if row is None:
+            raise AssertionError("the branch was changed while it waited")
+        return row
+
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
+        """See `Branch.score_many`: the branch first, then all continuations in forks of it."""
+        if not any(continuations):
+            return [[] for _ in continuations]
+        longest = max(map(len, continuations))
+        self._check_length(len(branch.tokens) + longest - 1)
+        row = await self.logits(branch)
+        forks: list[Branch] = []
+        jobs: list[asyncio.Task[list[float]]] = []
+        try:
+            for continuation in continuations:
+                fork = branch.fork()
+                forks.append(fork)
+                jobs.append(asyncio.ensure_future(self._scored(fork, row, continuation)))
+            return list(await asyncio.gather(*jobs))
+        finally:
+            for job in jobs:
+                job.cancel()
+            await asyncio.gather(*jobs, return_exceptions=True)
+            for fork in forks:
+                fork.close()
+
+    async def _scored(self, fork: Branch, row: np.ndarray, continuation: list[int]) -> list[float]:
+        if not continuation:
+            return []
+        first = log_probability(row, continuation[0])
+        if len(continuation) == 1:
+            return [first]
+        start = len(fork.tokens)
+        fork.append(continuation[:-1])
+        request = await self._served(fork, list(fork.tokens), start, 0, continuation[1:])
+        return [first, *request.scores]
+
+    def _known(self, branch: Branch) -> np.ndarray | None:
+        """The logits after the branch, if a step has computed them."""
+        held: Held | None = branch.held
+        if held is None or held.rows is None or held.sequence is None:
+            return None
+        length = len(branch.tokens)
+        index = length - 1 - held.first
+        if not 0 <= index < len(held.rows):
+            return None
+        settled = branch.settled
+        if settled < length:
+            if branch.tokens[settled:] != held.sequence.tokens[settled:length]:
+                return None
+            branch.settled = length
+        if index > held.served:
+            for statistics in (branch.statistics, self.statistics):
+                statistics.accepted += index - max(held.served, 0)
+            held.served = index
+        return held.rows[index]
+
+    def _check_length(self, tokens: int) -> None:
+        if tokens > self.model.context_length:
+            raise ContextOverflow(tokens, self.model.context_length)
+
+    async def _served(
+        self, branch: Branch, tokens: list[int], first: int, drafts: int, scored: list[int] | None = None
+    ) -> Request:
+        """Wait until the tokens have been computed."""
+        if not tokens:
+            raise ValueError("a branch needs at least one token before the model can continue it")
+        self._check_length(len(tokens))
+        if self.max_queue is not None and len(self._waiting) >= self.max_queue:
+            raise QueueFull(f"{len(self._waiting)} requests wait for the model")
+        if branch.held is None:
+            branch.held = Held(branch)
+        held: Held = branch.held
+        loop = asyncio.get_running_loop()
+        self._arrived += 1
+        future: asyncio.Future[object] = loop.create_future()
+        request = Request(branch, held, tokens, first, future, self._arrived, perf_counter(), scored)
+        request.drafts = drafts
+        self._waiting[request] = None
+        held.waiting += 1
+        if self._driver is None or self._driver.done() or self._driver.get_loop() is not loop:
+            self._driver = loop.create_task(self._drive(), name="sglc-engine")
+        try:
+            await request.future
+        finally:
+            self._waiting.pop(request, None)
+            held.waiting -= 1
+        return request
+
+    # -- the loop ------------------------------------------------------------------------------------
+
+    async def _drive(self) -> None:
+        """Make steps as long as anything waits."""
+        try:
+            if self._running is not None:  # of an event loop that ended in the middle of a step
+                await asyncio.wait([asyncio.wrap_future(self._running)])
+            while self._waiting:
+                await self._rest()
+                begun = perf_counter()
+                plan = self._scheduler.plan(self._waiting)
+                self.measure.scheduled += perf_counter() - begun
+                if plan:
+                    results, seconds = await self._run(plan)
+                    begun = perf_counter()
+                    self._commit(plan, results, seconds)
+                    self.measure.committed += perf_counter() - begun
+        except asyncio.CancelledError:
+            for request in list(self._waiting):
+                request.future.cancel()
+            raise
+        except Exception as error:
+            for request in list(self._waiting):
+                if not request.future.done():
+                    request.future.set_exception(error)
+
+    async def _rest(self) -> None:
+        """Let other tasks run until none of them has a new request."""
+        quiet = 0
+        for _ in range(MOST_ROUNDS):
+            before = self._arrived
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if self._arrived == before else 0
+            if quiet == QUIET_ROUNDS:
+                return
+
+    async def _run(self, plan: list[Planned]) -> tuple[Results, float]:
+        """Compute a step in the worker thread."""
+        now = perf_counter()
+        for item in plan:
+            request = item.request
+            if not request.started:
+                request.started = True
+                for statistics in (request.branch.statistics, self.statistics):
+                    statistics.queued += now - request.since
+                    statistics.drafted += request.drafts
+        self._running = self._worker.submit(compute, self.model, [item.piece for item in plan])
+        return await asyncio.wrap_future(self._running)
+
+    def _commit(self, plan: list[Planned], results: Results, seconds: float) -> None:
+        """Enter what was computed into the memory, and answer the requests that are complete."""
+        fed = 0
+        self.measure.record(len(plan), sum(len(item.piece.tokens) for item in plan), seconds)
+        for item, rows in zip(plan, results, strict=True):
+            request, piece = item.request, item.piece
+            held = request.held
+            own = request.branch.statistics
+            own.forwards += 1
+            own.tokens_fed += len(piece.tokens)
+            own.seconds += seconds
+            fed += len(piece.tokens)
+            if isinstance(rows, BaseException):
+                if not request.future.done():
+                    request.future.set_exception(_step_failed(rows))
+                continue
+            sequence = held.sequence
+            if sequence is None or sequence.table is not piece.table:
+                continue  # the branch was closed while the step ran
+            sequence.commit(list(piece.tokens))
+            held.used = self.measure.steps
+            request.passed_over = 0
+            if len(piece.tokens) >= BLOCK_TOKENS and self._pins:
+                self._pin_computed(sequence.tokens)
+            if request.future.done():
+                continue
+            if request.scored is not None:
+                done = len(request.scores)
+                following = request.scored[done : done + len(rows)]
+                request.scores.extend(map(log_probability, rows, following))
+                if len(request.scores) == len(request.scored):
+                    request.future.set_result(None)
+            elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
+                rows.flags.writeable = False
+                held.rows, held.first, held.served = rows, request.first, 0
+                request.future.set_result(None)
+        self.statistics.forwards += 1
+        self.statistics.tokens_fed += fed
+        self.statistics.seconds += seconds
+
+    def _pin_computed(self, tokens: list[int]) -> None:
+        """Pin the beginnings that are there now."""
+        for pin in [pin for pin in self._pins if tokens[: len(pin)] == pin]:
+            self._pins.remove(pin)
+            self.cache.pin(pin)
+
+
+def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
+    """Run a step, and how many seconds it took. If it fails, each piece is tried alone, so that one that
+    cannot be computed does not take the others with it."""
+    begun = perf_counter()
+    try:
+        rows = executor.run(pieces)
+        results: Results = _split(rows, pieces)
+    except Exception as error:
+        if len(pieces) == 1:
+            results = [error]
+        else:
+            results = []
+            for piece in pieces:
+                results.extend(compute(executor, [piece])[0])
+    return results, perf_counter() - begun
+
+
+def _split(rows: np.ndarray, pieces: list[Piece]) -> Results:
+    results: Results = []
+    at = 0
+    for piece in pieces:
+        results.append(rows[at : at + piece.wanted])
+        at += piece.wanted
+    return results
+
+
+def _step_failed(error: BaseException) -> EngineError:
+    failed = StepFailed(f"the model's step failed: {error}")
+    failed.__cause__ = error
+    return failed

@@ -1,0 +1,72 @@
+"""From an executor to an engine: how much memory keys and values get, and where the rest of them goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sglc.runtime.engine.batching import BatchingEngine
+from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor
+from sglc.runtime.kv.cache import KVCache
+from sglc.runtime.kv.disk import DiskTier
+from sglc.runtime.kv.eviction import Policy
+
+SHARE = 4
+"""Keys and values get one part in so many of the memory that is free, if nothing else is said."""
+MOST_BYTES = 8 << 30
+"""And no more than this."""
+
+
+def open_engine(
+    executor: Executor,
+    *,
+    memory: int | None = None,
+    policy: Policy = "lru",
+    disk: Path | None = None,
+    disk_bytes: int = 4 << 30,
+    limits: StepLimits | None = None,
+    max_queue: int | None = None,
+) -> BatchingEngine:
+    """An engine over an executor, with its pool of blocks reserved.
+
+    `memory` is how many bytes of keys and values are kept; None takes a quarter of what is free, and at most
+    8 GiB. With `disk`, a folder, blocks that have to go are written there, `disk_bytes` of them at most,
+    and read back when they are needed. Raises ValueError if not even one block fits, MemoryError if the
+    system refuses.
+    """
+    given = free_memory() // SHARE if memory is None else memory
+    blocks = min(given, MOST_BYTES if memory is None else given) // executor.block_bytes
+    if memory is None:
+        blocks = max(blocks, -(-min(executor.context_length, 4096) // BLOCK_TOKENS))
+    if blocks < 1:
+        raise ValueError(
+            f"{given} bytes hold no block of keys and values; one of this model takes {executor.block_bytes}"
+        )
+    executor.reserve(blocks)
+    tier = DiskTier(disk, disk_bytes, executor.identity) if disk is not None else None
+    cache = KVCache(
+        blocks,
+        executor.block_bytes,
+        copy_block=executor.copy_block,
+        policy=policy,
+        disk=tier,
+        read_block=executor.read_block,
+        write_block=executor.write_block,
+    )
+    return BatchingEngine(executor, cache, limits=limits, max_queue=max_queue)
+
+
+def free_memory() -> int:
+    """Bytes of memory that are available now; 4 GiB where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 4 << 30

@@ -1,0 +1,89 @@
+"""What branches of the batching engine hold, and what they wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+
+from sglc.runtime.engine.branch import Branch
+from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.sequence import Sequence
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """What the engine remembers for a branch: keys and values, and the last logits.
+
+    Without a sequence nothing is remembered: the branch is new, or its memory went to another. The tokens
+    of a branch may have changed since; `Branch.settled` of them are those of the sequence.
+    """
+
+    branch: Branch
+    sequence: Sequence | None = None
+    rows: np.ndarray | None = None
+    """Float32 [n, V]: row i holds the logits after the first `first + i + 1` tokens of the sequence."""
+    first: int = 0
+    served: int = -1
+    """The last row that was asked for."""
+    waiting: int = 0
+    """Requests that wait with this memory."""
+    used: int = 0
+    """When it was last part of a step, in steps."""
+
+    def forget(self) -> None:
+        """Let go of the sequence and of the logits."""
+        if self.sequence is not None:
+            self.sequence.release()
+        self.sequence = self.rows = None
+        self.branch.settled = 0
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """Tokens of a branch that are to be computed, and who waits for it."""
+
+    branch: Branch
+    held: Held
+    tokens: list[int]
+    """All tokens of the branch, and drafts or a text to score behind them."""
+    first: int
+    """Logits are wanted after this token and all behind it."""
+    future: asyncio.Future[object]
+    number: int
+    """Requests are numbered in the order of their arrival."""
+    since: float
+    """When it arrived (perf_counter)."""
+    scored: list[int] | None = None
+    """A text whose tokens are scored by the logits instead of keeping these; its first token follows
+    `first`."""
+    scores: list[float] = field(default_factory=list)
+    drafts: int = 0
+    passed_over: int = 0
+    """Steps that went without it since it was last served."""
+    started: bool = False
+
+    @property
+    def computed(self) -> int:
+        """Tokens whose keys and values are there."""
+        return self.held.sequence.length if self.held.sequence is not None else 0
+
+    @property
+    def rank(self) -> tuple[bool, int, float, bool, int]:
+        """Requests of lower rank go first: those passed over too often, then by priority and deadline, those
+        that need a few tokens before prompts, the oldest before the others."""
+        branch = self.branch
+        deadline = inf if branch.deadline is None else branch.deadline
+        return (
+            self.passed_over < PATIENCE,
+            -branch.priority,
+            deadline,
+            len(self.tokens) - self.computed >= BLOCK_TOKENS,
+            self.number,
+        )
+
+
+PATIENCE = 64
+"""Steps that a request may be passed over before it goes ahead of all others."""

@@ -1,0 +1,173 @@
+"""Which requests go into the next step, and with how many tokens each.
+
+One step has a bound on its tokens and on its requests; prompts are cut into chunks that fit beside the
+requests that need only a token each (continuous batching: Yu et al., Orca, 2022; chunked prefill: Agrawal
+et al., Sarathi, 2023). Where blocks are short, memory of others is given up, those first that wait for
+nothing, and it is computed again, or found in the tree, when they go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import monotonic
+
+from sglc.runtime.engine.errors import DeadlinePassed, MemoryFull
+from sglc.runtime.engine.request import Held, Request
+from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+from sglc.runtime.kv.blocks import BLOCK_SHIFT, PoolFull
+from sglc.runtime.kv.cache import KVCache
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimits:
+    """Bounds of one step."""
+
+    tokens: int = 256
+    """Most tokens, prompts and others together. A longer step serves prompts better, a shorter one
+    answers."""
+    requests: int = 64
+    """Most requests."""
+    rows: int = 128
+    """Most logits that are wanted; each takes four bytes times the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A request's part of a step."""
+
+    request: Request
+    piece: Piece
+
+
+class Scheduler:
+    """Makes the steps. `holders` are all branches' memories, which it may take away."""
+
+    def __init__(
+        self, cache: KVCache, limits: StepLimits, holders: dict[Held, None], statistics: Statistics
+    ) -> None:
+        self.cache = cache
+        self.limits = limits
+        self.statistics = statistics
+        self._holders = holders
+
+    def plan(self, waiting: Iterable[Request]) -> list[Planned]:
+        """The next step; requests that cannot be served get their error. Empty if none is left."""
+        now = monotonic()
+        order: list[Request] = []
+        for request in waiting:
+            deadline = request.branch.deadline
+            if request.future.done():
+                continue
+            if deadline is not None and now > deadline:
+                request.future.set_exception(DeadlinePassed("the answer was not there before its deadline"))
+                continue
+            order.append(request)
+        if len(order) > 1:
+            order.sort(key=lambda request: request.rank)
+        planned: list[Planned] = []
+        opened: set[tuple[int, tuple[int, ...]]] = set()
+        tokens, rows = self.limits.tokens, self.limits.rows
+        for place, request in enumerate(order):
+            if not tokens or not rows or len(planned) >= self.limits.requests:
+                request.passed_over += 1
+                continue
+            self._align(request)
+            start, left = request.computed, len(request.tokens) - request.computed
+            beginning = (start, tuple(request.tokens[start : start + BLOCK_TOKENS]))
+            if left >= BLOCK_TOKENS:
+                # Who is to compute the same tokens waits a step, and then finds them.
+                if beginning in opened:
+                    continue
+            if request.drafts and self.cache.available <= 1 + (request.drafts >> BLOCK_SHIFT):
+                del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
+                left, request.drafts = len(request.tokens) - start, 0
+            count = min(left, tokens)
+            wanted = max(0, start + count - max(start, request.first))
+            if wanted > rows:
+                count -= wanted - rows
+                wanted = rows
+            if not self._room(request, count, planned, order[place + 1 :]):
+                if not planned:  # all that others held was given up, and it was not enough
+                    request.future.set_exception(_too_large(request, self.cache))
+                request.passed_over += 1
+                continue
+            sequence = request.held.sequence
+            assert sequence is not None
+            if left >= BLOCK_TOKENS:
+                opened.add(beginning)
+            tokens -= count
+            rows -= wanted
+            piece = Piece(sequence.table, start, request.tokens[start : start + count], wanted)
+            planned.append(Planned(request, piece))
+        return planned
+
+    def _align(self, request: Request) -> None:
+        """Bring the memory to the longest beginning of the request's tokens that it has, or the tree has."""
+        held, branch, tokens = request.held, request.branch, request.tokens
+        sequence, found = held.sequence, 0
+        if sequence is None:
+            sequence = held.sequence = self.cache.open(tokens, branch.owner)
+            self._holders[held] = None
+            found = sequence.length
+        else:
+            length = agreement(request)
+            if length < sequence.length:
+                sequence.rollback(length)
+            if len(tokens) - length >= BLOCK_TOKENS:
+                found = sequence.reuse(tokens[length:])
+        branch.statistics.tokens_reused += found
+        self.statistics.tokens_reused += found
+        if sequence.length > request.first:
+            sequence.rollback(request.first)
+        held.rows = None
+        branch.settled = min(sequence.length, len(branch.tokens))
+
+    def _room(self, request: Request, count: int, planned: list[Planned], after: list[Request]) -> bool:
+        """Make room for `count` more tokens, taking memory from branches that are not in this step."""
+        sequence = request.held.sequence
+        assert sequence is not None
+        victims: list[Held] | None = None
+        while True:
+            try:
+                sequence.reserve(count)
+                return True
+            except PoolFull:
+                if victims is None:
+                    victims = self._victims(request, planned, after)
+                if not victims:
+                    return False
+                victims.pop().forget()
+                self.statistics.preemptions += 1
+
+    def _victims(self, request: Request, planned: list[Planned], after: list[Request]) -> list[Held]:
+        """Memories that may be taken for a request, the first to go at the end."""
+        busy = {item.request.held for item in planned}
+        idle = [
+            held
+            for held in self._holders
+            if held.sequence is not None and not held.waiting and held is not request.held
+        ]
+        idle.sort(key=lambda held: -held.used)
+        behind = [other.held for other in after if other.held.sequence is not None and other.held not in busy]
+        return behind + idle
+
+
+def agreement(request: Request) -> int:
+    """How many tokens of a request are those of its sequence, from the start on."""
+    sequence = request.held.sequence
+    assert sequence is not None
+    start = min(request.branch.settled, sequence.length)
+    ours = request.tokens[start : sequence.length]
+    theirs = sequence.tokens[start : start + len(ours)]
+    if ours == theirs:
+        return start + len(ours)
+    return start + next(index for index, token in enumerate(ours) if theirs[index] != token)
+
+
+def _too_large(request: Request, cache: KVCache) -> MemoryFull:
+    room = cache.stats().blocks * BLOCK_TOKENS
+    return MemoryFull(
+        f"{len(request.tokens)} tokens do not fit into the memory for keys and values, which holds {room}"
+    )
