@@ -94,6 +94,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "safetensors": {"sglc.runtime.model", "sglc.runtime.executor"},
     "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
     "jinja2": {"sglc.runtime.chat"},
+    "prometheus_client": {"sglc.runtime.metrics"},
+    "opentelemetry": {"sglc.runtime.metrics"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},

@@ -174,3 +174,238 @@ def test_a_test_of_a_program_is_not_counted(tmp_path: Path) -> None:
     joined = session(compiled.program, collector)
     assert asyncio.run(joined.run_test("t")).passed
     assert not collector.holes and not collector.functions
+
+
+# -- Prometheus ----------------------------------------------------------------------------------------
+
+
+def measured(program: Any) -> tuple[Collector, Session]:
+    collector = Collector()
+    joined = session(program, collector, {"n": 123, "word": "hello", "mood": "calm"})
+    asyncio.run(joined.run("f", {"text": "secret words"}))
+    return collector, joined
+
+
+def samples(text: str) -> dict[str, float]:
+    """What a parser of the format reads: `name{labels}` to the value."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = ",".join(f"{key}={value}" for key, value in sorted(sample.labels.items()))
+            found[f"{sample.name}{{{labels}}}"] = sample.value
+    return found
+
+
+def test_prometheus_text_has_the_figures_and_no_texts(program: Any) -> None:
+    from sglc.runtime.metrics import prometheus
+
+    collector, joined = measured(program)
+    assert joined.engine is not None
+    text = prometheus.text(prometheus.Source(collector, joined.engine))
+    found = samples(text)
+    assert found["sglc_runs_total{function=f,outcome=ok}"] == 1
+    assert found["sglc_calls_total{function=feel}"] == 1
+    assert found["sglc_hole_tokens_total{function=f,hole=word}"] == 5
+    assert found["sglc_hole_seconds_bucket{function=f,hole=n,le=+Inf}"] == 1
+    assert found["sglc_engine_forwards_total{}"] == joined.engine.statistics.forwards
+    assert found["sglc_running_runs{}"] == 0
+    assert "secret" not in text and "hello" not in text
+
+
+def test_a_file_of_metrics_is_replaced_as_a_whole(program: Any, tmp_path: Path) -> None:
+    from sglc.runtime.metrics import prometheus
+
+    collector, joined = measured(program)
+    path = tmp_path / "sglc.prom"
+    source = prometheus.Source(collector, joined.engine)
+    prometheus.write(source, path)
+    first = path.read_text(encoding="utf-8")
+    asyncio.run(joined.run("f", {"text": "x"}))
+    prometheus.write(source, path)
+    assert samples(first)["sglc_runs_total{function=f,outcome=ok}"] == 1
+    assert samples(path.read_text(encoding="utf-8"))["sglc_runs_total{function=f,outcome=ok}"] == 2
+    assert [each.name for each in tmp_path.iterdir() if each.suffix != ".sgl"] == ["sglc.prom"]
+    with pytest.raises(OSError):
+        prometheus.write(source, tmp_path / "no-such-folder" / "x.prom")
+
+
+def test_metrics_are_served_over_http(program: Any) -> None:
+    import socket
+    from urllib.request import urlopen
+
+    from sglc.runtime.metrics import prometheus
+
+    collector, joined = measured(program)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    stop = prometheus.serve(prometheus.Source(collector, joined.engine), "127.0.0.1", port)
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            assert samples(answer.read().decode())["sglc_runs_total{function=f,outcome=ok}"] == 1
+        with pytest.raises(OSError):
+            prometheus.serve(prometheus.Source(collector), "127.0.0.1", port)
+    finally:
+        stop()
+
+
+def test_the_cache_is_told_where_it_is_shared() -> None:
+    from sglc.runtime.kv.accounts import CacheStats, DiskStats, OwnerStats
+    from sglc.runtime.metrics import prometheus, report
+
+    disk = DiskStats(3, 300, 1000, 4, 5, 1, 0, 2, 1, True)
+    stats = CacheStats(10, 2, 3, 5, 1, 64, 2, 200, 150, 7, 8, 9, disk, {"p": OwnerStats(100, 90, 3)})
+
+    class Served(Engine):
+        tries = 0
+
+        def get_cache_stats(self) -> CacheStats:
+            self.tries += 1
+            if self.tries == 1:
+                raise RuntimeError("dictionary changed size during iteration")
+            return stats
+
+    found = samples(prometheus.text(prometheus.Source(Collector(), Served(ScriptedModel()))))
+    assert found["sglc_cache_blocks{state=held}"] == 5
+    assert found["sglc_cache_tokens_reused_total{}"] == 150
+    assert found["sglc_cache_program_tokens_reused_total{program=p}"] == 90
+    assert found["sglc_disk_faults_total{kind=read}"] == 2 and found["sglc_disk_bytes{}"] == 300
+    plain = report.cache(stats)
+    assert plain["hit_rate"] == 0.75 and plain["owners"]["p"]["hit_rate"] == 0.9 and plain["bytes"] == 640
+
+
+# -- spans ---------------------------------------------------------------------------------------------
+
+
+def spans_of(program: Any, answers: dict[str, Any], function: str, texts: bool = False) -> list[Any]:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from sglc.runtime.metrics import spans
+
+    memory, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    tracer = spans.tracer_of(provider)
+    collector = Collector(spans.listening(tracer, "scripted", texts=texts))
+    joined = session(program, collector, answers)
+
+    async def go() -> None:
+        arguments = {} if function == "wide" else {"text": "secret words"}
+        with tracer.start_as_current_span("caller"):
+            try:
+                await joined.run(function, arguments)
+            except SglError:
+                pass
+
+    asyncio.run(go())
+    return list(memory.get_finished_spans())
+
+
+def tree(spans: list[Any]) -> list[str]:
+    """Each span as the path of names from the root, in the order in which they began."""
+    by_id = {span.context.span_id: span for span in spans}
+
+    def path(span: Any) -> str:
+        name = span.attributes.get("sglc.hole", span.name)
+        return name if span.parent is None else f"{path(by_id[span.parent.span_id])} > {name}"
+
+    return [path(span) for span in sorted(spans, key=lambda span: span.start_time)]
+
+
+def test_spans_are_nested_as_runs_calls_and_holes(program: Any) -> None:
+    found = spans_of(program, {"n": 123, "word": "hello", "mood": "calm"}, "f")
+    assert tree(found) == [
+        "caller",
+        "caller > run f",
+        "caller > run f > f.n",
+        "caller > run f > f.word",
+        "caller > run f > call feel",
+        "caller > run f > call feel > feel.mood",
+    ]
+    hole = next(span for span in found if span.attributes.get("sglc.hole") == "f.word")
+    assert hole.name == "chat scripted"
+    assert hole.attributes["gen_ai.operation.name"] == "chat"
+    assert hole.attributes["gen_ai.provider.name"] == "sglc"
+    assert hole.attributes["gen_ai.usage.output_tokens"] == 5
+    assert hole.attributes["gen_ai.usage.input_tokens"] > 20
+    assert tuple(hole.attributes["gen_ai.response.finish_reasons"]) == ("stop",)
+
+
+def test_spans_have_texts_only_when_asked(program: Any) -> None:
+    answers = {"n": 123, "word": "hello", "mood": "calm"}
+    silent = "".join(span.to_json() for span in spans_of(program, answers, "f"))
+    assert "secret" not in silent and "hello" not in silent
+    told = spans_of(program, answers, "f", texts=True)
+    hole = next(span for span in told if span.attributes.get("sglc.hole") == "f.word")
+    assert "secret words" in hole.attributes["gen_ai.input.messages"]
+    assert "123 and" in hole.attributes["gen_ai.input.messages"]
+    assert '"hello"' in hole.attributes["gen_ai.output.messages"]
+
+
+def test_a_failed_run_ends_all_its_spans_with_the_error_s_name(program: Any) -> None:
+    found = spans_of(program, {"n": 123, "word": "hello", "mood": "furious"}, "f")
+    assert len(found) == 6
+    run = next(span for span in found if span.name == "run f")
+    assert run.attributes["error.type"] == "Angry" and not run.status.is_ok
+    assert "secret" not in run.to_json()
+
+
+FORKED = """\
+enum Verdict: good, bad
+
+error Wrong
+
+fn inner(i: int) -> int raises Wrong:
+    user: | inner ${i}
+    assistant: | ?{n: int in 0..9}
+    if i == 1:
+        raise Wrong()
+    return n
+
+fn f(text: str) -> int raises Wrong:
+    user: | ${text}
+    let all = fork i in 0..3 or skip:
+        assistant: | ?{n: int in 100..999}
+        yield inner(i)
+    let rest = inner(1) else 0
+    return len(all) + rest
+"""
+
+
+def test_spans_of_failed_branches_and_caught_errors_are_ended(tmp_path: Path) -> None:
+    path = tmp_path / "p.sgl"
+    path.write_text(FORKED, encoding="utf-8")
+    compiled = compile_file(path, CompileOptions())
+    assert compiled.program is not None, compiled.diagnostics
+    found = spans_of(compiled.program, {}, "f")
+    shown = tree(found)
+    assert shown.count("caller > run f > call inner") == 4
+    assert shown.count("caller > run f > call inner > inner.n") == 4
+    assert shown.count("caller > run f > f.n") == 3
+    failed = [span for span in found if span.name == "call inner" and not span.status.is_ok]
+    assert len([span for span in failed if span.attributes.get("error.type") == "Wrong"]) == 2
+    assert next(span for span in found if span.name == "run f").attributes.get("error.type") is None
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("prometheus", "prometheus_client"), ("spans", "opentelemetry")]
+)
+def test_a_missing_package_is_named_with_the_extra(
+    module: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib
+    import sys
+
+    from sglc.runtime.metrics.packages import MissingPackage
+
+    monkeypatch.delitem(sys.modules, f"sglc.runtime.metrics.{module}", raising=False)
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage) as raised:
+        importlib.import_module(f"sglc.runtime.metrics.{module}")
+    assert package.replace("_", "-")[:13] in str(raised.value).replace("_", "-")
+    assert "sglc[observe]" in raised.value.hint

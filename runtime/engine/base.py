@@ -7,6 +7,7 @@ from typing import Protocol
 
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.tokenizer import Tokenizer
 
 
@@ -48,6 +49,9 @@ class Engine(Protocol):
 
     def pin(self, tokens: Sequence[int]) -> None:
         """Keep what the model remembers of these tokens, once they have been computed."""
+
+    def get_cache_stats(self) -> CacheStats | None:
+        """What the memory of keys and values holds and has done; None where it is not shared."""
 
     def close(self) -> None:
         """Give requests that wait up, and release what the engine holds."""

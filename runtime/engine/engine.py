@@ -23,6 +23,7 @@ from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.errors import ContextOverflow, QueueFull
 from sglc.runtime.engine.sampler import log_sum_exp
 from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.model.base import Cache, LanguageModel
 
 SCORE_CHUNK = 64
@@ -92,6 +93,10 @@ class Engine:
 
     def pin(self, tokens: Sequence[int]) -> None:
         """Nothing here: only idle branches are kept."""
+
+    def get_cache_stats(self) -> CacheStats | None:
+        """None: a branch has a cache of its own."""
+        return None
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """See `Server`."""

@@ -23,14 +23,18 @@ class Collector:
         """By qualified name, `function.hole`."""
         self.functions: dict[str, FunctionFigures] = {}
         self.running = 0
+        self.busy = 0.0
+        """Seconds in which at least one run was going on, up to the last moment at which none was."""
         self.lock = threading.Lock()
-        self.started = perf_counter()
+        self._since = 0.0
         self.first_hole: tuple[float, float] | None = None
         """When the first hole began to be filled and when its first logits came, by `time.perf_counter`."""
         self._listen = listen
 
     def begin(self, function: str, seed: int) -> Listener | None:
         with self.lock:
+            if not self.running:
+                self._since = perf_counter()
             self.running += 1
             self.functions.setdefault(function, FunctionFigures())
         return None if self._listen is None else self._listen(function, seed)
@@ -66,11 +70,18 @@ class Collector:
     def end(self, function: str, statistics: Statistics, error: str) -> None:
         with self.lock:
             self.running -= 1
+            if not self.running:
+                self.busy += perf_counter() - self._since
             figures = self.functions[function]
             outcome = error or "ok"
             figures.outcomes[outcome] = figures.outcomes.get(outcome, 0) + 1
             figures.seconds.add(statistics.seconds)
             figures.retries += statistics.retries
+
+    def seconds(self) -> float:
+        """In which at least one run was going on, until now."""
+        with self.lock:
+            return self.busy + (perf_counter() - self._since if self.running else 0.0)
 
     @property
     def tokens(self) -> int:

@@ -101,6 +101,8 @@ class Machine(Strand):
                 self.emit("error", {"name": error.name, "message": error.message, "caught": True})
                 return
             self.run.keep_partial(frame)
+            if len(self.frames) > 1 and self.run.listeners and frame.code.kind != "pure":
+                self.emit("return", {"function": frame.code.name, "error": error.name})
             self.frames.pop().leave()
         raise error
 

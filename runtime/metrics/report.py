@@ -1,0 +1,72 @@
+"""The figures of a process as plain data: for `--stats`, for `program.cache_stats()`, for whoever asks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sglc.runtime.kv.accounts import CacheStats
+from sglc.runtime.metrics.collector import Collector
+
+if TYPE_CHECKING:
+    from sglc.runtime.engine.base import Engine
+
+
+def report(collector: Collector, engine: Engine | None) -> dict[str, Any]:
+    """Everything, as JSON has it: `functions`, `holes` and `process`, and `cache` where it is shared."""
+    with collector.lock:
+        holes = {name: figures.plain() for name, figures in collector.holes.items()}
+        functions = {
+            name: {
+                "calls": figures.calls,
+                "runs": dict(figures.outcomes),
+                "retries": figures.retries,
+                "seconds": round(figures.seconds.total, 6),
+                "p50": round(figures.seconds.quantile(0.5), 6),
+                "p99": round(figures.seconds.quantile(0.99), 6),
+            }
+            for name, figures in collector.functions.items()
+        }
+    for name in functions:
+        whole = collector.of_function(name)
+        functions[name].update(tokens=whole.tokens, sampled=whole.sampled, forced=whole.forced)
+    found: dict[str, Any] = {"functions": functions, "holes": holes, "process": process(collector, engine)}
+    stats = None if engine is None else engine.get_cache_stats()
+    if stats is not None:
+        found["cache"] = cache(stats)
+    return found
+
+
+def process(collector: Collector, engine: Engine | None) -> dict[str, Any]:
+    """What all runs took together."""
+    whole, seconds = collector.total(), collector.seconds()
+    with collector.lock:
+        runs = sum(figures.runs for figures in collector.functions.values())
+        failed = runs - sum(figures.outcomes.get("ok", 0) for figures in collector.functions.values())
+    found: dict[str, Any] = {
+        "runs": runs,
+        "failed": failed,
+        "seconds": round(seconds, 6),
+        "tokens": whole.tokens,
+        "tokens_per_second": round(whole.tokens / seconds, 3) if seconds else 0.0,
+        "sampled": whole.sampled,
+        "forced": whole.forced,
+        "mask_seconds": round(whole.mask_seconds, 6),
+    }
+    if engine is not None:
+        statistics = {
+            name: round(value, 6) if isinstance(value, float) else value
+            for name, value in asdict(engine.statistics).items()
+        }
+        found["engine"] = statistics
+    return found
+
+
+def cache(stats: CacheStats) -> dict[str, Any]:
+    """The cache of keys and values, with what is derived from its counts."""
+    found = asdict(stats)
+    found["hit_rate"] = round(stats.hit_rate, 4)
+    found["bytes"] = stats.bytes
+    for owner, share in stats.owners.items():
+        found["owners"][owner]["hit_rate"] = round(share.hit_rate, 4)
+    return found
