@@ -446,7 +446,13 @@ class Filling:
         """The token at a position of the hole's draws. Raises NothingAllowed."""
         start = thread_time_ns()
         try:
-            return sample(logits, legal, self.request.sampling, (self.request.seed, position))
+            return sample(
+                logits,
+                legal,
+                self.request.sampling,
+                (self.request.seed, position),
+                scored=self.observer.detailed,
+            )
         finally:
             self.result.picking += thread_time_ns() - start
 

@@ -74,7 +74,10 @@ class LegalTokens(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask)."""
+    """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask).
+
+    NaN where it was not asked for: it takes a pass over all logits.
+    """
 
     token: int
     logprob: float
@@ -95,24 +98,30 @@ def sample(
     legal: np.ndarray | LegalTokens | None,
     sampling: Sampling,
     random: tuple[int, int],
+    *,
+    scored: bool = True,
 ) -> Sampled:
     """Pick one token.
 
     `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
     all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
-    Among equals the lowest id wins. Raises NothingAllowed.
+    Among equals the lowest id wins. Without `scored` the log-probability is left out. Raises NothingAllowed.
     """
     if sampling.plain:
         row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
         drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
         if drawn is not None:
-            return Sampled(drawn, float(logits[drawn]) - log_sum_exp(logits))
+            return _sampled(logits, drawn, scored)
     kept = _candidates(logits, legal, sampling)
     if not len(kept):
         raise NothingAllowed("no token is allowed here")
     index = 0 if len(kept) == 1 else _draw(logits[kept], sampling, uniform(*random))
     token = int(kept[index])
-    return Sampled(token, float(logits[token]) - log_sum_exp(logits))
+    return _sampled(logits, token, scored)
+
+
+def _sampled(logits: np.ndarray, token: int, scored: bool) -> Sampled:
+    return Sampled(token, float(logits[token]) - log_sum_exp(logits) if scored else math.nan)
 
 
 def _draw_of_all(

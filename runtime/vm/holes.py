@@ -261,7 +261,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
                 "forced": result.forced,
                 "sampled": result.sampled,
                 "prompt": result.prompt,
-                "logprob": round(result.logprob, 4),
+                **({"logprob": round(result.logprob, 4)} if run.detailed else {}),
             },
         )
 
