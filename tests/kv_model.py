@@ -203,3 +203,38 @@ class Model:
         self.cache.clear()
         self.check()
         assert len(self.cache.pool.free) == self.cache.pool.size
+
+
+def written(model: Model, tokens: list[int], owner: str = "") -> Sequence:
+    """An open sequence of which all tokens are computed."""
+    sequence = model.cache.open(tokens, owner)
+    rest = tokens[sequence.length :]
+    sequence.reserve(len(rest))
+    model.compute(sequence, rest)
+    sequence.commit(rest)
+    model.open.append((sequence, list(tokens)))
+    model.check()
+    return sequence
+
+
+def released(model: Model, tokens: list[int], owner: str = "") -> None:
+    """Compute tokens and let go of them."""
+    sequence = written(model, tokens, owner)
+    model.end(next(index for index, (known, _) in enumerate(model.open) if known is sequence))
+    model.check()
+
+
+def run(first: int, length: int) -> list[int]:
+    return list(range(first, first + length))
+
+
+def press(model: Model, blocks: int) -> None:
+    """Evict as many blocks, by asking for them and giving them back unused."""
+    sequence = model.cache.open([])
+    sequence.reserve((len(model.cache.pool.free) + blocks) * BLOCK_TOKENS)
+    sequence.release()
+
+
+def evict_all(model: Model) -> None:
+    """Evict whatever nobody holds."""
+    press(model, model.cache.tree.idle)

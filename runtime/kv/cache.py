@@ -117,6 +117,12 @@ class KVCache:
             del self._pins[run]
             self.tree.drop(node)
 
+    def save(self) -> None:
+        """Write all whole blocks in memory to the tier on disk, where a later process finds them."""
+        if self.disk is not None:
+            for node in self.tree.nodes():
+                self._spill(node)
+
     def clear(self) -> None:
         """Forget everything in memory that nobody holds. What lies on disk stays."""
         while (node := self.tree.evict()) is not None:
@@ -233,7 +239,7 @@ class KVCache:
     # -- the tier on disk -----------------------------------------------------------------------------
 
     def _spill(self, node: Node) -> None:
-        """Write a whole block to disk before it is evicted; no fault in doing so goes further."""
+        """Write a whole block to disk; no fault in doing so goes further."""
         assert self.disk is not None and self._read_block is not None
         if len(node.key) == BLOCK_TOKENS:
             read, block = self._read_block, node.block

@@ -14,6 +14,7 @@ import os
 import re
 import stat
 import tempfile
+import time
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,9 @@ _DIGEST = 32
 FAULTS_IN_A_ROW = 8
 """So many faults one after the other, and blocks are no longer written."""
 _NAME = re.compile(r"[0-9a-f]{64}\.kv")
+_PART = ".part"
+_LEFT_BEHIND = 3600.0
+"""Seconds after which a file that was never moved into place is removed."""
 
 
 class DiskTier:
@@ -80,7 +84,7 @@ class DiskTier:
             return
         self._make_room(size)
         try:
-            handle, beside = tempfile.mkstemp(dir=self.folder, suffix=".part")
+            handle, beside = tempfile.mkstemp(dir=self.folder, suffix=_PART)
             try:
                 with os.fdopen(handle, "wb") as out:
                     out.write(_FORMAT)
@@ -144,11 +148,14 @@ class DiskTier:
     def _scan(self) -> None:
         """Take up files of earlier processes, the one written last as the one used last, up to the limit."""
         found = []
+        before = time.time() - _LEFT_BEHIND
         with os.scandir(self.folder) as entries:
             for entry in entries:
                 if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                     facts = entry.stat(follow_symlinks=False)
                     found.append((facts.st_mtime_ns, entry.name, facts.st_size))
+                elif entry.name.endswith(_PART) and entry.stat(follow_symlinks=False).st_mtime < before:
+                    self._unlink(entry.name)
         for _, file, size in sorted(found):
             self._sizes[file] = size
             self._bytes += size

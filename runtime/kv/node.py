@@ -27,7 +27,7 @@ class Node:
         self.order: list[tuple[int, ...]] = []
         """Keys of the children, sorted: the one most like some tokens stands where these would be put."""
         self.tails: dict[int, Sequence] = {}
-        """Unsaved blocks that follow this node, by their first token: the sequence that wrote one last."""
+        """Unsaved blocks that follow this node, by their first token: a sequence that writes one."""
         self.active = 0
         """Holders, plus children with holders at or below them; without any, it may be evicted."""
         self.used = 0

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Sequence:
     """Tokens whose keys and values are computed, and the blocks they lie in.
 
-    Made by `KVCache.open` and `fork`. For the engine: read `tokens`, `length`, `table`; `reserve(n)`, let the
-    executor write n positions from `length` on, `commit` the tokens. The other methods may be called at any
-    time while the executor does not run, except that `fork` may be called while it does.
+    Made by `KVCache.open` and `fork`. A step of the engine: `reserve(n)`, let the executor write n positions
+    from `length` on, `commit` the tokens. While the executor computes, the sequence may be forked, released,
+    or rolled back, after which there may be no room to commit to; `reserve` and `reuse` have to wait.
 
     Of its blocks, `table[: length // 16]` are whole and lie in the tree of prefixes, on the path to `_node`,
     which the sequence holds. The tail, `table[length // 16]`, and reserved blocks behind it are unsaved, as a
@@ -208,6 +208,7 @@ class Sequence:
                 tree.hold(known)
                 tree.drop(self._node)
                 self._node = known
+                known.uses += 1
                 table[index] = known.block
                 cache.release(block)
                 cache.accounts.adopted += 1
@@ -317,9 +318,12 @@ class Sequence:
     # -- the tail, findable while it is written ------------------------------------------------------------
 
     def _announce(self) -> None:
-        """Let others find the tail, by its first token."""
+        """Let others find the tail, by its first token, unless another has announced a longer one."""
         if self.length & BLOCK_MASK and not self._shared:
-            self._node.tails[self.tokens[self.length & ~BLOCK_MASK]] = self
+            tails, first = self._node.tails, self.tokens[self.length & ~BLOCK_MASK]
+            writer = tails.get(first)
+            if writer is None or writer.length < self.length:
+                tails[first] = self
 
     def _withdraw(self, first: int) -> None:
         """Undo `_announce` for the tail that begins at position `first`, before the node changes."""

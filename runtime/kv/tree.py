@@ -56,7 +56,7 @@ class PrefixTree:
         """The block behind a node that begins most like `tokens`.
 
         Its node, None if it is still being written; its number; how many tokens it has in common with
-        `tokens`. Of blocks that are being written the one that was announced last is looked at.
+        `tokens`. Of blocks that are being written one that was announced is looked at.
         """
         child, longest = self.nearest(node, tokens)
         writer = node.tails.get(tokens[0]) if node.tails and tokens else None
