@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sglc.runtime.chat import TemplateError
+from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.errors import SglError
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ class Conversation:
         self._branch: Branch | None = None
         self._closed_tokens: tuple[tuple[tuple[str, int], ...], tuple[int, ...]] = ((), ())
         self._encoded: Encoded | None = None
+        self.lookup = Lookup()
+        """Where the newest tokens stand in the text already; made when tokens are drafted."""
 
     # -- marks ---------------------------------------------------------------------------------------
 
@@ -216,6 +219,7 @@ class Conversation:
         self._branch, other._branch = other._branch, None
         self._closed_tokens = other._closed_tokens
         self._encoded = other._encoded
+        self.lookup = other.lookup
 
     def close(self) -> None:
         """Give the branch back, or free it."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.conversation import Conversation
+from sglc.runtime.engine.drafts import Drafting, Drafts
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.engine.sampler import LegalTokens, NothingAllowed, Sampled, Sampling, sample
@@ -96,6 +97,8 @@ class HoleResult:
     """When the first logits had come, as `time.perf_counter` tells it; 0 for never."""
     picking: int = field(default=0, compare=False)
     """Nanoseconds of this thread spent on masks and on drawing tokens."""
+    saved: int = 0
+    """Requests that needed no step, as drafts had come true."""
 
 
 @dataclass(slots=True)
@@ -215,6 +218,7 @@ class Filling:
         timing: Timing,
         context_length: int,
         poll: Callable[[], None],
+        drafting: Drafting | None = None,
     ) -> None:
         self.conversation = conversation
         self.vocabulary = vocabulary
@@ -224,6 +228,8 @@ class Filling:
         self.context_length = context_length
         self.poll = poll
         self._constraints = constraints
+        self._drafting = drafting
+        self._drafts: Drafts | None = None
         self.result = HoleResult("")
         self._prefix = b""
         self._base = 0
@@ -256,6 +262,9 @@ class Filling:
             branch.rollback(self._base - 1)
             self._base -= 1
         self._tracker = Tracker(value, request.stops)
+        if self._drafting is not None:
+            constraint = self._constraints.hole(request, self._prefix)
+            self._drafts = self._drafting.hole(request.name, constraint, conversation.lookup)
         self.result.prompt = self._base
         with branch.apart() as self.result.work:
             return await self._loop(self._tracker, masks, healed is not None)
@@ -388,8 +397,9 @@ class Filling:
                 return self._close_out(before, closing, pieces, used)
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
+            drafts = self._propose(masks)
             pause = thread_time_ns()
-            logits = await self._logits()
+            logits = await self._logits(drafts)
             resume = thread_time_ns()
             if request.answer is not None:
                 logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
@@ -432,10 +442,14 @@ class Filling:
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
 
-    async def _logits(self) -> np.ndarray:
+    def _propose(self, masks: Matcher) -> tuple[int, ...]:
+        """Tokens to compute with the request for the next logits."""
+        return () if self._drafts is None else self._drafts.propose(self.conversation.branch.tokens, masks)
+
+    async def _logits(self, drafts: tuple[int, ...]) -> np.ndarray:
         """Logits after what is written so far."""
         try:
-            logits = await self.conversation.branch.logits()
+            logits = await self.conversation.branch.logits(drafts)
         except EngineError as fault:
             raise language_error(fault, self.partial) from fault
         if not self.result.first:
@@ -509,9 +523,12 @@ class Filling:
         return self._finish(tracker.data[len(self._prefix) :], "budget", used + price)
 
     def _finish(self, data: bytes | bytearray, ended: str, tokens: int) -> HoleResult:
+        result, drafts = self.result, self._drafts
+        if drafts is not None:
+            drafts.finish(self.conversation.branch.tokens, ended)
+            result.saved = drafts.saved
         text = bytes(data).decode()
         self.conversation.text(text)
-        result = self.result
         result.text = text
         result.ended = ended
         result.tokens = max(0, tokens)

@@ -13,6 +13,7 @@ from sglc.bytecode.code import Code, Program
 from sglc.bytecode.prefix import constant_prefix
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
+from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.generation import Constraints
 from sglc.runtime.mask.frozen import FrozenFolders
@@ -103,6 +104,10 @@ class Session:
         vocabulary = engine.model.tokenizer.vocabulary() if engine is not None and masks is not None else None
         self._prepared = Prepared(program, Constraints(masks, vocabulary), {})
         self._encoder = Encoder(engine.model.tokenizer) if engine is not None else None
+        self._drafting: Drafting | None = None
+        if engine is not None and engine.cost is not None:
+            tokenizer = engine.model.tokenizer
+            self._drafting = Drafting(engine.cost, tokenizer.vocabulary(), tokenizer.encode)
         if self._encoder is not None:
             self._pretokenise()
 
@@ -330,6 +335,7 @@ class Session:
             listeners=listeners,
             detailed=detailed,
             recorder=self.recorder,
+            drafting=self._drafting,
         )
 
     def _failed(self, machine: Machine, error: SglError) -> SglError:

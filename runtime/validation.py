@@ -15,6 +15,7 @@ from typing import Protocol
 
 from sglc.runtime.barring import MOST_BACK, LeftTokens, Place, Places
 from sglc.runtime.conversation import Conversation
+from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.engine.sampler import NothingAllowed
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Observer, Timing
@@ -83,9 +84,10 @@ class ValidatedFilling(Filling):
         timing: Timing,
         context_length: int,
         poll: Callable[[], None],
+        drafting: Drafting | None = None,
     ) -> None:
         super().__init__(
-            conversation, vocabulary, constraints, request, observer, timing, context_length, poll
+            conversation, vocabulary, constraints, request, observer, timing, context_length, poll, drafting
         )
         self.verdicts = verdicts
         self._barring = observer
@@ -254,7 +256,7 @@ class ValidatedFilling(Filling):
         if not legal.count() and not legal.recall():
             return None
         self.poll()
-        logits = await self._logits()
+        logits = await self._logits(self._propose(place.masks))
         if request.answer is not None:
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         result.sampled += 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.tokenizer import Tokenizer
@@ -28,8 +29,8 @@ class Engine(Protocol):
     """Serves branches of tokens from one model."""
 
     statistics: Statistics
-    concurrency: int
-    """Runs that are worth keeping going at the same time."""
+    cost: StepCost | None
+    """What steps cost, by which drafts are decided; None where nothing is to be drafted."""
 
     @property
     def concurrency(self) -> int:

@@ -21,6 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.engine import log_probability
 from sglc.runtime.engine.errors import ContextOverflow, EngineError, QueueFull, StepFailed
 from sglc.runtime.engine.measure import StepMeasure
@@ -44,7 +45,8 @@ class BatchingEngine:
     """Serves the branches of any number of tasks from one executor, many in each step.
 
     `cache` holds the keys and values; the executor's pool must have as many blocks. `max_queue` bounds the
-    requests that may wait; None is no bound. Methods are for one event loop at a time.
+    requests that may wait; None is no bound. `speculate` says whether drafts are asked for; by default they
+    are where they cannot change a bit of the results. Methods are for one event loop at a time.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class BatchingEngine:
         *,
         limits: StepLimits | None = None,
         max_queue: int | None = None,
+        speculate: bool | None = None,
     ) -> None:
         self.model = executor
         self.cache = cache
@@ -61,6 +64,8 @@ class BatchingEngine:
         self.max_queue = max_queue
         self.statistics = Statistics()
         self.measure = StepMeasure()
+        drafts = executor.invariant if speculate is None else speculate
+        self.cost: StepCost | None = StepCost() if drafts else None
         self._holders: dict[Held, None] = {}
         self._scheduler = Scheduler(cache, self.limits, self._holders, self.statistics)
         self._waiting: dict[Request, None] = {}
@@ -278,7 +283,10 @@ class BatchingEngine:
     def _commit(self, plan: list[Planned], results: Results, seconds: float) -> None:
         """Enter what was computed into the memory, and answer the requests that are complete."""
         fed = 0
-        self.measure.record(len(plan), sum(len(item.piece.tokens) for item in plan), seconds)
+        rows_computed = sum(len(item.piece.tokens) for item in plan)
+        self.measure.record(len(plan), rows_computed, seconds)
+        if self.cost is not None:
+            self.cost.record(rows_computed, seconds, len(plan))
         for item, rows in zip(plan, results, strict=True):
             request, piece = item.request, item.piece
             held = request.held

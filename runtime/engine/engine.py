@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.errors import ContextOverflow, QueueFull
 from sglc.runtime.engine.sampler import log_sum_exp
 from sglc.runtime.engine.statistics import Statistics
@@ -68,6 +69,7 @@ class Engine:
         self.model = model
         self.max_queue = max_queue
         self.statistics = Statistics()
+        self.cost: StepCost | None = None
         self._waiting = 0
         self._idle: list[Branch] = []
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-model")

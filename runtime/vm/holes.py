@@ -321,7 +321,7 @@ def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleRes
     statistics = machine.run.statistics
     statistics.holes += 1
     statistics.sampled_tokens += result.sampled
-    statistics.forwards += result.sampled
+    statistics.forwards += result.sampled - result.saved
     statistics.forced_tokens += result.forced
     statistics.output_tokens += result.tokens
     for allowance in frame.allowances:
@@ -378,6 +378,7 @@ async def _generated(
         run.statistics.timing,
         run.context_length,
         run.check,
+        run.drafting,
     )
     filling = Filling(*parts) if verdicts is None else ValidatedFilling(verdicts, *parts)
     started = perf_counter()

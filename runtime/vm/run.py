@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sglc.automata.term import Language
 from sglc.bytecode.code import Place, Program
 from sglc.runtime.conversation import Conversation
+from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Constraints, HoleResult, Steering, Timing
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -120,6 +121,7 @@ class Run:
         listeners: tuple[Listener, ...] = (),
         detailed: bool = False,
         recorder: Recorder | None = None,
+        drafting: Drafting | None = None,
     ) -> None:
         self.prepared = prepared
         self.program = prepared.program
@@ -133,6 +135,7 @@ class Run:
         self.listeners = listeners
         self.detailed = detailed
         self.recorder = recorder
+        self.drafting = drafting
         self.random = Random(seed)
         self.steps = 0
         self.pause_at = min(20_000, self.limits.steps)

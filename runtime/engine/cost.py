@@ -1,0 +1,90 @@
+"""What a step costs by the number of its rows, learned from the steps as they happen.
+
+Whether tokens should be drafted is a question of price: a step of four rows may cost as much as one of one
+row (weights are read once) or four times as much (arithmetic is the limit), and that depends on machine,
+model, load and batch. So it is measured. Each size counts by the median of its latest steps, as times are
+noisy; sizes between those measured are interpolated, and costs never fall as rows are added.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import deque
+
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192)
+"""Upper ends of the classes of sizes that are told apart."""
+KEPT = 15
+"""Steps of each class that are remembered."""
+CHANGE = 0.02
+"""A median that moves less than this, relatively, changes nothing."""
+
+
+def expected(rows: float) -> float:
+    """The cost of a step relative to one row, before anything is known: flat at first, then steep."""
+    return max(1.0 + 0.06 * (rows - 1), rows / 6)
+
+
+class StepCost:
+    """Seconds of a step of some rows (tokens computed, over all sequences)."""
+
+    def __init__(self) -> None:
+        self.sequences = 1.0
+        """How many sequences a step serves: a moving average."""
+        self._steps: list[deque[tuple[int, float]]] = [deque(maxlen=KEPT) for _ in SIZES]
+        self._points: list[tuple[float, float] | None] = [None] * len(SIZES)
+        """By class: the middle of its rows and its median of seconds, as the curve knows them."""
+        self._curve: list[tuple[float, float]] = []
+        """(log rows, log seconds), ascending."""
+        self._known: dict[int, float] = {}
+
+    def record(self, rows: int, seconds: float, sequences: int = 1) -> None:
+        """A step of `rows` rows of so many sequences took `seconds`."""
+        if rows < 1 or not seconds > 0.0 or not math.isfinite(seconds):
+            return
+        self.sequences += (max(1, sequences) - self.sequences) / 4
+        place = min(bisect_left(SIZES, rows), len(SIZES) - 1)
+        steps = self._steps[place]
+        steps.append((rows, seconds))
+        times = sorted(seconds for _, seconds in steps)
+        median = times[(len(times) - 1) // 2]
+        middle = sum(rows for rows, _ in steps) / len(steps)
+        point = self._points[place]
+        if point is None or abs(median - point[1]) > CHANGE * point[1] or abs(middle - point[0]) > 0.2:
+            self._points[place] = (middle, median)
+            self._draw()
+
+    def estimate(self, rows: int) -> float:
+        """Seconds of a step of `rows` rows; relative to one row while nothing is known."""
+        found = self._known.get(rows)
+        if found is None:
+            found = self._known[rows] = self._estimate(max(1, rows))
+        return found
+
+    def _estimate(self, rows: int) -> float:
+        curve = self._curve
+        if not curve:
+            return expected(rows)
+        at = math.log(rows)
+        place = bisect_left(curve, (at, -math.inf))
+        if 0 < place < len(curve):
+            (left, low), (right, high) = curve[place - 1], curve[place]
+            return math.exp(low + (high - low) * (at - left) / (right - left))
+        near, level = curve[max(0, place - 1)]
+        return math.exp(level) * expected(rows) / expected(math.exp(near))
+
+    def _draw(self) -> None:
+        """Make the curve anew: neighbours that fall are pooled (Ayer et al. 1955)."""
+        self._known.clear()
+        groups: list[tuple[float, int, list[float]]] = []
+        for point, steps in zip(self._points, self._steps, strict=True):
+            if point is None:
+                continue
+            cost, weight, rows = point[1], len(steps), [point[0]]
+            while groups and groups[-1][0] > cost:
+                other, others, before = groups.pop()
+                cost = (cost * weight + other * others) / (weight + others)
+                weight += others
+                rows = before + rows
+            groups.append((cost, weight, rows))
+        self._curve = [(math.log(middle), math.log(cost)) for cost, _, rows in groups for middle in rows]

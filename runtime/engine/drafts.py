@@ -1,0 +1,285 @@
+"""Drafts: tokens that may well come next, so that the engine computes them in the same step.
+
+A draft is never taken: every token is drawn from the model's own logits, and a draft only decides whether
+these are there already. So any draft leaves the result as it is, and a good one saves a step. They come from
+
+- *look-up*: the text went on somewhere as it may go on here (see `lookup`),
+- *habits*: this hole was at this place of its constraint before (see `habits`),
+- *forced text*, which is certain once the token before it is.
+
+All are led through the hole's constraint, so no draft is illegal. Each kind's rate of success is measured for
+each hole; with the cost of a step by its rows (see `cost`) it decides how many tokens are worth their rows.
+The decision is made for a batch whose other sequences draft as much as this one: where a step's cost grows
+with its rows, as in large batches on a CPU, nothing is drafted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
+
+from sglc.runtime.engine.cost import StepCost
+from sglc.runtime.engine.habits import Habits, Rates
+from sglc.runtime.engine.lookup import Lookup
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+LONGEST = 15
+"""Most tokens of a draft."""
+LEAST_CHANCE = 0.05
+"""A draft ends where it is less likely than this to be right as a whole."""
+LEAST_GAIN = 0.03
+"""Drafts that gain less than this share of a step are not worth the noise."""
+UNSTABLE = 64
+"""Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
+MOST_HOLES = 64
+"""Holes of one constraint that are told apart."""
+
+_LENGTHS = (2, 3, 4, 6, 9, 14, 23)
+"""Upper ends of the classes of matches by their length; longer ones are a class of their own."""
+_CLASS = tuple(next((i for i, end in enumerate(_LENGTHS) if n <= end), len(_LENGTHS)) for n in range(64))
+_HABIT = len(_LENGTHS) + 1
+"""The first of ten kinds of habits, by their chance."""
+_SURE = _HABIT + 10
+"""Text that follows from the token before it."""
+_BELIEFS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, *((tenth + 0.5) / 10 for tenth in range(10)), 0.95)
+
+
+class Drafting:
+    """What the holes of a process share: costs of steps, rates of success, habits.
+
+    `encode` gives the model's own tokens of a text.
+    """
+
+    def __init__(
+        self, cost: StepCost, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]
+    ) -> None:
+        self.cost = cost
+        self.vocabulary = vocabulary
+        self._encode = encode
+        self._rates = Rates(_BELIEFS)
+        self._holes: WeakKeyDictionary[object, dict[str, tuple[Habits, Rates]]] = WeakKeyDictionary()
+
+    def hole(self, name: str, constraint: object, lookup: Lookup) -> Drafts:
+        """Drafts of one fill of a hole. `lookup` is that of its conversation."""
+        holes = self._holes.setdefault(constraint, {})
+        found = holes.get(name)
+        if found is None:
+            while len(holes) >= MOST_HOLES:
+                del holes[next(iter(holes))]
+            found = holes[name] = Habits(), self._rates.successor()
+        return Drafts(self, lookup, *found)
+
+    def observe(self, kind: int, came: bool) -> None:
+        """A draft of a kind came true or not, in whichever hole."""
+        self._rates.observe(kind, came)
+
+    def run(self, habits: Habits, matcher: Matcher, last: int) -> tuple[tuple[int, ...], bytes]:
+        """Tokens and bytes that are forced after the token `last`, which is the first of the tokens.
+
+        The model's tokenizer may join the forced text to that token: then the first is another one. A blank
+        at the end is left out where longer tokens begin with it.
+        """
+        key = (matcher.config, last)
+        found = habits.runs.get(key)
+        if found is None:
+            found = self._run(matcher.forced(), last)
+            if len(habits.runs) >= 4096:
+                habits.runs.clear()
+            habits.runs[key] = found
+        return found
+
+    def _run(self, data: bytes, last: int) -> tuple[tuple[int, ...], bytes]:
+        token_bytes = self.vocabulary.token_bytes
+        before = token_bytes[last]
+        if not data or before is None:
+            return (), b""
+        try:
+            text = (before + data).decode()
+            tokens = tuple(self._encode(text))
+        except ValueError:  # a character that is not whole, or that the tokenizer cannot write
+            return (), b""
+        end = token_bytes[tokens[-1]] or b""
+        if end.isspace() and len(end) <= len(data) and self.vocabulary.trie.extends(end):
+            tokens, data = tokens[:-1], data[: -len(end)]
+        return (tokens[: LONGEST + 1], data) if data else ((), b"")
+
+
+class Drafts:
+    """Drafts of one fill of a hole; see `propose`."""
+
+    __slots__ = (
+        "_answered", "_base", "_computed", "_drafted", "_drafting", "_gains", "_habits", "_hint", "_kinds",
+        "_lookup", "_place", "_rates", "_sent", "_stable", "_yield", "accepted", "drafted", "saved",
+    )  # fmt: skip
+
+    def __init__(self, drafting: Drafting, lookup: Lookup, habits: Habits, rates: Rates) -> None:
+        self._drafting = drafting
+        self._lookup = lookup
+        self._habits = habits
+        self._rates = rates
+        self._place: tuple[int, int, int] | None = None
+        """Configuration, token before and number of tokens where the model was asked last."""
+        self._base = 0
+        """Number of tokens before the draft."""
+        self._drafted: list[int] = []
+        self._kinds: list[int] = []
+        self._gains: list[float] = []
+        """By token of the draft: the chance that the logits after it are asked for."""
+        self._sent = 0
+        """How many tokens of the draft the engine was given."""
+        self._computed = -1
+        self._answered = 0
+        """Requests since the last step."""
+        self._yield = 1.0
+        """Requests that one step answers: a moving average."""
+        self._hint = -1
+        self._stable = 0
+        """So many tokens stay as they were when the hole was first asked for."""
+        self.drafted = 0
+        """Tokens that were sent as drafts."""
+        self.accepted = 0
+        """Those that came."""
+        self.saved = 0
+        """Requests that no step was needed for."""
+
+    def propose(self, tokens: list[int], masks: Matcher) -> tuple[int, ...]:
+        """Drafts to send with the request for the logits after `tokens`, where the constraint is at `masks`.
+
+        Empty where the answer is there already, and where drafts are not worth their rows.
+        """
+        size = len(tokens)
+        self._learn(tokens)
+        config = masks.config
+        self._place = (config, tokens[-1], size)
+        since = size - self._base
+        if 0 <= since <= self._sent and tokens[self._base :] == self._drafted[:since]:
+            self.saved += 1
+            self._answered += 1
+            return ()
+        self._settle(tokens)
+        cost, batch = self._drafting.cost, max(1, round(self._drafting.cost.sequences))
+        step = cost.estimate(batch)
+        self._base, self._sent = size, 0
+        self._drafted, self._kinds, self._gains = [], [], []
+        if cost.estimate(2 * batch) - step >= step:
+            return ()  # not even a certain token would be worth its row
+        self._guess(tokens, masks)
+        pending = 1 if self._computed < 0 else max(1, size - self._computed)
+        best, worth, gain = 0, LEAST_GAIN * step, 0.0
+        base = cost.estimate(batch + pending - 1)
+        for count, chance in enumerate(self._gains[:LONGEST], 1):
+            if chance:
+                gain += chance
+                value = gain * step / self._yield - cost.estimate(batch * (1 + count) + pending - 1) + base
+                if value > worth:
+                    best, worth = count, value
+        self._sent = best
+        self.drafted += best
+        return tuple(self._drafted[:best])
+
+    def finish(self, tokens: Sequence[int], ended: str) -> None:
+        """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
+        if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[2]:
+            self._habits.learn(self._place[0], self._place[1], ())
+        else:
+            self._learn(tokens)
+        self._place = None
+        self._settle(tokens)
+        self._sent = 0
+        self._drafted = []
+
+    # -- what came -----------------------------------------------------------------------------------
+
+    def _learn(self, tokens: Sequence[int]) -> None:
+        """Remember the way from the place where the model was asked last."""
+        if self._place is not None:
+            config, last, size = self._place
+            if size < len(tokens) and tokens[size - 1] == last:
+                self._habits.learn(config, last, tuple(tokens[size:]))
+
+    def _settle(self, tokens: Sequence[int]) -> None:
+        """Compare the draft with what came."""
+        came = tokens[self._base :] if self._base <= len(tokens) else ()
+        same = 0
+        observe = self._drafting.observe
+        for drafted, token, kind in zip(self._drafted, came, self._kinds, strict=False):
+            right = drafted == token
+            self._rates.observe(kind, right)
+            observe(kind, right)
+            if not right:
+                break
+            same += 1
+        self.accepted += min(same, self._sent)
+        self._computed = self._base + min(same, self._sent) if self._base else -1
+        if self._base:
+            self._yield += (1 + self._answered - self._yield) / 8
+        self._answered = 0
+
+    # -- what may come -------------------------------------------------------------------------------
+
+    def _guess(self, tokens: list[int], masks: Matcher) -> None:
+        """Fill the draft with what is likely, as far as it is."""
+        lookup, habits, rate, drafting = self._lookup, self._habits, self._rates.rate, self._drafting
+        drafted, kinds, gains = self._drafted, self._kinds, self._gains
+        size = len(tokens)
+        lookup.follow(tokens, self._stable)
+        self._stable = self._stable or max(0, size - UNSTABLE)
+        twin = masks.clone()
+        at, matched = lookup.find(self._hint)
+        last, chance = tokens[-1], 1.0
+        while len(drafted) < LONGEST and chance > LEAST_CHANCE:
+            looked = -1
+            likely = 0.0
+            if at >= 0:
+                looked = lookup[at] if at < size else drafted[at - size]
+                likely = rate[_CLASS[matched]]
+            way: tuple[int, ...] = ()
+            kind = -1
+            habit = habits.best(twin.config, last)
+            if habit is not None:
+                tenth = min(9, int(habit[1] * 10))
+                if rate[_HABIT + tenth] > likely or (looked >= 0 and habit[0][:1] == (looked,)):
+                    way, kind = habit[0], _HABIT + tenth
+                    likely = max(likely, rate[kind])
+                    if not way:
+                        break  # the value's end is likelier than any token
+            if kind < 0:
+                if looked < 0:
+                    break
+                way, kind = (looked,), _CLASS[matched]
+            start = len(drafted)
+            for token in way:
+                if not twin.accept(token):
+                    break
+                drafted.append(token)
+                kinds.append(kind)
+                gains.append(0.0)
+                chance *= likely
+                kind, likely = _SURE, rate[_SURE]
+            if len(drafted) < start + len(way):
+                if len(way) > 1 or at < 0 or way[0] != looked:
+                    break
+                at = -1
+                continue
+            last = drafted[-1]
+            run, data = drafting.run(habits, twin, last)
+            if data:
+                twin.accept_bytes(data)
+                drafted[-1:] = run
+                kinds += [_SURE] * (len(drafted) - len(kinds))
+                del kinds[len(drafted) :]
+                gains += [0.0] * (len(drafted) - len(gains))
+                del gains[len(drafted) :]
+                chance *= rate[_SURE]
+                last = drafted[-1]
+            if twin.is_complete():
+                break
+            gains[-1] = chance
+            for token in drafted[start:]:
+                if at < 0:
+                    break
+                here = lookup[at] if at < size else drafted[at - size]
+                at = at + 1 if here == token else -1
+                matched = min(matched + 1, 63)
+        self._hint = at

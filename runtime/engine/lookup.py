@@ -1,0 +1,120 @@
+"""Where the end of a text stands in the text already: prompt look-up (Saxena 2023, "Prompt Lookup Decoding").
+
+The index is that of LZ77 coders (Ziv and Lempel 1977): every pair of neighbouring tokens leads to the newest
+place where it ended, every place to the one before it with the same pair. So adding a token and taking one
+back are constant time.
+"""
+
+from __future__ import annotations
+
+LONGEST_MATCH = 32
+"""Tokens that are compared backwards; longer matches count as this long."""
+MOST_PROBES = 8
+"""Places that are looked at in one search, the newest first."""
+MOST_INDEXED = 65_536
+"""Tokens of a text that are indexed, the newest ones when it is first seen."""
+
+
+class Lookup:
+    """The tokens of one text, and where each pair of them stands.
+
+    Positions are those of `follow`'s tokens. Memory is some 150 bytes a token; texts of which more than
+    `MOST_INDEXED` tokens are new at once are indexed at their end only.
+    """
+
+    __slots__ = ("_before", "_newest", "_start", "_tokens")
+
+    def __init__(self) -> None:
+        self._tokens: list[int] = []
+        self._start = 0
+        """Position of the first token that is indexed."""
+        self._newest: dict[int, int] = {}
+        """A pair of tokens to the position behind its newest occurrence."""
+        self._before: list[int] = []
+        """By position behind a pair, less `_start`: the occurrence before, or -1."""
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def follow(self, tokens: list[int], stable: int = 0) -> None:
+        """Become the index of `tokens`; the first `stable` of them are known to be as they were."""
+        held = self._tokens
+        size = min(len(held), len(tokens))
+        same = min(stable, size)
+        if held[same:size] == tokens[same:size]:
+            same = size
+        else:
+            while held[same] == tokens[same]:
+                same += 1
+        self._cut(same)
+        if len(tokens) - same > MOST_INDEXED:
+            self.__init__()  # type: ignore[misc]
+            same = self._start = len(tokens) - MOST_INDEXED
+            held = self._tokens = [-1] * same
+        for at in range(same, len(tokens)):
+            self._push(tokens[at])
+
+    def _push(self, token: int) -> None:
+        tokens = self._tokens
+        end = len(tokens) + 1
+        if end - self._start >= 2:
+            pair = tokens[-1] << 32 | token
+            self._before.append(self._newest.get(pair, -1))
+            self._newest[pair] = end
+        else:
+            self._before.append(-1)
+        tokens.append(token)
+
+    def _cut(self, length: int) -> None:
+        tokens, before = self._tokens, self._before
+        if length < self._start:
+            self.__init__()  # type: ignore[misc]
+            return
+        while len(tokens) > length:
+            token = tokens.pop()
+            place = before.pop()
+            if len(tokens) - self._start >= 1:
+                pair = tokens[-1] << 32 | token
+                if place < 0:
+                    del self._newest[pair]
+                else:
+                    self._newest[pair] = place
+
+    def find(self, hint: int = -1) -> tuple[int, int]:
+        """The position behind the longest match of the text's end elsewhere in it, and the match's length.
+
+        Among equally long ones the newest wins; matches have two tokens at least. `hint`, a position, is
+        looked at besides the newest `MOST_PROBES`. (-1, 0) if nothing matches.
+        """
+        tokens, start = self._tokens, self._start
+        size = len(tokens)
+        if size - start < 3:
+            return -1, 0
+        best, length = -1, 1
+        place = self._before[size - start - 1]
+        for _ in range(MOST_PROBES):
+            if place < 0:
+                break
+            found = self._match(place, size)
+            if found > length:
+                best, length = place, found
+                if found == LONGEST_MATCH:
+                    return best, length
+            place = self._before[place - start - 1]
+        if start < hint < size and hint != best:
+            found = self._match(hint, size)
+            if found > length:
+                best, length = hint, found
+        return (best, length) if best >= 0 else (-1, 0)
+
+    def _match(self, place: int, end: int) -> int:
+        """How many tokens before `place` are those before `end`."""
+        tokens = self._tokens
+        most = min(LONGEST_MATCH, place - self._start)
+        for back in range(1, most + 1):
+            if tokens[place - back] != tokens[end - back]:
+                return back - 1
+        return most
+
+    def __getitem__(self, position: int) -> int:
+        return self._tokens[position]

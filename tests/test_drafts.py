@@ -1,0 +1,528 @@
+"""Drafts: found where they are likely, always legal, sent where they pay, and without a trace in results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sglc.runtime.conversation import Conversation, Encoder
+from sglc.runtime.engine.batching import BatchingEngine
+from sglc.runtime.engine.cost import StepCost, expected
+from sglc.runtime.engine.drafts import LONGEST, Drafting
+from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
+from sglc.runtime.engine.lookup import LONGEST_MATCH, Lookup
+from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.kv.cache import KVCache
+from sglc.types.language import language
+from sglc.types.type import (
+    Bool,
+    EnumType,
+    FieldType,
+    Int,
+    ListOf,
+    Named,
+    Optional,
+    RecordType,
+    Str,
+    Type,
+    UnionType,
+)
+from small_models import small_tokenizer
+
+# -- look-up -----------------------------------------------------------------------------------------
+
+
+def longest_match(tokens: list[int]) -> tuple[int, int]:
+    """The newest of the longest matches of the end, by trying every place."""
+    best, length = -1, 1
+    for place in range(len(tokens) - 1, 1, -1):
+        size = 0
+        while size < min(place, LONGEST_MATCH) and tokens[place - 1 - size] == tokens[-1 - size]:
+            size += 1
+        if size > length:
+            best, length = place, size
+    return (best, length) if best >= 0 else (-1, 0)
+
+
+EDITS = st.lists(
+    st.one_of(
+        st.lists(st.integers(0, 2), min_size=1, max_size=6),
+        st.integers(0, 9),
+        st.tuples(st.integers(0, 9), st.lists(st.integers(0, 2), max_size=4)),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(edits=EDITS)
+def test_look_up_finds_the_longest_match_after_any_edits(edits: list[Any]) -> None:
+    """Tokens are added, taken back, and replaced at the end; a fresh index and a naive search agree."""
+    lookup, tokens = Lookup(), [3, 1]
+    for edit in edits:
+        if isinstance(edit, list):
+            tokens = tokens + edit
+        elif isinstance(edit, int):
+            tokens = tokens[: max(0, len(tokens) - edit)]
+        else:
+            tokens = tokens[: max(0, len(tokens) - edit[0])] + edit[1]
+        lookup.follow(tokens)
+        fresh = Lookup()
+        fresh.follow(tokens)
+        assert lookup.find() == fresh.find()
+        assert len(lookup) == len(tokens)
+        place, length = lookup.find()
+        wanted, most = longest_match(tokens) if tokens else (-1, 0)
+        assert length <= most
+        if length:
+            assert tokens[place - length : place] == tokens[-length:]
+        if len(tokens) <= 9:  # no more places than are looked at
+            assert (place, length) == (wanted, most)
+
+
+def test_look_up_of_a_known_beginning_compares_only_what_follows_it() -> None:
+    lookup = Lookup()
+    lookup.follow([1, 2, 3, 4, 5])
+    lookup.follow([1, 2, 3, 4, 1, 2], stable=3)
+    assert lookup.find() == (2, 2)
+    lookup.follow([1, 2], stable=2)
+    assert lookup.find() == (-1, 0)
+
+
+def test_an_old_place_is_found_by_the_hint() -> None:
+    long = [7, 8, 9, 1, 2]
+    tokens = [*long, 5, *[1, 2, 6] * 20, *long]
+    lookup = Lookup()
+    lookup.follow(tokens)
+    assert lookup.find()[1] == 2
+    assert lookup.find(hint=5) == (5, 5)
+
+
+def test_only_the_end_of_a_very_long_text_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sglc.runtime.engine.lookup.MOST_INDEXED", 10)
+    lookup = Lookup()
+    lookup.follow([1, 2, 3] * 20)
+    assert lookup.find() == (57, 7) and lookup[57] == 1 and len(lookup._before) == 10
+    lookup.follow([1, 2, 3])
+    assert lookup.find() == (-1, 0) and lookup[2] == 3
+
+
+# -- costs of steps ----------------------------------------------------------------------------------
+
+CURVES: list[Callable[[int], float]] = [
+    lambda rows: 0.004 + 0.0001 * rows,
+    lambda rows: max(0.004, 0.001 * rows),
+    lambda rows: 0.002,
+]
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_costs_are_learned_in_spite_of_noise(curve: Callable[[int], float]) -> None:
+    cost, random = StepCost(), np.random.default_rng(1)
+    sizes = (1, 2, 3, 4, 5, 8, 16, 32)
+    for _ in range(40):
+        for rows in sizes:
+            noise = random.exponential(0.05) + (10.0 if random.random() < 0.1 else 0.0)
+            cost.record(rows, curve(rows) * (1 + noise))
+    for rows in sizes:
+        assert cost.estimate(rows) == pytest.approx(curve(rows), rel=0.25)
+    estimates = [cost.estimate(rows) for rows in range(1, 64)]
+    assert estimates == sorted(estimates)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 9000), st.floats(1e-5, 10.0)), max_size=60),
+)
+def test_costs_never_fall_as_rows_are_added(steps: list[tuple[int, float]]) -> None:
+    cost = StepCost()
+    for rows, seconds in steps:
+        cost.record(rows, seconds)
+    estimates = [cost.estimate(rows) for rows in (*range(1, 70), 100, 500, 5000, 20_000)]
+    assert all(0 < one <= other * (1 + 1e-9) for one, other in pairwise(estimates))
+
+
+def test_costs_begin_with_a_guess_and_ignore_what_is_no_time() -> None:
+    cost = StepCost()
+    for seconds in (0.0, -1.0, float("nan"), float("inf")):
+        cost.record(1, seconds)
+    assert cost.estimate(4) == expected(4)
+    cost.record(1, 0.01)
+    assert cost.estimate(4) == pytest.approx(0.01 * expected(4))
+    for _ in range(30):
+        cost.record(8, 0.02, 8)
+    assert cost.sequences == pytest.approx(8, abs=0.1)
+
+
+# -- habits ------------------------------------------------------------------------------------------
+
+
+def test_the_likeliest_way_is_proposed_with_its_chance() -> None:
+    habits = Habits()
+    assert habits.best(5, 1) is None
+    for way in ((1, 2), (1, 2), (3,), (1, 2)):
+        habits.learn(5, 1, way)
+    way, chance = habits.best(5, 1) or ((), 0)
+    assert way == (1, 2) and chance == pytest.approx(3.3 / 5)
+    assert habits.best(5, 9) == ((1, 2), chance)  # after another token: what came at the place anyhow
+    for _ in range(6):
+        habits.learn(5, 9, ())
+    assert (habits.best(5, 9) or [None])[0] == () and (habits.best(5, 1) or [None])[0] == (1, 2)
+
+
+def test_habits_are_bounded_and_follow_what_is_new() -> None:
+    habits = Habits()
+    for number in range(3 * MOST_PLACES):
+        habits.learn(number, 0, (1,))
+    assert len(habits._places) <= MOST_PLACES and habits.best(0, 0) is None
+    for number in range(1000):
+        habits.learn(-1, 0, (number,))
+    assert all(len(place.ways) <= MOST_WAYS for place in habits._places.values())
+    for _ in range(100):
+        habits.learn(-2, 0, (1,))
+    for _ in range(80):
+        habits.learn(-2, 0, (2,))
+    assert (habits.best(-2, 0) or [None])[0] == (2,)
+    habits.learn(-3, 0, tuple(range(1000)))
+    assert habits.best(-3, 0) is None
+
+
+def test_rates_approach_what_happens() -> None:
+    rates = Rates([0.9, 0.5])
+    for number in range(200):
+        rates.observe(0, number % 5 == 0)
+    assert rates.rate[0] == pytest.approx(0.2, abs=0.1) and rates.rate[1] == 0.5
+    assert rates.successor().rate == rates.rate
+
+
+# -- whole fills -------------------------------------------------------------------------------------
+
+TABLE = {
+    "Mood": EnumType("Mood", ("calm", "annoyed", "answer", "another")),
+    "Pet": RecordType(
+        "Pet",
+        (
+            FieldType("name", Str(max_chars=12)),
+            FieldType("mood", Named("Mood")),
+            FieldType("age", Int(0, 30)),
+            FieldType("tag", Bool(), True),
+        ),
+    ),
+    "Shape": UnionType(
+        "Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),)))
+    ),
+}
+TYPES: list[Type] = [
+    Str(max_chars=30),
+    Str(min_chars=3, max_chars=40, until=("<<",)),
+    Int(-50, 1000),
+    Named("Mood"),
+    Named("Pet"),
+    Named("Shape"),
+    ListOf(Named("Pet"), 1, 3),
+    ListOf(Str(max_chars=8), 1, 6),
+    Optional(Int(5, 99)),
+]
+
+
+class CopyingExecutor:
+    """Logits that are pseudo-random after the last eight tokens, and mostly go on as the text went on where
+    its last two tokens, or else its last one, stood before. Tokens lie where keys and values would lie."""
+
+    name = "copying"
+    kind = "copying"
+    block_bytes = 8 * BLOCK_TOKENS
+    invariant = True
+    context_length = 4096
+
+    def __init__(self, seed: int = 0, bonus: float = 12.0) -> None:
+        self.tokenizer = small_tokenizer()
+        self.seed = seed
+        self.bonus = bonus
+        self.tokens = np.full((0, BLOCK_TOKENS), -1, np.int64)
+        self._rows: dict[tuple[int, ...], np.ndarray] = {}
+
+    def reserve(self, blocks: int) -> None:
+        grown = np.full((blocks, BLOCK_TOKENS), -1, np.int64)
+        grown[: len(self.tokens)] = self.tokens
+        self.tokens = grown
+
+    def run(self, pieces: Sequence[Piece]) -> np.ndarray:
+        rows = []
+        for piece in pieces:
+            places = self.tokens[list(piece.table)].reshape(-1)
+            end = piece.start + len(piece.tokens)
+            places[piece.start : end] = piece.tokens
+            for block in range(piece.start // BLOCK_TOKENS, -(-end // BLOCK_TOKENS)):
+                start = block * BLOCK_TOKENS
+                self.tokens[piece.table[block]] = places[start : start + BLOCK_TOKENS]
+            seen = places[:end].tolist()
+            assert -1 not in seen
+            rows += [self.row(seen[: end - back]) for back in reversed(range(piece.wanted))]
+        return np.stack(rows) if rows else np.empty((0, self.tokenizer.size), np.float32)
+
+    def row(self, seen: list[int]) -> np.ndarray:
+        recent = tuple(seen[-8:])
+        row = self._rows.get(recent)
+        if row is None:
+            random = np.random.default_rng(crc32(repr((self.seed, recent)).encode()))
+            row = self._rows[recent] = random.normal(0, 3, self.tokenizer.size).astype(np.float32)
+        place = _last(seen, 2) or _last(seen, 1)
+        if place:
+            row = row.copy()
+            row[seen[place]] += self.bonus
+        return row
+
+    def copy_block(self, source: int, target: int) -> None:
+        self.tokens[target] = self.tokens[source]
+
+    def read_block(self, block: int) -> bytes:
+        return self.tokens[block].tobytes()
+
+    def write_block(self, block: int, data: bytes) -> None:
+        self.tokens[block] = np.frombuffer(data, np.int64)
+
+    def close(self) -> None:
+        pass
+
+
+def _last(tokens: list[int], count: int) -> int:
+    """Where the last `count` tokens ended before; 0 for nowhere."""
+    for place in range(len(tokens) - 1, count - 1, -1):
+        if tokens[place - count : place] == tokens[-count:]:
+            return place
+    return 0
+
+
+class PricedCost(StepCost):
+    """Steps cost what a function of their rows says, whatever they took."""
+
+    def __init__(self, price: Callable[[int], float], among: int = 1) -> None:
+        super().__init__()
+        self.price = price
+        self.among = among
+        """So many sequences are said to take part in each step."""
+
+    def record(self, rows: int, seconds: float, sequences: int = 1) -> None:
+        super().record(rows, self.price(rows), self.among)
+
+
+class Recorder(Silent):
+    detailed = True
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def piece(self, text: str, forced: bool) -> None:
+        self.seen.append((text, forced))
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+        self.seen.append((token, data, logprob, allowed))
+
+
+def flat(rows: int) -> float:
+    return 0.004 + 0.0001 * rows
+
+
+def steep(rows: int) -> float:
+    return 0.004 * rows
+
+
+class Bench:
+    """A model with an engine and what the fills of a process share."""
+
+    def __init__(
+        self,
+        model: CopyingExecutor,
+        price: Callable[[int], float] = flat,
+        drafts: bool = True,
+        among: int = 1,
+    ) -> None:
+        model.reserve(256)
+        self.model = model
+        cache = KVCache(256, model.block_bytes, copy_block=model.copy_block)
+        self.engine = BatchingEngine(model, cache)
+        self.cost = self.engine.cost = PricedCost(price, among)
+        self.vocabulary = model.tokenizer.vocabulary()
+        self.constraints = Constraints()
+        self.drafting = Drafting(self.cost, self.vocabulary, model.tokenizer.encode) if drafts else None
+
+    def fill(self, type: Type, prompt: str = "", name: str = "f.x", **more: Any) -> tuple[HoleResult, Any]:
+        """The result and all that could be seen of the way to it."""
+        talk = Conversation(
+            encoder=Encoder(self.model.tokenizer),
+            chat=self.model.tokenizer.chat,
+            open_branch=self.engine.open,
+        )
+        talk.role("user")
+        talk.text("the question")
+        talk.end_role()
+        talk.role("assistant")
+        talk.text(prompt)
+        recorder = Recorder()
+        more.setdefault("stops", ("\n",))
+        more.setdefault("budget", Budget(200, "test"))
+        request = HoleRequest(name, str(type), language(type, TABLE), **more)
+        shared = (self.vocabulary, self.constraints, request, recorder, Timing(), 4096, int, self.drafting)
+        result = asyncio.run(Filling(talk, *shared).run())
+        seen = recorder.seen, talk.tokens(), tuple(talk.branch.tokens)
+        talk.close()
+        self.engine.cache.check()
+        return result, seen
+
+    @property
+    def forwards(self) -> int:
+        return self.engine.statistics.forwards
+
+
+def plain(result: HoleResult) -> tuple[Any, ...]:
+    """The parts of a result that drafts must not change."""
+    return (
+        result.text, result.tokens, result.sampled, result.forced, result.logprob, result.ended
+    )  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    bonus=st.sampled_from([0.0, 4.0, 15.0]),
+    temperature=st.sampled_from([0.0, 0.7, 1.5]),
+    types=st.lists(st.sampled_from(TYPES), min_size=1, max_size=2),
+    prompt=st.sampled_from(["", "the an", 'x = {"name": "the", ', "the answer the answer the "]),
+    limit=st.sampled_from([100, 30]),
+)
+def test_drafts_leave_no_trace(
+    seed: int, bonus: float, temperature: float, types: list[Type], prompt: str, limit: int
+) -> None:
+    """Tokens, pieces, probabilities and ends are those without drafts; drafts are legal; no step is added."""
+    drafted, alone = (Bench(CopyingExecutor(seed, bonus), drafts=drafts) for drafts in (True, False))
+    for number, type in enumerate([*types, *types]):
+        outcome = []
+        for bench in (drafted, alone):
+            try:
+                result, seen = bench.fill(
+                    type,
+                    prompt,
+                    sampling=Sampling(temperature),
+                    seed=seed + number,
+                    budget=Budget(limit, "test"),
+                )
+            except Exception as error:
+                outcome.append((repr(error), None, None))
+            else:
+                outcome.append((plain(result), seen, result))
+        assert outcome[0][:2] == outcome[1][:2]
+        result = outcome[0][2]
+        if result is not None:
+            work = result.work
+            assert 0 <= work.accepted <= work.drafted
+            assert 0 <= result.saved <= result.sampled
+            assert outcome[1][2].work.drafted == outcome[1][2].saved == 0
+    assert drafted.forwards <= alone.forwards
+
+
+def test_saved_requests_are_steps_that_were_not_taken() -> None:
+    drafted, alone = (Bench(CopyingExecutor(5), drafts=drafts) for drafts in (True, False))
+    saved = 0
+    for number in range(12):
+        for bench in (drafted, alone):
+            result, _ = bench.fill(Named("Pet"), "the answer: ", seed=number, sampling=Sampling(0.3))
+            saved += result.saved
+    assert saved == alone.forwards - drafted.forwards > 0
+
+
+def test_drafts_are_led_through_the_constraint() -> None:
+    bench = Bench(CopyingExecutor(3, bonus=6.0))
+    drafting = bench.drafting
+    assert drafting is not None
+    seen: list[tuple[Any, tuple[int, ...]]] = []
+    original = drafting.hole
+
+    def hole(name: str, constraint: Any, lookup: Lookup) -> Any:
+        drafts = original(name, constraint, lookup)
+
+        class Watched:
+            def __getattr__(self, attribute: str) -> Any:
+                return getattr(drafts, attribute)
+
+            def propose(self, tokens: list[int], masks: Any) -> tuple[int, ...]:
+                found = drafts.propose(tokens, masks)
+                seen.append((masks.clone(), found))
+                return found
+
+        return Watched()
+
+    drafting.hole = hole  # type: ignore[assignment]
+    for number in range(8):
+        bench.fill(ListOf(Named("Pet"), 1, 3), seed=number, sampling=Sampling(0.8))
+    assert any(found for _, found in seen)
+    for masks, found in seen:
+        assert len(found) <= LONGEST
+        for token in found:
+            assert masks.accept(token)
+
+
+def test_what_was_written_in_earlier_fills_is_drafted() -> None:
+    """A model without memory of other texts fills a hole the same way each time."""
+    bench = Bench(CopyingExecutor(2, bonus=0.0))
+    steps = []
+    for _ in range(4):
+        before = bench.forwards
+        first, _ = bench.fill(Named("Pet"))
+        steps.append(bench.forwards - before)
+    assert first.sampled >= 4
+    assert steps[0] == first.sampled and steps[-1] <= steps[0] // 2
+
+
+def test_a_text_that_repeats_is_drafted_from_itself() -> None:
+    bench = Bench(CopyingExecutor(1, bonus=40.0))
+    result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
+    assert result.sampled > 30 and bench.forwards < result.sampled / 3
+
+
+@pytest.mark.parametrize("drafts", [True, False])
+def test_nothing_is_drafted_where_every_row_costs_a_step(drafts: bool) -> None:
+    bench = Bench(CopyingExecutor(1, bonus=40.0), steep, drafts)
+    for _ in range(3):
+        result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
+    assert result.saved == 0
+    assert bench.forwards == 3 * result.sampled
+    assert bench.engine.statistics.drafted <= 30  # to learn what rows cost
+
+
+def test_nothing_is_drafted_in_batches_that_use_all_rows() -> None:
+    """The price is flat up to eight rows: alone a text is drafted, among eight others it is not."""
+    counts = []
+    for sequences in (1, 8):
+        bench = Bench(CopyingExecutor(1, bonus=40.0), lambda rows: 0.001 * max(8, rows), among=sequences)
+        for rows in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128):
+            for _ in range(20):
+                bench.cost.record(rows, 0.0)
+        result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
+        counts.append(result.work.drafted)
+    assert counts[0] > 20 and counts[1] == 0
+
+
+def test_drafts_that_fail_are_given_up() -> None:
+    """The text repeats in the prompt, but the model never goes on as before."""
+    bench = Bench(CopyingExecutor(4, bonus=-40.0), lambda rows: 0.004 + 0.0008 * rows)
+    share = []
+    for number in range(8):
+        result, _ = bench.fill(
+            Str(min_chars=60, max_chars=200),
+            "the answer is there, the answer is",
+            seed=number,
+            sampling=Sampling(1.0),
+        )
+        share.append(result.work.drafted / result.sampled)
+    assert sum(share[4:]) / 4 < 0.15
