@@ -112,12 +112,31 @@ def sample(
         drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
         if drawn is not None:
             return _sampled(logits, drawn, scored)
+    if sampling.temperature == 0.0:
+        best = _greedy(logits, legal)
+        if best < 0:
+            raise NothingAllowed("no token is allowed here")
+        return _sampled(logits, best, scored)
     kept = _candidates(logits, legal, sampling)
     if not len(kept):
         raise NothingAllowed("no token is allowed here")
     index = 0 if len(kept) == 1 else _draw(logits[kept], sampling, uniform(*random))
     token = int(kept[index])
     return _sampled(logits, token, scored)
+
+
+def _greedy(logits: np.ndarray, legal: np.ndarray | LegalTokens | None) -> int:
+    """The best legal id, -1 if there is none. The best of all is asked for first: it is mostly legal."""
+    if legal is not None and not isinstance(legal, np.ndarray):
+        if MOST_TRIES > SPARE_TRIES and not legal.ready():
+            best, _ = select.masked_argmax(logits, None)
+            if best >= 0 and legal.allows(best):
+                return best
+            found = _try_best(logits, legal, 1)
+            if found is not None:
+                return int(found[0])
+        legal = legal.row()
+    return select.masked_argmax(logits, legal)[0]
 
 
 def _sampled(logits: np.ndarray, token: int, scored: bool) -> Sampled:
@@ -166,20 +185,17 @@ def _draw_of_all(
 
 
 def _candidates(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, sampling: Sampling) -> np.ndarray:
-    """The ids that the token is drawn from, ascending: one if greedy, k of top-k, else all legal ones.
+    """The ids that the token is drawn from, ascending: k of top-k, else all legal ones.
 
-    None of them has a logit of -inf. Greedy and top-k take the same ids whichever way they are found.
+    None of them has a logit of -inf. Top-k takes the same ids whichever way they are found.
     """
-    k = 1 if sampling.temperature == 0.0 else sampling.top_k
+    k = sampling.top_k
     if legal is not None and not isinstance(legal, np.ndarray):
         if k is not None and k + SPARE_TRIES <= MOST_TRIES and not legal.ready():
             found = _try_best(logits, legal, k)
             if found is not None:
                 return found
         legal = legal.row()
-    if k == 1:
-        token, _ = select.masked_argmax(logits, legal)
-        return np.array([token] if token >= 0 else [], np.int32)
     if k is not None:
         return np.sort(select.masked_top(logits, legal, k)[0])
     kept = logits > -np.inf

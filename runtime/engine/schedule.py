@@ -67,7 +67,8 @@ class Scheduler:
         if len(order) > 1:
             order.sort(key=lambda request: request.rank)
         planned: list[Planned] = []
-        opened: set[tuple[int, tuple[int, ...]]] = set()
+        opened: set[tuple[int, ...]] = set()
+        """Positions and tokens with which the prompts of this step begin."""
         tokens, rows = self.limits.tokens, self.limits.rows
         for place, request in enumerate(order):
             if not tokens or not rows or len(planned) >= self.limits.requests:
@@ -75,8 +76,9 @@ class Scheduler:
                 continue
             self._align(request)
             start, left = request.computed, len(request.tokens) - request.computed
-            beginning = (start, tuple(request.tokens[start : start + BLOCK_TOKENS]))
+            beginning: tuple[int, ...] = ()
             if left >= BLOCK_TOKENS:
+                beginning = (start, *request.tokens[start : start + BLOCK_TOKENS])
                 # Who is to compute the same tokens waits a step, and then finds them.
                 if beginning in opened:
                     continue
@@ -88,14 +90,14 @@ class Scheduler:
             if wanted > rows:
                 count -= wanted - rows
                 wanted = rows
-            if not self._room(request, count, planned, order[place + 1 :]):
+            if not self._room(request, count, planned, order, place):
                 if not planned:  # all that others held was given up, and it was not enough
                     request.future.set_exception(_too_large(request, self.cache))
                 request.passed_over += 1
                 continue
             sequence = request.held.sequence
             assert sequence is not None
-            if left >= BLOCK_TOKENS:
+            if beginning:
                 opened.add(beginning)
             tokens -= count
             rows -= wanted
@@ -124,7 +126,9 @@ class Scheduler:
         held.rows = None
         branch.settled = min(sequence.length, len(branch.tokens))
 
-    def _room(self, request: Request, count: int, planned: list[Planned], after: list[Request]) -> bool:
+    def _room(
+        self, request: Request, count: int, planned: list[Planned], order: list[Request], place: int
+    ) -> bool:
         """Make room for `count` more tokens, taking memory from branches that are not in this step."""
         sequence = request.held.sequence
         assert sequence is not None
@@ -135,7 +139,7 @@ class Scheduler:
                 return True
             except PoolFull:
                 if victims is None:
-                    victims = self._victims(request, planned, after)
+                    victims = self._victims(request, planned, order[place + 1 :])
                 if not victims:
                     return False
                 victims.pop().forget()
