@@ -204,7 +204,7 @@ class BatchingEngine:
             raise ContextOverflow(tokens, self.model.context_length)
 
     async def _served(
-        self, branch: Branch, tokens: list[int], first: int, drafts: int, scored: list[int] | None = None
+        self, branch: Branch, tokens: list[int], first: int, drafts: int, scored: Sequence[int] = ()
     ) -> Request:
         """Wait until the tokens have been computed."""
         if not tokens:
@@ -270,13 +270,18 @@ class BatchingEngine:
     async def _run(self, plan: list[Planned]) -> tuple[Results, float]:
         """Compute a step in the worker thread."""
         now = perf_counter()
+        queued, drafted = 0.0, 0
         for item in plan:
             request = item.request
             if not request.started:
                 request.started = True
-                for statistics in (request.branch.statistics, self.statistics):
-                    statistics.queued += now - request.since
-                    statistics.drafted += request.drafts
+                queued += now - request.since
+                drafted += request.drafts
+                own = request.branch.statistics
+                own.queued += now - request.since
+                own.drafted += request.drafts
+        self.statistics.queued += queued
+        self.statistics.drafted += drafted
         self._running = self._worker.submit(compute, self.model, [item.piece for item in plan])
         return await asyncio.wrap_future(self._running)
 
@@ -309,10 +314,9 @@ class BatchingEngine:
                 self._pin_computed(sequence.tokens)
             if request.future.done():
                 continue
-            if request.scored is not None:
-                done = len(request.scores)
-                following = request.scored[done : done + len(rows)]
-                request.scores.extend(map(log_probability, rows, following))
+            if request.scored:
+                following = request.scored[len(request.scores) :]
+                request.scores = [*request.scores, *map(log_probability, rows, following)]
                 if len(request.scores) == len(request.scored):
                     request.future.set_result(None)
             elif len(rows):  # of drafts that the step had no room for there are none, and none are needed

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.executor.plan import BLOCK_TOKENS
-from sglc.runtime.kv.sequence import Sequence
+from sglc.runtime.kv.sequence import Sequence as Blocks
 
 
 @dataclass(slots=True, eq=False)
@@ -22,7 +23,7 @@ class Held:
     """
 
     branch: Branch
-    sequence: Sequence | None = None
+    sequence: Blocks | None = None
     rows: np.ndarray | None = None
     """Float32 [n, V]: row i holds the logits after the first `first + i + 1` tokens of the sequence."""
     first: int = 0
@@ -56,10 +57,11 @@ class Request:
     """Requests are numbered in the order of their arrival."""
     since: float
     """When it arrived (perf_counter)."""
-    scored: list[int] | None = None
+    scored: Sequence[int] = ()
     """A text whose tokens are scored by the logits instead of keeping these; its first token follows
     `first`."""
-    scores: list[float] = field(default_factory=list)
+    scores: Sequence[float] = ()
+    """Those of the first tokens of the text."""
     drafts: int = 0
     passed_over: int = 0
     """Steps that went without it since it was last served."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 from sglc.runtime.engine.errors import DeadlinePassed, MemoryFull
 from sglc.runtime.engine.request import Held, Request
@@ -33,8 +34,7 @@ class StepLimits:
     """Most logits that are wanted; each takes four bytes times the vocabulary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """A request's part of a step."""
 
     request: Request
@@ -64,18 +64,24 @@ class Scheduler:
                 request.future.set_exception(DeadlinePassed("the answer was not there before its deadline"))
                 continue
             order.append(request)
-        if len(order) > 1:
-            order.sort(key=lambda request: request.rank)
+        limits = self.limits
+        if (
+            len(order) > limits.requests
+            or sum([len(request.tokens) - request.computed for request in order]) > limits.tokens
+        ):
+            order.sort(key=lambda request: request.rank)  # else all of them have room
         planned: list[Planned] = []
         opened: set[tuple[int, ...]] = set()
         """Positions and tokens with which the prompts of this step begin."""
-        tokens, rows = self.limits.tokens, self.limits.rows
+        tokens, rows = limits.tokens, limits.rows
         for place, request in enumerate(order):
-            if not tokens or not rows or len(planned) >= self.limits.requests:
+            if not tokens or not rows or len(planned) >= limits.requests:
                 request.passed_over += 1
                 continue
             self._align(request)
-            start, left = request.computed, len(request.tokens) - request.computed
+            sequence = request.held.sequence
+            assert sequence is not None
+            start, left = sequence.length, len(request.tokens) - sequence.length
             beginning: tuple[int, ...] = ()
             if left >= BLOCK_TOKENS:
                 beginning = (start, *request.tokens[start : start + BLOCK_TOKENS])
@@ -95,8 +101,6 @@ class Scheduler:
                     request.future.set_exception(_too_large(request, self.cache))
                 request.passed_over += 1
                 continue
-            sequence = request.held.sequence
-            assert sequence is not None
             if beginning:
                 opened.add(beginning)
             tokens -= count

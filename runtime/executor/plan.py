@@ -9,8 +9,7 @@ of a prompt, drafts that are to be verified and options that are to be scored ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,8 +19,7 @@ BLOCK_TOKENS = 16
 """Positions of one block."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Tokens of one sequence that a step computes.
 
     They take positions `start`, `start + 1`, …; keys and values of the positions before are in the table's
