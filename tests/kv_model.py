@@ -91,7 +91,7 @@ class Model:
         except PoolFull as full:
             assert self.state() == before
             assert full.needed > full.available == self.cache.available
-            assert self.needed(sequence, len(tokens)) > self.cache.available
+            assert self.in_use(sequence, len(tokens)) > self.cache.pool.size, "there was room"
             self.refusals += 1
             return
         if fork:
@@ -149,15 +149,18 @@ class Model:
             best = max(best, same)
         return best
 
-    def needed(self, sequence: Sequence, n: int) -> int:
-        """Blocks that room for n more positions takes."""
-        more = max(0, -(-(sequence.length + n) // BLOCK_TOKENS) - len(sequence.table))
-        place, tail = divmod(sequence.length, BLOCK_TOKENS)
-        if not tail or not n:
-            return more
-        block = sequence.table[place]
-        others = sum(block in other.table for other, _ in self.open if other is not sequence)
-        return more + (1 if others or block in self.cache.tree.node_of else 0)
+    def in_use(self, sequence: Sequence, n: int) -> int:
+        """Blocks that would be held at least, had this sequence room for n more positions."""
+        whole = sequence.length // BLOCK_TOKENS
+        others = {block for other, _ in self.open if other is not sequence for block in other.table}
+        pinned = {block for tokens in self.pins for block in self.pinned(tokens)}
+        shared = others | pinned | set(sequence.table[:whole])
+        own = max(-(-(sequence.length + n) // BLOCK_TOKENS), len(sequence.table)) - whole
+        return len(shared) + own
+
+    def pinned(self, tokens: list[int]) -> list[int]:
+        """Blocks that are kept for pinned tokens."""
+        return [node.block for node in path(self.cache._pins[tuple(tokens)][0], self.cache.tree.root)]
 
     def state(self) -> object:
         """Everything that a refused request must leave as it was."""
@@ -185,9 +188,8 @@ class Model:
         self.check_contents()
         held = {block for sequence, _ in self.open for block in sequence.table}
         stats = self.cache.stats()
-        if not self.pins:
-            assert stats.held == len(held) and stats.pinned == 0
-        assert stats.held >= len(held | set()) and stats.held <= len(held) + stats.pinned
+        pinned = {block for tokens in self.pins for block in self.pinned(tokens)}
+        assert (stats.held, stats.pinned) == (len(held | pinned), len(pinned))
         assert stats.blocks == stats.free + stats.cached + stats.held
         assert self.cache.available == stats.free + stats.cached
         assert stats.tokens_reused <= stats.tokens_looked_up

@@ -41,9 +41,9 @@ def test_a_match_ends_anywhere_inside_of_a_block() -> None:
 
 def test_of_many_continuations_the_one_most_alike_is_found() -> None:
     model = Model(600)
-    for value in range(200):
+    for value in range(70):
         released(model, [*run(0, 20), value % 3, value % 7, value % 11, value])
-    sequence = model.cache.open([*run(0, 20), 2, 4, 9, 1000])
+    sequence = model.cache.open([*run(0, 20), 2, 4, 10, 1000])
     assert sequence.length == 23
 
 
@@ -56,6 +56,14 @@ def test_what_is_being_written_is_found_before_its_block_is_full() -> None:
     reader.release()
     model.cache.clear()
     assert model.cache.computed(run(0, 30)) == 18
+
+
+def test_tokens_behind_a_whole_block_are_found_as_they_are_written() -> None:
+    model = Model(20)
+    written(model, run(0, 16))
+    for token in range(16, 20):
+        model.extend(0, [token])
+        assert model.cache.computed(run(0, 30)) == token + 1
 
 
 def test_a_sequence_takes_over_what_others_computed_since() -> None:
@@ -122,6 +130,29 @@ def test_a_fork_taken_during_a_step_does_not_see_what_the_step_writes() -> None:
     model.extend(1, run(70, 12))
     model.check()
     assert first.table[1] != fork.table[1]
+
+
+def test_a_rollback_behind_a_fork_does_not_write_over_what_the_fork_has() -> None:
+    model = Model(20)
+    first = written(model, run(0, 24))
+    model.fork(0)
+    model.cut(0, 20)
+    model.extend(0, [90, 91])
+    model.check()
+    assert first.table[1] != model.open[1][0].table[1]
+
+
+def test_room_that_was_reserved_is_gone_where_blocks_are_found() -> None:
+    model = Model(20)
+    waiting = model.cache.open(run(0, 64))
+    waiting.reserve(64)
+    model.open.append((waiting, []))
+    written(model, run(0, 32))
+    model.reuse(0, run(0, 64))
+    model.check()
+    assert waiting.length == 32
+    with pytest.raises(ValueError, match="room for 32"):
+        waiting.commit([1])
 
 
 def test_a_rollback_into_a_shared_block_copies_it_when_it_is_written_to() -> None:
@@ -196,6 +227,16 @@ def test_the_last_token_can_be_computed_again_in_a_full_pool() -> None:
     sequence.commit([47])
     model.check()
     assert model.cache.stats().copies == 0
+
+
+def test_a_sequence_that_was_cut_may_fill_the_pool_again() -> None:
+    model = Model(3)
+    sequence = written(model, run(0, 48))
+    model.cut(0, 20)
+    model.extend(0, run(70, 28))
+    model.check()
+    assert sequence.length == 48 and not model.refusals
+    assert (model.cache.stats().copies, model.cache.stats().evictions) == (0, 1)
 
 
 def test_a_beginning_is_taken_as_it_is_if_only_its_block_could_be_evicted() -> None:
@@ -273,6 +314,21 @@ def test_lfu_gives_up_what_was_used_least() -> None:
         press(model, 1)
         seen.append([name for name, found in left(model, runs).items() if found])
     assert seen == [["a", "c"], ["a"], []]
+
+
+def test_what_several_computed_counts_as_used_by_all() -> None:
+    model = Model(12, "lfu")
+    pair = [model.cache.open(run(0, 16)), model.cache.open(run(0, 16))]
+    for sequence in pair:
+        sequence.reserve(16)
+    for sequence in pair:
+        model.compute(sequence, run(0, 16))
+        sequence.commit(run(0, 16))
+    for sequence in pair:
+        sequence.release()
+    released(model, run(100, 16))
+    press(model, 1)
+    assert (model.cache.computed(run(0, 16)), model.cache.computed(run(100, 16))) == (16, 0)
 
 
 @pytest.mark.parametrize("policy", ["lru", "lfu"])
@@ -382,6 +438,15 @@ def test_asking_again_for_the_same_tokens_counts_them_once() -> None:
     waiting.reuse(run(0, 40))
     stats = model.cache.stats()
     assert (stats.tokens_looked_up, stats.tokens_reused) == (60, 20)
+
+
+def test_tokens_are_looked_up_again_after_a_rollback() -> None:
+    model = Model(40)
+    sequence = written(model, run(0, 40))
+    sequence.rollback(10)
+    assert sequence.reuse(run(10, 30)) == 22
+    stats = model.cache.stats()
+    assert (stats.tokens_looked_up, stats.tokens_reused) == (70, 22)
 
 
 def test_owners_beyond_the_bound_are_added_up() -> None:

@@ -72,6 +72,25 @@ def test_a_block_that_is_on_disk_is_not_written_again(tmp_path: Path) -> None:
     assert stats is not None and (stats.writes, stats.reads) == (3, 9)
 
 
+def test_only_whole_blocks_are_written(tmp_path: Path) -> None:
+    model = Model(6, disk=tier(tmp_path))
+    released(model, run(0, 40))
+    evict_all(model)
+    stats = model.cache.stats()
+    assert stats.evictions == 3 and len(files(tmp_path)) == 2
+
+
+def test_what_a_cut_sequence_takes_back_is_written_first(tmp_path: Path) -> None:
+    model = Model(3, disk=tier(tmp_path))
+    released(model, run(0, 48))
+    model.begin(run(0, 48))
+    model.cut(0, 20)
+    model.extend(0, run(70, 28))
+    model.end(0)
+    evict_all(model)
+    assert found(model, run(0, 48)) == 48
+
+
 def test_a_later_process_finds_the_files_of_the_same_model_only(tmp_path: Path) -> None:
     spilled(tmp_path)
     assert found(Model(6, disk=tier(tmp_path)), run(0, 48)) == 48

@@ -48,6 +48,7 @@ class KVCache:
         self.accounts = Accounts()
         self.sequences: dict[Sequence, None] = {}
         """Open sequences, in the order in which they were opened."""
+        self._spilled = self._spill if disk is not None else None
         self._copy_block = copy_block
         self._read_block = read_block
         self._write_block = write_block
@@ -166,7 +167,7 @@ class KVCache:
     def take(self) -> int:
         """A free block, evicting the next leaf if there is none; `available` must be positive."""
         if not self.pool.free:
-            node = self.tree.evict(self._spill if self.disk is not None else None)
+            node = self.tree.evict(self._spilled)
             assert node is not None
             self.accounts.evictions += 1
             self.pool.release(node.block)
@@ -211,9 +212,9 @@ class KVCache:
     def claim(self, block: int) -> bool:
         """Take a block that the caller alone holds, as a tail, out of the tree; False if others need it."""
         node = self.tree.node_of.get(block)
-        if node is None or node.active != 1 or node.children:
+        if node is None or node.active != 1:
             return False
-        self.tree.claim(node)
+        self.accounts.evictions += self.tree.claim(node, self._spilled)
         return True
 
     def read_back(self, parent: Node, key: tuple[int, ...]) -> Node | None:

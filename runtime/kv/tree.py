@@ -145,11 +145,24 @@ class PrefixTree:
             self._take_out(node)
         return node
 
-    def claim(self, node: Node) -> None:
-        """Take out a leaf that the caller alone holds; its block is the caller's, as an unsaved one."""
+    def claim(self, node: Node, last: Callable[[Node], None] | None = None) -> int:
+        """Take out a node that the caller alone holds; its block is the caller's, as an unsaved one.
+
+        What lies below, which nobody holds, is evicted; how many blocks that is. `last` is called for each of
+        them, as by `evict`.
+        """
         self.drop(node)
-        self.idle -= 1
-        self._take_out(node)
+        below = [node]
+        for current in below:
+            below.extend(current.children.values())
+        for current in reversed(below):
+            if last is not None:
+                last(current)
+            self.idle -= 1
+            self._take_out(current)
+            if current is not node:
+                self.pool.release(current.block)
+        return len(below) - 1
 
     def _take_out(self, node: Node) -> None:
         parent = node.parent
