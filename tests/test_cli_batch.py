@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from sglc.commands.batch import in_window
 from sglc.commands.progress import Figures, batch_progress, clock_time
 from sglc.commands.rows import Row
+from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.errors import StepFailed
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from test_cli import Cli, cli
@@ -127,10 +128,10 @@ class Moody(ScriptedModel):
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    def load(name: str, **_: Any) -> ScriptedModel:
-        return Moody()
+    def load(name: str, *_: Any, **__: Any) -> Engine:
+        return Engine(Moody())
 
-    monkeypatch.setattr("sglc.commands.execution.load_model", load)
+    monkeypatch.setattr("sglc.commands.execution.load_engine", load)
     return write(tmp_path / "p.sgl", PROGRAM)
 
 

@@ -10,6 +10,7 @@ from sglc.runtime.engine.schedule import StepLimits
 from sglc.runtime.executor.choose import Kind, load_executor
 from sglc.runtime.kv.eviction import Policy
 from sglc.runtime.model.convert import Progress
+from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.load import DEFAULT, load_model
 
 
@@ -30,8 +31,8 @@ def load_engine(
 ) -> Engine:
     """Load a model and open an engine over it; see `load_executor` and `open_engine` for what they mean.
 
-    Scripted models (`scripted:FILE`) get the simple engine. Raises ModelError, and ValueError where
-    `memory` holds not even one block.
+    Scripted models (`scripted:FILE`) get the simple engine. Raises ModelError, also where memory or the
+    folder on disk cannot be had as asked.
     """
     if name.startswith("scripted:"):
         from sglc.runtime.engine.engine import Engine as SimpleEngine
@@ -40,12 +41,28 @@ def load_engine(
     loaded = load_executor(
         name, kind=executor, dtype=dtype, threads=threads, device=device, progress=progress
     )
-    return open_engine(
-        loaded,
-        memory=memory,
-        policy=policy,
-        disk=disk,
-        disk_bytes=disk_bytes,
-        limits=limits,
-        max_queue=max_queue,
-    )
+    try:
+        engine = open_engine(
+            loaded,
+            memory=memory,
+            policy=policy,
+            disk=disk,
+            disk_bytes=disk_bytes,
+            limits=limits,
+            max_queue=max_queue,
+        )
+    except (ValueError, MemoryError) as error:
+        loaded.close()
+        raise ModelError(
+            "there is no room for keys and values",
+            name,
+            str(error) or "the system gives no memory",
+            "choose another size for them",
+        ) from error
+    tier = engine.cache.disk
+    if tier is not None and tier.stats().write_faults:
+        engine.close()
+        raise ModelError(
+            "the folder for keys and values cannot be used", str(disk), "it cannot be made or read"
+        )
+    return engine

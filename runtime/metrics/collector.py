@@ -28,7 +28,7 @@ class Collector:
         self.lock = threading.Lock()
         self._since = 0.0
         self.first_hole: tuple[float, float] | None = None
-        """When the first hole began to be filled and when its first logits came, by `time.perf_counter`."""
+        """When the hole that had logits first began, and when they came, by `time.perf_counter`."""
         self._listen = listen
 
     def begin(self, function: str, seed: int) -> Listener | None:
@@ -49,7 +49,7 @@ class Collector:
             figures = self.holes.get(name)
             if figures is None:
                 figures = self.holes[name] = HoleFigures(mode)
-            if self.first_hole is None and result.first:
+            if result.first and (self.first_hole is None or result.first < self.first_hole[1]):
                 self.first_hole = (perf_counter() - seconds, result.first)
             figures.fillings += 1
             figures.failures += bool(error)

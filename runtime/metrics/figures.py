@@ -6,6 +6,7 @@ they are shown is the affair of other modules.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 class Histogram:
     """How often values fell into buckets; a value equal to a bound falls into the bucket that ends there."""
 
-    __slots__ = ("buckets", "count", "largest", "total")
+    __slots__ = ("buckets", "count", "largest", "smallest", "total")
 
     def __init__(self) -> None:
         self.buckets = [0] * (len(BOUNDS) + 1)
@@ -25,12 +26,14 @@ class Histogram:
         self.count = 0
         self.total = 0.0
         self.largest = 0.0
+        self.smallest = math.inf
 
     def add(self, value: float) -> None:
         self.buckets[bisect_left(BOUNDS, value)] += 1
         self.count += 1
         self.total += value
         self.largest = max(self.largest, value)
+        self.smallest = min(self.smallest, value)
 
     def quantile(self, share: float) -> float:
         """About the value below which that share of the values lies, linear inside a bucket; 0 for none."""
@@ -38,7 +41,7 @@ class Histogram:
         below = 0
         for index, size in enumerate(self.buckets):
             if size and below + size >= wanted:
-                low = BOUNDS[index - 1] if index else 0.0
+                low = max(BOUNDS[index - 1] if index else 0.0, self.smallest)
                 high = min(BOUNDS[index], self.largest) if index < len(BOUNDS) else self.largest
                 return low + max(0.0, high - low) * (wanted - below) / size
             below += size

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sglc.runtime.engine.batching import BatchingEngine
+from sglc.runtime.engine.measure import StepMeasure
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
 
@@ -59,7 +61,21 @@ def process(collector: Collector, engine: Engine | None) -> dict[str, Any]:
             for name, value in asdict(engine.statistics).items()
         }
         found["engine"] = statistics
+    if isinstance(engine, BatchingEngine):
+        found["steps"] = steps(engine.measure)
     return found
+
+
+def steps(measure: StepMeasure) -> dict[str, Any]:
+    """The steps of an engine that makes them for many requests together."""
+    return {
+        "steps": measure.steps,
+        "largest": measure.largest,
+        "mean": round(measure.requests / measure.steps, 3) if measure.steps else 0.0,
+        "seconds": round(measure.seconds, 6),
+        "scheduled": round(measure.scheduled, 6),
+        "committed": round(measure.committed, 6),
+    }
 
 
 def cache(stats: CacheStats) -> dict[str, Any]:

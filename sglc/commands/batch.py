@@ -170,7 +170,8 @@ class Batch:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK)
-            self._show()
+            self._runner.observer.refresh()
+            self._look()
 
     async def _one(self, row: Row) -> None:
         """Run one row and write its result."""
@@ -197,7 +198,6 @@ class Batch:
     def _add_outcome(self, row: Row, outcome: Outcome, seconds: float) -> None:
         tokens = outcome.statistics.get("output_tokens", 0)
         failed = outcome.failed
-        self._figures.tokens += tokens
         if failed is None:
             text = value_text(self._call.program, self._call.code, outcome.value)
             self._add(row, {"ok": True, "tokens": tokens, "seconds": seconds}, text)
@@ -217,4 +217,12 @@ class Batch:
             raise Unwritable(str(problem)) from problem
         self._figures.finished += 1
         self._figures.failed += not entry["ok"]
+        self._look()
+
+    def _look(self) -> None:
+        """Show the figures as they are now."""
+        figures, runner = self._figures, self._runner
+        figures.tokens = runner.observer.collector.tokens
+        stats = None if runner.engine is None else runner.engine.get_cache_stats()
+        figures.hit_rate = None if stats is None or not stats.tokens_looked_up else stats.hit_rate
         self._show()

@@ -14,13 +14,16 @@ from typing import Any
 from sglc.bytecode.code import Code, Program
 from sglc.commands.invocation import Invocation, fail, fault
 from sglc.commands.narration import Narrator
+from sglc.commands.observing import Observer
 from sglc.commands.progress import progress_bar
+from sglc.commands.run_options import Observation
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.base import Engine
+from sglc.runtime.engine.load import load_engine
+from sglc.runtime.engine.options import EngineOptions
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.load import load_model
 from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.trace import TraceWriter
 from sglc.types.json import dumps
@@ -37,7 +40,8 @@ class Call:
     program: Program
     code: Code
     model: str = "smollm2"
-    dtype: str | None = None
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    observation: Observation = field(default_factory=Observation)
     seed: int = 0
     max_tokens: int | None = None
     timeout: float | None = None
@@ -101,30 +105,39 @@ class Unseen:
 class Runner:
     """Runs calls of one function on one loaded model."""
 
-    def __init__(self, call: Call, engine: Engine | None) -> None:
+    def __init__(self, call: Call, engine: Engine | None, observer: Observer) -> None:
         self._call = call
-        self._session = Session(call.program, engine, masks=call.masks)
+        self._session = Session(call.program, engine, masks=call.masks, recorder=observer.collector)
         self.engine = engine
+        self.observer = observer
 
     @classmethod
     @contextmanager
     def open(cls, invocation: Invocation, call: Call) -> Iterator[Runner]:
         """Load the model, with a bar if it takes a while; a model that cannot be had ends the command.
 
-        A pure function asks no model, so none is loaded.
+        A pure function asks no model, so none is loaded. When the block ends, what is to be told of its work
+        is told.
         """
+        startup = invocation.startup
+        startup.lap("runtime")
+        observer = Observer(invocation, call.observation, call.model)
         if call.code.kind == "pure":
-            yield cls(call, None)
+            with observer.watching(None):
+                yield cls(call, None, observer)
             return
         invocation.stage = f"loading the model {call.model}"
         try:
             with progress_bar(sys.stderr, f"preparing {call.model}") as progress:
-                model = load_model(call.model, dtype=call.dtype, progress=progress)
+                engine = load_engine(call.model, progress=progress, **call.engine.keywords())
         except ModelError as problem:
             raise fail(invocation, model_fault(problem)) from None
-        engine = Engine(model)
+        startup.lap("model")
         try:
-            yield cls(call, engine)
+            with observer.watching(engine):
+                runner = cls(call, engine, observer)
+                startup.lap("session")
+                yield runner
         finally:
             engine.close()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
+from sglc.commands.startup import Startup
 from sglc.diagnostics.diagnostic import Diagnostic
 
 
@@ -20,6 +21,7 @@ class Invocation:
     color_stderr: bool = False
     traceback: bool = False
     stage: str = "reading the command line"
+    startup: Startup = field(default_factory=Startup)
 
 
 class CommandFailed(Exception):

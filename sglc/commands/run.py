@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, show, summary
+from sglc.commands.run_options import Observation, RunCommand, engine_options, observation_options
+from sglc.runtime.engine.options import EngineOptions
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-@click.command("run")
+@click.command("run", cls=RunCommand)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("function", required=False)
 @click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument, read by its type.")
@@ -34,7 +36,6 @@ INTERRUPTED = 130
 @click.option(
     "--model", default="smollm2", show_default=True, help="Name, folder, GGUF file or scripted:FILE."
 )
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Numbers of the model.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every draw.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens to generate.")
 @click.option(
@@ -54,6 +55,8 @@ INTERRUPTED = 130
     metavar="N",
     help="With --data: most rows at the same time; the default is what the engine does best.",
 )
+@engine_options
+@observation_options
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -62,7 +65,6 @@ def command(
     pairs: tuple[str, ...],
     arguments: Path | None,
     model: str,
-    dtype: str | None,
     seed: int,
     max_tokens: int | None,
     timeout: float | None,
@@ -73,6 +75,8 @@ def command(
     out: Path | None,
     retry_errors: bool,
     concurrency: int | None,
+    engine: EngineOptions,
+    observation: Observation,
 ) -> None:
     """Run a function of a program on a model and print its value.
 
@@ -85,7 +89,7 @@ def command(
       sglc run examples/character.sgl --arg theme="a lighthouse at the end of the world"
       sglc run examples/triage.sgl --args examples/triage.json --seed 7
       sglc run crew.sglb crew --arg theme=salvage --trace run.jsonl
-      sglc run examples/triage.sgl --data mails.jsonl --out desks.jsonl
+      sglc run examples/triage.sgl --data mails.jsonl --out desks.jsonl --stats
     """
     if (data is None) != (out is None):
         raise click.UsageError("--data and --out go together: rows to read and where their results go")
@@ -97,7 +101,9 @@ def command(
     from sglc.commands.arguments import choose_function, read_file, read_pairs
     from sglc.commands.programs import ARTEFACT, load_program
 
+    invocation.startup.lap("Python")
     program = load_program(invocation, file)
+    invocation.startup.lap("program")
     invocation.stage = "reading the arguments"
     code, problems = choose_function(program, function)
     texts, found = read_pairs(pairs)
@@ -113,7 +119,7 @@ def command(
     from sglc.runtime.mask.frozen import program_folders
 
     masks = program_folders(file)
-    call = Call(program, code, model, dtype, seed, max_tokens, timeout, masks)
+    call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks)
     if data is not None and out is not None:
         from sglc.commands.batch import Common, run_rows
 
@@ -167,25 +173,25 @@ def _run_once(
         finally:
             if narrator is not None:
                 narrator.finish()
-    if outcome.failed is not None and not compiled:
-        _own_up(outcome.failed.error)
-    if as_json:
-        click.echo(_as_json(call.program, call.code, outcome))
-    elif outcome.failed is None:
-        from sglc.commands.execution import value_text
+        if outcome.failed is not None and not compiled:
+            _own_up(outcome.failed.error)
+        if as_json:
+            click.echo(_as_json(call.program, call.code, outcome))
+        elif outcome.failed is None:
+            from sglc.commands.execution import value_text
 
-        click.echo(value_text(call.program, call.code, outcome.value, indent=2 if terminal else None))
-        if terminal or verbose:
-            for line in outcome.remarks:
-                click.echo(line, err=True)
-    else:
-        show(invocation, [outcome.failed.diagnostic])
-        if outcome.partial and narrator is None:
-            click.echo("What there was until then:\n" + outcome.partial, err=True)
-    if outcome.interrupted:
-        raise CommandFailed(INTERRUPTED)
-    if outcome.failed is not None:
-        raise CommandFailed(1)
+            click.echo(value_text(call.program, call.code, outcome.value, indent=2 if terminal else None))
+            if terminal or verbose:
+                for line in outcome.remarks:
+                    click.echo(line, err=True)
+        else:
+            show(invocation, [outcome.failed.diagnostic])
+            if outcome.partial and narrator is None:
+                click.echo("What there was until then:\n" + outcome.partial, err=True)
+        if outcome.interrupted:
+            raise CommandFailed(INTERRUPTED)
+        if outcome.failed is not None:
+            raise CommandFailed(1)
 
 
 def _own_up(error: SglError) -> None:

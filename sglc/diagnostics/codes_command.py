@@ -64,4 +64,16 @@ ENTRIES: tuple[Entry, ...] = (
         "the other rows go on, and the command tells the first one at its end. `--retry-errors` runs such "
         "rows again.",
     ),
+    Entry(
+        "E0811",
+        "metrics cannot be served",
+        "`--metrics [ADDRESS]:PORT` listens on that port while the command runs; without an address, on this "
+        "machine only. The port is taken or may not be used.",
+    ),
+    Entry(
+        "E0812",
+        "a package is missing",
+        "Metrics and spans are written by packages that sglc does not need otherwise. The extra `observe` "
+        "installs them.",
+    ),
 )

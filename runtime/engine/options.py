@@ -1,0 +1,42 @@
+"""What can be chosen about an engine: which executor, how many threads, how much memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+ExecutorKind = Literal["auto", "torch", "native"]
+DISK_BYTES = 4 << 30
+"""Most bytes of keys and values on disk, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """None leaves a choice to the engine."""
+
+    executor: ExecutorKind = "auto"
+    """`native` is the compiled step, for CPUs; `torch` runs the model code of transformers."""
+    dtype: str | None = None
+    """Numbers of the model, as for `load_model`."""
+    threads: int | None = None
+    """CPU threads of a step."""
+    device: str = "cpu"
+    """`cpu`, or a device of torch such as `cuda`."""
+    kv_memory: int | None = None
+    """Bytes of keys and values in memory; None is a quarter of what is free, at most 8 GiB."""
+    kv_disk: Path | None = None
+    """Folder for keys and values that memory has no room for."""
+    kv_disk_bytes: int = DISK_BYTES
+
+    def keywords(self) -> dict[str, Any]:
+        """As `load_engine` takes them."""
+        return {
+            "executor": self.executor,
+            "dtype": self.dtype,
+            "threads": self.threads,
+            "device": self.device,
+            "memory": self.kv_memory,
+            "disk": self.kv_disk,
+            "disk_bytes": self.kv_disk_bytes,
+        }
