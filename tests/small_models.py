@@ -24,8 +24,8 @@ SENTENCES = [
 
 
 @cache
-def small_tokenizer() -> Tokenizer:
-    """A BPE trained on a few sentences, with a ChatML template."""
+def small_definition() -> str:
+    """`tokenizer.json` of a BPE trained on a few sentences."""
     from tokenizers import Tokenizer as Backend
     from tokenizers import decoders, models, pre_tokenizers, trainers
 
@@ -39,7 +39,13 @@ def small_tokenizer() -> Tokenizer:
         show_progress=False,
     )
     backend.train_from_iterator(SENTENCES, trainer)
-    return Tokenizer(json.loads(backend.to_str()), chat_template=CHAT)
+    return str(backend.to_str())
+
+
+@cache
+def small_tokenizer() -> Tokenizer:
+    """The BPE of `small_definition`, with a ChatML template."""
+    return Tokenizer(json.loads(small_definition()), chat_template=CHAT)
 
 
 class FickleModel:

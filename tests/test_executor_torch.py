@@ -148,6 +148,18 @@ def test_blocks_go_out_and_come_back() -> None:
         executor.write_block(0, b"short")
 
 
+def test_executors_of_one_model_know_each_other_and_no_other() -> None:
+    one, same = executor_of("llama"), executor_of("llama")
+    assert one.identity == same.identity
+    other = copy.deepcopy(plain("llama"))
+    with torch.no_grad():
+        other.model.layers[1].mlp.up_proj.weight.mul_(1.01)
+    rotated = tiny_decoder("llama", rope_parameters={"rope_type": "default", "rope_theta": 123.0})
+    narrow = copy.deepcopy(plain("llama")).bfloat16()
+    for model in (other, rotated, narrow):
+        assert TorchExecutor(model, small_tokenizer(), "llama").identity != one.identity
+
+
 def test_growing_the_pool_keeps_what_it_holds() -> None:
     Branch.free = 0
     executor = executor_of("llama")

@@ -6,6 +6,7 @@ is gathered by few long copies, and blocks that follow each other are read in pl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ class TensorPool:
         self.device = device
         self.blocks = 0
         self.block_bytes = sum(shape.elements() for shape in shapes) * dtype.itemsize
+        self._room: dict[str, torch.Tensor] = {}
         self.keys = [self._empty(shape.heads, 0, shape.key_width) for shape in shapes]
         self.values = [self._empty(shape.heads, 0, shape.value_width) for shape in shapes]
 
@@ -55,6 +57,25 @@ class TensorPool:
                     new[:, : self.blocks] = old[:, : self.blocks]
                     tensors[index] = new
         self.blocks = blocks
+
+    def gather(self, pool: torch.Tensor, blocks: torch.Tensor | slice, room: str) -> torch.Tensor:
+        """Blocks of one of the tensors side by side: [heads, blocks * BLOCK_TOKENS, width].
+
+        Nothing is copied where the blocks follow each other. Otherwise they are copied to a buffer called
+        `room`, and stay there until the next call with that name: new memory for each call would cost more
+        than the copy, as the system must clear its pages.
+        """
+        heads, _, places, width = pool.shape
+        if isinstance(blocks, slice):
+            return pool[:, blocks].reshape(heads, -1, width)
+        shape = (heads, blocks.numel(), places, width)
+        needed = math.prod(shape)
+        held = self._room.get(room)
+        if held is None or held.numel() < needed:
+            held = self._room[room] = torch.empty(needed, dtype=self.dtype, device=self.device)
+        out = held[:needed].view(shape)
+        torch.index_select(pool, 1, blocks, out=out)
+        return out.view(heads, -1, width)
 
     def copy(self, source: int, target: int) -> None:
         """Copy all of a block."""

@@ -27,7 +27,9 @@ def load_executor(
     """Load a model into an executor.
 
     `name`, `dtype`, `threads` and `device` are as for `load_model`, but there are no scripted models here.
-    Raises ModelError.
+    A process that torchrun started shares the model with the others of its group; on all but the first of
+    them this does what the first one's executor asks until that is closed, and then ends the process. Raises
+    ModelError.
     """
     if kind not in KINDS:
         raise ModelError("unknown executor", kind, f"there are {', '.join(KINDS)}")
@@ -39,6 +41,14 @@ def load_executor(
     from sglc.runtime.executor.torch_executor import TorchExecutor
 
     try:
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+            from sglc.runtime.executor.parallel import ParallelExecutor
+
+            shared = ParallelExecutor.from_directory(folder, name=name, dtype=dtype, device=device)
+            if shared.rank:
+                shared.follow()
+                raise SystemExit(0)
+            return shared
         return TorchExecutor.from_directory(folder, name=name, dtype=dtype, device=device, threads=threads)
     except TokenizerError as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error

@@ -83,13 +83,72 @@ class PagedStep:
             pool.view(pool.shape[0], -1, pool.shape[3]).index_copy_(1, self.step.slots, new[0])
         plan = self.step.attention(options.window)
         if len(plan.groups) == 1 and not plan.longs and isinstance(plan.groups[0].rows, slice):
-            return _attend_together(query[0], keys, values, plan.groups[0], options)
+            return self._together(layer, query[0], plan.groups[0], options)
         out = query.new_empty((query.shape[2], query.shape[1], value.shape[3]))
         for group in plan.groups:
-            out[group.rows] = _attend_together(query[0], keys, values, group, options)
+            out[group.rows] = self._together(layer, query[0], group, options)
         for piece in plan.longs:
-            out[piece.rows] = _attend_alone(query[0], keys, values, piece, options)
+            out[piece.rows] = self._alone(layer, query[0], piece, options)
         return out
+
+    def _together(self, layer: int, query: torch.Tensor, group: Group, options: Options) -> torch.Tensor:
+        """Query [H, T, D] of all rows; the result [rows of the group, H, width of values].
+
+        Heads of one key are rows of one product. Scores of the common beginning and of the rest stand side by
+        side for the softmax, and the two sums of values are added.
+        """
+        keys, values = self.pool.keys[layer], self.pool.values[layer]
+        heads, width = keys.shape[0], values.shape[3]
+        pieces, count = group.pieces, group.count
+        mine = query[:, group.rows]
+        shares = mine.shape[0] // heads
+        # [heads, shares, pieces, count, D] to a batch of head and piece
+        apart = mine.reshape(heads, shares, pieces, count, -1)
+        each = apart.permute(0, 2, 1, 3, 4).reshape(heads * pieces, shares * count, -1)
+        rest_keys = self.pool.gather(keys, group.rest, "keys").view(heads * pieces, -1, keys.shape[3])
+        rest_values = self.pool.gather(values, group.rest, "values").view(heads * pieces, -1, width)
+        scores = _scores(each, rest_keys, options).view(heads, pieces, shares, count, -1)
+        if group.hidden is not None:
+            scores.masked_fill_(group.hidden[:, None], -torch.inf)
+        common = 0
+        if group.shared is not None:
+            shared_keys = self.pool.gather(keys, group.shared, "shared keys")
+            shared_values = self.pool.gather(values, group.shared, "shared values")
+            common = shared_keys.shape[1]
+            ahead = _scores(each.view(heads, -1, each.shape[2]), shared_keys, options)
+            scores = torch.cat((ahead.view(*scores.shape[:4], common), scores), dim=-1)
+        weights = scores.softmax(-1).to(values.dtype)
+        late = weights[..., common:].reshape(heads * pieces, shares * count, -1)
+        out = torch.matmul(late, rest_values)
+        if group.shared is not None:
+            early = weights[..., :common].reshape(heads, -1, common)
+            out += torch.matmul(early, shared_values).view(out.shape)
+        out = out.view(heads, pieces, shares, count, width)
+        return out.permute(1, 3, 0, 2, 4).reshape(pieces * count, heads * shares, width)
+
+    def _alone(self, layer: int, query: torch.Tensor, piece: Long, options: Options) -> torch.Tensor:
+        """Query [H, T, D] of all rows; the result [rows of the piece, H, width of values]."""
+        keys, values = self.pool.keys[layer], self.pool.values[layer]
+        heads = keys.shape[0]
+        mine = query[:, piece.rows]
+        own_keys = self.pool.gather(keys, piece.blocks, "keys")[:, : piece.length]
+        own_values = self.pool.gather(values, piece.blocks, "values")[:, : piece.length]
+        if options.softcap is not None or own_keys.shape[2] != own_values.shape[2]:
+            seen = piece.seen
+            if seen is None:
+                seen = mine.new_ones((mine.shape[1], piece.length), dtype=torch.bool).tril()
+            return _product(mine, own_keys, own_values, ~seen, options)
+        shape = (heads, mine.shape[0] // heads, -1, mine.shape[2])
+        shares = shape[1]
+        out = scaled_dot_product_attention(
+            mine.reshape(shape),
+            own_keys[:, None].expand(-1, shares, -1, -1),
+            own_values[:, None].expand(-1, shares, -1, -1),
+            attn_mask=piece.seen,
+            is_causal=piece.causal,
+            scale=options.scaling,
+        )
+        return out.permute(2, 0, 1, 3).reshape(mine.shape[1], mine.shape[0], -1)
 
 
 def paged_attention(
@@ -132,81 +191,12 @@ def unsupported(why: str) -> ModelError:
     return ModelError("model architecture not supported", "", why)
 
 
-def _blocks_of(pool: torch.Tensor, blocks: torch.Tensor | slice) -> torch.Tensor:
-    """[heads, blocks * BLOCK_TOKENS, width]; a view where the blocks follow each other."""
-    heads, _, places, width = pool.shape
-    if isinstance(blocks, slice):
-        return pool[:, blocks].reshape(heads, -1, width)
-    return pool.index_select(1, blocks).view(heads, blocks.numel() * places, width)
-
-
 def _scores(query: torch.Tensor, keys: torch.Tensor, options: Options) -> torch.Tensor:
     """float32 scores of [batch, rows, D] with [batch, positions, D]."""
     scores = torch.matmul(query, keys.transpose(1, 2)).float()
     if options.softcap is None:
         return scores.mul_(options.scaling)
     return scores.mul_(options.scaling / options.softcap).tanh_().mul_(options.softcap)
-
-
-def _attend_together(
-    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, group: Group, options: Options
-) -> torch.Tensor:
-    """Query [H, T, D] of all rows; the result [rows of the group, H, width of values].
-
-    Heads of one key are rows of one product. Scores of the common beginning and of the rest stand side by
-    side for the softmax, and the two sums of values are added.
-    """
-    heads, width = keys.shape[0], values.shape[3]
-    pieces, count = group.pieces, group.count
-    mine = query[:, group.rows]
-    shares = mine.shape[0] // heads
-    # [heads, shares, pieces, count, D] to a batch of head and piece
-    apart = mine.reshape(heads, shares, pieces, count, -1)
-    each = apart.permute(0, 2, 1, 3, 4).reshape(heads * pieces, shares * count, -1)
-    rest_keys = _blocks_of(keys, group.rest).view(heads * pieces, -1, keys.shape[3])
-    rest_values = _blocks_of(values, group.rest).view(heads * pieces, -1, width)
-    scores = _scores(each, rest_keys, options).view(heads, pieces, shares, count, -1)
-    if group.hidden is not None:
-        scores.masked_fill_(group.hidden[:, None], -torch.inf)
-    common = 0
-    if group.shared is not None:
-        shared_keys, shared_values = (_blocks_of(pool, group.shared) for pool in (keys, values))
-        common = shared_keys.shape[1]
-        ahead = _scores(each.view(heads, -1, each.shape[2]), shared_keys, options)
-        scores = torch.cat((ahead.view(*scores.shape[:4], common), scores), dim=-1)
-    weights = scores.softmax(-1).to(values.dtype)
-    late = weights[..., common:].reshape(heads * pieces, shares * count, -1)
-    out = torch.matmul(late, rest_values)
-    if group.shared is not None:
-        early = weights[..., :common].reshape(heads, -1, common)
-        out += torch.matmul(early, shared_values).view(out.shape)
-    out = out.view(heads, pieces, shares, count, width)
-    return out.permute(1, 3, 0, 2, 4).reshape(pieces * count, heads * shares, width)
-
-
-def _attend_alone(
-    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, piece: Long, options: Options
-) -> torch.Tensor:
-    """Query [H, T, D] of all rows; the result [rows of the piece, H, width of values]."""
-    heads = keys.shape[0]
-    mine = query[:, piece.rows]
-    own_keys, own_values = (_blocks_of(pool, piece.blocks)[:, : piece.length] for pool in (keys, values))
-    if options.softcap is not None or own_keys.shape[2] != own_values.shape[2]:
-        seen = piece.seen
-        if seen is None:
-            seen = mine.new_ones((mine.shape[1], piece.length), dtype=torch.bool).tril()
-        return _product(mine, own_keys, own_values, ~seen, options)
-    shape = (heads, mine.shape[0] // heads, -1, mine.shape[2])
-    shares = shape[1]
-    out = scaled_dot_product_attention(
-        mine.reshape(shape),
-        own_keys[:, None].expand(-1, shares, -1, -1),
-        own_values[:, None].expand(-1, shares, -1, -1),
-        attn_mask=piece.seen,
-        is_causal=piece.causal,
-        scale=options.scaling,
-    )
-    return out.permute(2, 0, 1, 3).reshape(mine.shape[1], mine.shape[0], -1)
 
 
 def _product(

@@ -22,6 +22,8 @@ WORTH_SHARING = 512
 """Positions that must be saved by reading a common beginning once, for it is a few products more."""
 MOST_PADDING = 1.3
 """Most positions of a group of short pieces, relative to those that its pieces need."""
+MOST_TOGETHER = 1 << 15
+"""Positions of a group: what is gathered of them should stay in the processor's cache."""
 SMALL_PADDING = 512
 """Padding of so many positions in all is cheaper than a group of its own."""
 
@@ -236,7 +238,8 @@ def _alike(spans: list[Span], shared: int, window: int | None = None) -> list[li
         if parts:
             padded = needs[id(parts[-1][0])] * (len(parts[-1]) + 1)
             spare = (padded - needed - need) * BLOCK_TOKENS
-            if padded <= MOST_PADDING * (needed + need) or spare <= SMALL_PADDING:
+            fits = padded * BLOCK_TOKENS <= MOST_TOGETHER
+            if fits and (padded <= MOST_PADDING * (needed + need) or spare <= SMALL_PADDING):
                 parts[-1].append(span)
                 needed += need
                 continue

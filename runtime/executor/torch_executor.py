@@ -17,11 +17,11 @@ import torch
 
 from sglc.runtime.executor.block_pool import LayerShape, TensorPool
 from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
-from sglc.runtime.executor.plan import ExecutorError, Piece
+from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.step import Step
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.pace import Pace
-from sglc.runtime.model.pretrained import context_length, first_line, load_decoder
+from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
 from sglc.runtime.tokenizer import Tokenizer
 
 PROBE_TOKENS = 5
@@ -67,22 +67,31 @@ class TorchExecutor:
         dtype = next(model.parameters()).dtype
         self.pool = TensorPool(shapes, dtype, self._device)
         self.block_bytes = self.pool.block_bytes
+        arithmetic = f"torch {torch.__version__} {self._device.type} {dtype}"
+        self.identity = f"{arithmetic} {BLOCK_TOKENS} {fingerprint(model)}"
 
     def reserve(self, blocks: int) -> None:
         """See `Executor.reserve`."""
         with torch.inference_mode():
             self.pool.reserve(blocks)
 
-    @torch.inference_mode()
     def run(self, pieces: Sequence[Piece]) -> np.ndarray:
         """See `Executor.run`."""
-        step = Step(
+        return self.rows(self.step(pieces))
+
+    def step(self, pieces: Sequence[Piece]) -> Step:
+        """The pieces checked and packed. Raises ExecutorError."""
+        return Step(
             pieces,
             blocks=self.pool.blocks,
             vocabulary=self._vocabulary,
             context=self.context_length,
             device=self._device,
         )
+
+    @torch.inference_mode()
+    def rows(self, step: Step) -> np.ndarray:
+        """Logits of a step, as `run`. Raises ExecutorError."""
         try:
             if self._pace is None:
                 return self._host(self._compute(step))
@@ -175,8 +184,8 @@ class TorchExecutor:
             raise unsupported("its code does not let attention be replaced")
         try:
             paged = self._forward(ids, positions, probe, positions[0]).float()
-        except TypeError as error:
-            raise unsupported(first_line(error)) from error
+        except (TypeError, RuntimeError) as error:
+            raise unsupported(f"its code fails with another attention: {first_line(error)}") from error
         if any(shape is None for shape in probe.shapes):
             raise unsupported("layers without attention")
         apart = float((paged - plain).abs().max() / plain.std())

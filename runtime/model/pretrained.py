@@ -6,6 +6,7 @@ Weights of the Llama family are mapped from the safetensors file, not copied, wh
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -20,23 +21,46 @@ SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16":
 _RECURRENT = ("linear_attention", "mamba", "recurrent", "conv", "chunked_attention")
 
 
-def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu") -> Any:
+def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *, shared: bool = False) -> Any:
     """The model in a folder with config.json and safetensors, ready to run on the device. Raises ModelError.
 
-    Code from the folder is never run. `dtype` as for `choose_dtype`.
+    Code from the folder is never run. `dtype` as for `choose_dtype`. `shared` gives this process its share of
+    a model that is divided among all processes of an initialised group, by the plan of its architecture.
     """
     config = _read_config(folder)
+    if shared:
+        _check_shares(folder, config)
     kind = choose_dtype(dtype, device)
     try:
-        if config.get("model_type") == "llama":
+        if shared:
+            model = _load_any(folder, kind, shared=True)
+        elif config.get("model_type") == "llama":
             model = _load_llama(folder, config, kind)
         else:
             model = _load_any(folder, kind)
-        model.to(device)
+        if not shared:
+            model.to(device)
     except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise ModelError("cannot load the model", str(folder), first_line(error)) from error
     model.eval()
     return model
+
+
+def fingerprint(model: Any) -> str:
+    """Hexadecimal digest of a model's configuration and weights; of each weight a few numbers count.
+
+    Two models that were trained apart differ in nearly all of their weights.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    config = {key: value for key, value in model.config.to_dict().items() if not key.startswith("_")}
+    digest.update(json.dumps(config, sort_keys=True, default=str).encode())
+    for name, parameter in model.named_parameters():
+        weight = parameter.detach()
+        flat = (weight.to_local() if hasattr(weight, "to_local") else weight).reshape(-1)
+        some = torch.cat([flat[part : part + 16] for part in (0, len(flat) // 2, max(0, len(flat) - 16))])
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
+        digest.update(some.cpu().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def context_length(config: Any) -> int:
@@ -78,6 +102,16 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def _check_shares(folder: Path, config: dict[str, Any]) -> None:
+    """Raise ModelError where heads cannot be divided evenly among the processes of the group."""
+    from torch.distributed import get_world_size
+
+    for key in ("num_attention_heads", "num_key_value_heads", "n_head"):
+        if int(config.get(key) or 0) % get_world_size():
+            why = f"{config[key]} heads ({key}) for {get_world_size()} processes"
+            raise ModelError("the model cannot be divided", str(folder), why)
+
+
 def _weight_files(folder: Path) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     if index.is_file():
@@ -111,10 +145,17 @@ def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any
     return model
 
 
-def _load_any(folder: Path, dtype: torch.dtype) -> Any:
-    """Any other decoder that transformers has code for; code from the folder is never run."""
+def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
+    """Any decoder that transformers has code for, or this process's share; runs no code from the folder."""
     from transformers import AutoModelForCausalLM
 
+    more: dict[str, Any] = {}
+    if shared:
+        from torch.distributed import get_world_size
+        from transformers.distributed import DistributedConfig
+
+        more["distributed_config"] = DistributedConfig(tp_plan="auto", tp_size=get_world_size())
+
     return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
+        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True, **more
     )
