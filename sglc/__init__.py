@@ -6,7 +6,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_API = ("CompileError", "RunError", "load")
+_API = ("CompileError", "RunError", "Spans", "load")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ import asyncio
 import inspect
 import queue
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,15 +22,18 @@ from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
 from sglc.python_types import PythonTypes, safe_name
+from sglc.runtime.engine.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.show import show_type
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:
-    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.engine.base import Engine
     from sglc.runtime.errors import SglError
+    from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.mask.frozen import FrozenFolders
+    from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
-    from sglc.runtime.vm.trace import Event
+    from sglc.runtime.vm.trace import Event, Listener
 
 R = TypeVar("R")
 
@@ -87,19 +90,18 @@ class _Loop:
 
 
 _LOOP = _Loop()
-_ENGINES: dict[tuple[str, str | None], Engine] = {}
+_ENGINES: dict[tuple[str, EngineOptions], Engine] = {}
 _ENGINE_LOCK = threading.Lock()
 
 
-def _engine(model: str, dtype: str | None) -> Engine:
-    """The engine of a model; modules that name the same model share it."""
+def _engine(model: str, options: EngineOptions) -> Engine:
+    """The engine of a model; modules that name the same model and options share it."""
     with _ENGINE_LOCK:
-        engine = _ENGINES.get((model, dtype))
+        engine = _ENGINES.get((model, options))
         if engine is None:
-            from sglc.runtime.engine.engine import Engine
-            from sglc.runtime.model.load import load_model
+            from sglc.runtime.engine.load import load_engine
 
-            engine = _ENGINES[model, dtype] = Engine(load_model(model, dtype=dtype))
+            engine = _ENGINES[model, options] = load_engine(model, **options.keywords())
         return engine
 
 
@@ -181,8 +183,8 @@ class Stream:
 class Function:
     """A function of a program. Calling it runs it and returns its value.
 
-    Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds) and `trace_` (a
-    listener), with an underscore so that they never collide with a parameter.
+    Besides the parameters, a call takes `seed_`, `max_tokens_`, `timeout_` (seconds), `priority_` and
+    `trace_` (a listener), with an underscore so that they never collide with a parameter.
     """
 
     def __init__(self, module: Module, code: Code) -> None:
@@ -240,7 +242,7 @@ class Function:
 
     def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         options = {}
-        for name in ("seed", "max_tokens", "timeout", "trace"):
+        for name in ("seed", "max_tokens", "timeout", "priority", "trace"):
             if f"{name}_" in named:
                 options[name] = named.pop(f"{name}_")
         names = [parameter.name for parameter in self._code.parameters]
@@ -299,6 +301,23 @@ class Function:
         return self._module._types.out(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """OpenTelemetry spans of runs go to this tracer provider, None being the process's own.
+
+    They have prompts and answers only with `texts`. Needs the extra `observe`.
+    """
+
+    provider: Any = None
+    texts: bool = False
+
+    def listening(self, model: str) -> Callable[[str, int], Listener]:
+        """See `metrics.spans.listening`."""
+        from sglc.runtime.metrics.spans import listening, tracer_of
+
+        return listening(tracer_of(self.provider), model, texts=self.texts)
+
+
 class Module:
     """A loaded program: its functions and types are attributes."""
 
@@ -306,14 +325,17 @@ class Module:
         self,
         program: Program,
         model: str,
-        dtype: str | None = None,
+        options: EngineOptions | None = None,
         engine: Engine | None = None,
         path: Path | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self.program = program
         self.model = model
-        self._dtype = dtype
+        self._options = options or EngineOptions()
         self._given_engine = engine
+        self._spans = spans
+        self._recorder: Collector | None = None
         self._path = path
         self._types = PythonTypes(program, program.name)
         self._lock = threading.Lock()
@@ -362,14 +384,51 @@ class Module:
             engine = self._given_engine
             if engine is None and code.kind != "pure":
                 engine = await asyncio.get_running_loop().run_in_executor(
-                    None, _engine, self.model, self._dtype
+                    None, _engine, self.model, self._options
                 )
             with self._lock:
                 if engine is None:
-                    return Session(self.program)
+                    return Session(self.program, recorder=self._collector())
                 if self._joined is None:
-                    self._joined = Session(self.program, engine, masks=self._masks())
+                    self._joined = Session(
+                        self.program, engine, masks=self._masks(), recorder=self._collector()
+                    )
         return self._joined
+
+    # -- what it took --------------------------------------------------------------------------------
+
+    def _collector(self) -> Collector:
+        if self._recorder is None:
+            from sglc.runtime.metrics.collector import Collector
+
+            self._recorder = Collector(None if self._spans is None else self._spans.listening(self.model))
+        return self._recorder
+
+    def _served_by(self) -> Engine | None:
+        return self._given_engine if self._joined is None else self._joined.engine
+
+    def cache_stats(self) -> CacheStats | None:
+        """What the engine's memory of keys and values holds and has done, for all modules that share it.
+
+        None before the first call, and for a model whose memory is not shared. `owners` has the share of
+        each program by name.
+        """
+        from sglc.runtime.metrics.report import cache_stats
+
+        engine = self._served_by()
+        return None if engine is None else cache_stats(engine)
+
+    def statistics(self) -> dict[str, Any]:
+        """What this module's runs took, by function and hole, and the engine's work (docs/observing.md)."""
+        from sglc.runtime.metrics.report import report
+
+        return report(self._collector(), self._served_by())
+
+    def metrics(self) -> str:
+        """The same in Prometheus' text format. Needs the extra `observe`."""
+        from sglc.runtime.metrics import prometheus
+
+        return prometheus.text(prometheus.Source(self._collector(), self._served_by()))
 
 
 def load(
@@ -377,13 +436,24 @@ def load(
     model: str = "smollm2",
     *,
     dtype: str | None = None,
+    executor: ExecutorKind = "auto",
+    threads: int | None = None,
+    device: str = "cpu",
+    kv_memory: int | None = None,
+    kv_disk: str | Path | None = None,
+    kv_disk_bytes: int = DISK_BYTES,
     engine: Engine | None = None,
+    spans: Spans | None = None,
 ) -> Module:
     """Compile a `.sgl` file, or read a `.sglb` one.
 
-    `model` names what its functions run on; it is loaded at the first call. An `engine` may be given
-    instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
+    `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
+    `EngineOptions`; sizes are bytes). Modules with the same model and options share one engine. An `engine`
+    may be given instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
     """
+    options = EngineOptions(
+        executor, dtype, threads, device, kv_memory, None if kv_disk is None else Path(kv_disk), kv_disk_bytes
+    )
     path = Path(path)
     program: Program | None
     if path.suffix == ".sglb":
@@ -400,7 +470,7 @@ def load(
         program, diagnostics = compiled.program, list(compiled.diagnostics)
     if program is None or has_errors(diagnostics):
         raise CompileError([d for d in diagnostics if d.severity == "error"] or diagnostics)
-    return Module(program, model, dtype, engine, path)
+    return Module(program, model, options, engine, path, spans)
 
 
-__all__ = ["CompileError", "Function", "Module", "Piece", "RunError", "Stream", "load"]
+__all__ = ["CompileError", "Function", "Module", "Piece", "RunError", "Spans", "Stream", "load"]

@@ -170,3 +170,75 @@ def test_importing_sglc_is_light() -> None:
         "assert not heavy, heavy; assert sglc.__version__"
     )
     subprocess.run([sys.executable, "-P", "-c", script], check=True, timeout=60)
+
+
+# -- the engine and its figures ------------------------------------------------------------------------
+
+
+def test_modules_with_the_same_model_and_options_share_an_engine(tmp_path, monkeypatch):
+    import sglc.runtime.engine.load
+    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.model.scripted import ScriptedModel
+
+    asked = []
+
+    def load_engine(name, **options):
+        asked.append((name, options))
+        return Engine(ScriptedModel())
+
+    monkeypatch.setattr(sglc.runtime.engine.load, "load_engine", load_engine)
+    path = tmp_path / "p.sgl"
+    path.write_text("fn f() -> int:\n    user: | x\n    assistant: | ?{n: int in 0..9}\n    return n\n")
+    one = sglc.load(path, model="here", executor="torch", threads=2, kv_memory=1 << 20, kv_disk="kv")
+    two = sglc.load(path, model="here", executor="torch", threads=2, kv_memory=1 << 20, kv_disk="kv")
+    other = sglc.load(path, model="here", executor="torch", threads=1)
+    for module in (one, two, other):
+        module.f()
+    assert len(asked) == 2
+    name, options = asked[0]
+    assert (name, options["executor"], options["threads"], options["memory"]) == ("here", "torch", 2, 1 << 20)
+    assert str(options["disk"]) == "kv"
+
+
+def test_a_module_tells_what_its_runs_took(tmp_path):
+    from fake_executor import FakeExecutor
+    from sglc.runtime.engine.open import open_engine
+    from small_models import small_tokenizer
+
+    path = tmp_path / "p.sgl"
+    path.write_text(
+        "fn f(text: str) -> int:\n    system: | You count things, one after the other, and say how many.\n"
+        "    user: | ${text}\n    assistant: | ?{n: int in 100..999}\n    return n\n"
+    )
+    executor = FakeExecutor(small_tokenizer())
+    module = sglc.load(path, engine=open_engine(executor, memory=executor.block_bytes * 100))
+    assert module.statistics()["process"]["runs"] == 0
+    for text in ("a", "b", "c"):
+        module.f(text)
+    stats = module.cache_stats()
+    assert stats is not None and 0.3 < stats.hit_rate < 1
+    assert [owner.tokens_reused for owner in stats.owners.values()] == [stats.tokens_reused]
+    found = module.statistics()
+    assert found["holes"]["f.n"]["fillings"] == found["process"]["runs"] == 3
+    assert found["cache"]["tokens_reused"] == stats.tokens_reused
+    assert 'sglc_runs_total{function="f",outcome="ok"} 3.0' in module.metrics()
+
+
+def test_spans_hang_below_the_span_of_the_caller(tmp_path):
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.model.scripted import ScriptedModel
+
+    path = tmp_path / "p.sgl"
+    path.write_text("fn f() -> int:\n    user: | x\n    assistant: | ?{n: int in 0..9}\n    return n\n")
+    memory, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    module = sglc.load(path, engine=Engine(ScriptedModel()), spans=sglc.Spans(provider))
+    tracer = provider.get_tracer("test")
+    with tracer.start_as_current_span("caller") as caller:
+        module.f()
+    run = next(span for span in memory.get_finished_spans() if span.name == "run f")
+    assert run.parent.span_id == caller.get_span_context().span_id

@@ -6,7 +6,6 @@ and holes, of which a program has finitely many; never texts.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.packages import MissingPackage
+from sglc.runtime.metrics.report import cache_stats
 
 try:
     from prometheus_client import CollectorRegistry, generate_latest, start_http_server, write_to_textfile
@@ -100,14 +100,6 @@ class Source:
         for hole, figures in holes.items():
             seconds.add_metric(_split(hole), figures.seconds.cumulative(), figures.seconds.total)
         yield seconds
-
-
-def cache_stats(engine: Engine) -> CacheStats | None:
-    """The cache's statistics from any thread: what changes while it is counted is counted again."""
-    for _ in range(5):
-        with contextlib.suppress(RuntimeError):
-            return engine.get_cache_stats()
-    return None
 
 
 def _cache(stats: CacheStats) -> Iterator[Any]:

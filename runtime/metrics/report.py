@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,18 @@ def report(collector: Collector, engine: Engine | None) -> dict[str, Any]:
         whole = collector.of_function(name)
         functions[name].update(tokens=whole.tokens, sampled=whole.sampled, forced=whole.forced)
     found: dict[str, Any] = {"functions": functions, "holes": holes, "process": process(collector, engine)}
-    stats = None if engine is None else engine.get_cache_stats()
+    stats = None if engine is None else cache_stats(engine)
     if stats is not None:
         found["cache"] = cache(stats)
     return found
+
+
+def cache_stats(engine: Engine) -> CacheStats | None:
+    """The cache's statistics from any thread: what changes while it is counted is counted again."""
+    for _ in range(5):
+        with contextlib.suppress(RuntimeError):
+            return engine.get_cache_stats()
+    return None
 
 
 def process(collector: Collector, engine: Engine | None) -> dict[str, Any]:
