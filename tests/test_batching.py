@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import examples
 from fake_executor import FakeExecutor, expected_logits
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.branch import Branch
@@ -161,6 +162,19 @@ def test_scores_are_those_of_the_texts_alone() -> None:
         assert len(values) == len(text)
     assert bench.cache.stats().held == 0
     assert len(bench.executor.steps) <= 3
+
+
+def test_scores_of_a_text_that_is_cut_into_chunks() -> None:
+    bench = Bench(limits=StepLimits(tokens=24, rows=7))
+    texts = [list(range(start, start + 60)) for start in (0, 7)]
+
+    async def job() -> list[list[float]]:
+        return await bench.branch([1]).score_many(texts)
+
+    for text, values in zip(texts, bench.run(job()), strict=True):
+        assert values == [
+            log_probability(bench.expected([1, *text[:index]]), token) for index, token in enumerate(text)
+        ]
 
 
 def test_memory_goes_to_others_and_comes_back() -> None:
@@ -365,7 +379,7 @@ moves = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(moves, min_size=1, max_size=4), st.integers(9, 40), st.sampled_from([1, 5, 64]))
 def test_any_branches_see_the_logits_of_their_own_tokens(
     programs: list[list[tuple[str, Any]]], blocks: int, most: int

@@ -68,6 +68,11 @@ class Request:
     started: bool = False
 
     @property
+    def wanted_from(self) -> int:
+        """The first token after which logits are still wanted."""
+        return self.first + len(self.scores)
+
+    @property
     def computed(self) -> int:
         """Tokens whose keys and values are there."""
         return self.held.sequence.length if self.held.sequence is not None else 0

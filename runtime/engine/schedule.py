@@ -92,7 +92,7 @@ class Scheduler:
                 del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
                 left, request.drafts = len(request.tokens) - start, 0
             count = min(left, tokens)
-            wanted = max(0, start + count - max(start, request.first))
+            wanted = max(0, start + count - max(start, request.wanted_from))
             if wanted > rows:
                 count -= wanted - rows
                 wanted = rows
@@ -125,8 +125,8 @@ class Scheduler:
                 found = sequence.reuse(tokens[length:])
         branch.statistics.tokens_reused += found
         self.statistics.tokens_reused += found
-        if sequence.length > request.first:
-            sequence.rollback(request.first)
+        if sequence.length > request.wanted_from:
+            sequence.rollback(request.wanted_from)
         held.rows = None
         branch.settled = min(sequence.length, len(branch.tokens))
 
