@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Literal
 
 from sglc.runtime.executor.plan import Executor
 from sglc.runtime.model.convert import Progress
 from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.family import NotNativeError
 from sglc.runtime.model.load import DEFAULT, THREAD_WAITS, resolve
 from sglc.runtime.tokenizer import TokenizerError
 
 Kind = Literal["auto", "torch", "native"]
 KINDS: tuple[Kind, ...] = ("auto", "torch", "native")
+
+QUANTISED = {"q8": 8, "q4": 4}
+"""Number types of the native executor: bits of weights that are not quantised already."""
 
 
 def load_executor(
@@ -26,29 +31,62 @@ def load_executor(
 ) -> Executor:
     """Load a model into an executor.
 
-    `name`, `dtype`, `threads` and `device` are as for `load_model`, but there are no scripted models here.
-    A process that torchrun started shares the model with the others of its group; on all but the first of
-    them this does what the first one's executor asks until that is closed, and then ends the process. Raises
-    ModelError.
+    `name`, `threads` and `device` are as for `load_model`, but there are no scripted models here. `dtype`
+    None or `auto` leaves the numbers open, `q8` and `q4` quantise weights, which the native executor does;
+    others are computed by torch. `auto` takes the native executor on a CPU for the models it knows, and torch
+    otherwise. A process that torchrun started shares the model with the others of its group; on all but the
+    first of them this does what the first one's executor asks until that is closed, and then ends the
+    process. Raises ModelError, with the reason where `native` was asked for and cannot be had.
     """
     if kind not in KINDS:
         raise ModelError("unknown executor", kind, f"there are {', '.join(KINDS)}")
-    if kind == "native":
-        raise ModelError("executor not available", kind, "steps in native code are not there yet")
+    exact = dtype not in (None, "auto", *QUANTISED)
+    shared = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    if kind == "torch" or (kind == "auto" and (exact or shared or device != "cpu")):
+        if dtype in QUANTISED:
+            raise ModelError("unknown number type", str(dtype), "torch does not quantise weights here")
+        return _torch(resolve(name, progress), name, dtype, threads, device, shared)
+    if device != "cpu" or shared:
+        place = "several processes" if shared else device
+        raise ModelError("executor not available", kind, f"it computes on one CPU, not on {place}")
+    if exact:
+        raise ModelError("unknown number type", str(dtype), f"native has {', '.join(QUANTISED)} and auto")
     folder = resolve(name, progress)
+    try:
+        return _native(folder, name, QUANTISED.get(dtype or "", 8), threads, progress)
+    except NotNativeError as error:
+        if kind == "native" or dtype in QUANTISED:
+            raise ModelError(
+                "the native executor does not compute this model", name, str(error), "use --executor torch"
+            ) from error
+    return _torch(folder, name, None, threads, device, shared)
+
+
+def _native(folder: Path, name: str, bits: int, threads: int | None, progress: Progress | None) -> Executor:
+    from sglc.runtime.executor.native import NativeExecutor
+
+    try:
+        return NativeExecutor.from_directory(folder, name=name, threads=threads, bits=bits, progress=progress)
+    except TokenizerError as error:
+        raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
+
+
+def _torch(
+    folder: Path, name: str, dtype: str | None, threads: int | None, device: str, shared: bool
+) -> Executor:
     for variable, value in THREAD_WAITS.items():
         os.environ.setdefault(variable, value)
     from sglc.runtime.executor.torch_executor import TorchExecutor
 
     try:
-        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        if shared:
             from sglc.runtime.executor.parallel import ParallelExecutor
 
-            shared = ParallelExecutor.from_directory(folder, name=name, dtype=dtype, device=device)
-            if shared.rank:
-                shared.follow()
+            executor = ParallelExecutor.from_directory(folder, name=name, dtype=dtype, device=device)
+            if executor.rank:
+                executor.follow()
                 raise SystemExit(0)
-            return shared
+            return executor
         return TorchExecutor.from_directory(folder, name=name, dtype=dtype, device=device, threads=threads)
     except TokenizerError as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error

@@ -1,5 +1,6 @@
 """GGUF to a folder that loads in no time: safetensors, config.json, tokenizer.json, chat template.
 
+The file's own quantised blocks are kept beside them in the form that the native step reads, where it can.
 The folder is written beside its final place and renamed when it is whole, with a manifest of sizes and
 SHA-256 digests. Quantised values become float32, which holds them exactly, so a model is the same before
 and after.
@@ -21,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from sglc.runtime.model import packed
 from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.family import NotNativeError, family_of
 from sglc.runtime.model.gguf import GgufFile
 from sglc.runtime.model.gguf_tokenizer import adds_bos, end_ids, special_names, tokenizer_definition
 
@@ -78,7 +81,7 @@ def is_whole(folder: Path) -> bool:
     """Whether the folder has a manifest of this version and all its files in their full sizes."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
+        if manifest["format"] != FORMAT or manifest.get("native") != packed.FORMAT:
             return False
         return all(
             (folder / name).stat().st_size == entry["size"] for name, entry in manifest["files"].items()
@@ -136,8 +139,19 @@ def _write_folder(file: GgufFile, folder: Path, progress: Progress) -> None:
         tensors(),
     )
     files["model.safetensors"] = written
+    with contextlib.suppress(NotNativeError):
+        family = family_of(config)
+        names = {tensor_name(name, where): name for name in file.tensors}
+        interleaved = {
+            name: heads[0] if "q_proj" in name else heads[1]
+            for name in names
+            if permuted and name.endswith(("q_proj.weight", "k_proj.weight"))
+        }
+        source_blocks = packed.GgufSource(file, names, interleaved)
+        place = folder / packed.NAME
+        files[packed.NAME] = packed.pack(source_blocks, family, place, written["sha256"], progress)
     source = {"name": file.path.name, "size": file.path.stat().st_size}
-    manifest = {"format": FORMAT, "source": source, "files": files}
+    manifest = {"format": FORMAT, "native": packed.FORMAT, "source": source, "files": files}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
@@ -205,9 +219,7 @@ def model_config(file: GgufFile) -> dict[str, Any]:
 
 def _unpermuted(values: np.ndarray, heads: int) -> np.ndarray:
     """Rows of a query or key projection in the order of halves; GGUF interleaves them for its rotation."""
-    rows = values.shape[0]
-    rest = values.shape[1:]
-    return values.reshape(heads, rows // heads // 2, 2, *rest).swapaxes(1, 2).reshape(values.shape)
+    return values[packed.interleaved_rows(len(values), heads)]
 
 
 def _stored_type(form: str, narrow: bool) -> str:

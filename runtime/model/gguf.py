@@ -92,9 +92,13 @@ class GgufFile:
     def tensor(self, name: str) -> np.ndarray:
         """The tensor's values: float32, or uint16 holding the bits of bfloat16 where the file has these."""
         info = self.tensors[name]
-        kind = FORMATS[info.format]
+        return FORMATS[info.format].decode(self.blocks(name)).reshape(info.shape)
+
+    def blocks(self, name: str) -> np.ndarray:
+        """The tensor's blocks as they lie in the file: uint8 [blocks, bytes of a block]."""
+        info = self.tensors[name]
         raw = np.frombuffer(self._data, np.uint8, info.size, info.offset)
-        return kind.decode(raw.reshape(-1, kind.block_bytes)).reshape(info.shape)
+        return raw.reshape(-1, FORMATS[info.format].block_bytes)
 
     # -- reading -------------------------------------------------------------------------------------
 
@@ -228,12 +232,12 @@ def _half(blocks: np.ndarray, at: int) -> np.ndarray:
     return np.ascontiguousarray(blocks[:, at : at + 2]).view(np.float16).astype(np.float32)
 
 
-def _nibbles(packed: np.ndarray) -> np.ndarray:
+def nibbles(packed: np.ndarray) -> np.ndarray:
     """Low halves of all bytes, then the high ones: [n, k] to [n, 2k]."""
     return np.concatenate([packed & 15, packed >> 4], axis=1)
 
 
-def _fifth_bits(blocks: np.ndarray, at: int) -> np.ndarray:
+def fifth_bits(blocks: np.ndarray, at: int) -> np.ndarray:
     """The 32 single bits at byte `at`, moved to the place of value 16: uint8 [n, 32]."""
     return np.unpackbits(blocks[:, at : at + 4], axis=1, bitorder="little") << 4
 
@@ -251,20 +255,20 @@ def _bf16(blocks: np.ndarray) -> np.ndarray:
 
 
 def _q4_0(blocks: np.ndarray) -> np.ndarray:
-    return (_nibbles(blocks[:, 2:]).astype(np.float32) - 8) * _half(blocks, 0)
+    return (nibbles(blocks[:, 2:]).astype(np.float32) - 8) * _half(blocks, 0)
 
 
 def _q4_1(blocks: np.ndarray) -> np.ndarray:
-    return _nibbles(blocks[:, 4:]).astype(np.float32) * _half(blocks, 0) + _half(blocks, 2)
+    return nibbles(blocks[:, 4:]).astype(np.float32) * _half(blocks, 0) + _half(blocks, 2)
 
 
 def _q5_0(blocks: np.ndarray) -> np.ndarray:
-    values = _nibbles(blocks[:, 6:]) | _fifth_bits(blocks, 2)
+    values = nibbles(blocks[:, 6:]) | fifth_bits(blocks, 2)
     return (values.astype(np.float32) - 16) * _half(blocks, 0)
 
 
 def _q5_1(blocks: np.ndarray) -> np.ndarray:
-    values = _nibbles(blocks[:, 8:]) | _fifth_bits(blocks, 4)
+    values = nibbles(blocks[:, 8:]) | fifth_bits(blocks, 4)
     return values.astype(np.float32) * _half(blocks, 0) + _half(blocks, 2)
 
 

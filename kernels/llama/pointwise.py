@@ -1,0 +1,99 @@
+"""What a step does to each number by itself: norms, rotations, gates, exponentials."""
+
+from __future__ import annotations
+
+from sglc.kernels.lanes import (
+    as_floats,
+    fma,
+    greater,
+    load_floats,
+    nearest,
+    shift_left,
+    spread,
+    spread_int,
+    square_root,
+    store_floats,
+    sum_floats,
+    to_floats,
+)
+from sglc.kernels.typed import F32, Constant, floats, kernel
+
+
+@kernel
+def exponential(x: floats) -> floats:
+    """e to the x for x from -87 (less is taken for that) to 88, within 2 units in the last place.
+
+    x = n ln 2 + r with a polynomial for e to the r, coefficients of the Cephes library (Moshier 1992).
+    """
+    x = greater(x, spread(-87.0))
+    n = nearest(x * spread(1.44269504088896341))
+    turns = to_floats(n)
+    r = fma(turns, spread(-0.693359375), x)
+    r = fma(turns, spread(2.12194440e-4), r)
+    p = spread(1.9875691500e-4)
+    p = fma(p, r, spread(1.3981999507e-3))
+    p = fma(p, r, spread(8.3334519073e-3))
+    p = fma(p, r, spread(4.1665795894e-2))
+    p = fma(p, r, spread(1.6666665459e-1))
+    p = fma(p, r, spread(5.0000001201e-1))
+    p = fma(p, r * r, r + spread(1.0))
+    return p * as_floats(shift_left(n + spread_int(127), 23))
+
+
+@kernel
+def norm(
+    x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, out: F32, to: int
+) -> None:
+    """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019)."""
+    total = spread(0.0)
+    for i in range(width // 16):
+        v = load_floats(x, at + 16 * i)
+        total = fma(v, v, total)
+    scale = spread(1.0 / square_root(sum_floats(total) / width + epsilon))
+    for i in range(width // 16):
+        v = load_floats(x, at + 16 * i) * scale
+        store_floats(out, to + 16 * i, v * load_floats(weights, where + 16 * i))
+
+
+@kernel
+def norm_in_place(x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float) -> None:
+    """As `norm`, for the queries or keys of one head."""
+    total = spread(0.0)
+    for i in range(width // 16):
+        v = load_floats(x, at + 16 * i)
+        total = fma(v, v, total)
+    scale = spread(1.0 / square_root(sum_floats(total) / width + epsilon))
+    for i in range(width // 16):
+        v = load_floats(x, at + 16 * i) * scale
+        store_floats(x, at + 16 * i, v * load_floats(weights, where + 16 * i))
+
+
+@kernel
+def add_vector(x: F32, at: int, width: Constant, other: F32, where: int) -> None:
+    """`width` floats are added to those of x."""
+    for i in range(width // 16):
+        store_floats(x, at + 16 * i, load_floats(x, at + 16 * i) + load_floats(other, where + 16 * i))
+
+
+@kernel
+def rotate(v: F32, at: int, turned: Constant, cosines: F32, sines: F32, angle: int) -> None:
+    """Turns the first `turned` numbers of a head by the angles of a position (Su et al. 2021).
+
+    Number i and number i + turned / 2 are a pair; the rest of the head stays as it is.
+    """
+    for i in range(turned // 32):
+        a = load_floats(v, at + 16 * i)
+        b = load_floats(v, at + turned // 2 + 16 * i)
+        c = load_floats(cosines, angle + 16 * i)
+        s = load_floats(sines, angle + 16 * i)
+        store_floats(v, at + 16 * i, a * c - b * s)
+        store_floats(v, at + turned // 2 + 16 * i, fma(b, c, a * s))
+
+
+@kernel
+def gate(x: F32, at: int, width: Constant, out: F32, to: int) -> None:
+    """The first `width` numbers times their logistic function (SiLU), times the second `width` numbers."""
+    for i in range(width // 16):
+        v = load_floats(x, at + 16 * i)
+        e = exponential(spread(0.0) - v)
+        store_floats(out, to + 16 * i, v / (spread(1.0) + e) * load_floats(x, at + width + 16 * i))

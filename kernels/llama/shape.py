@@ -1,0 +1,82 @@
+"""The shape of a model, as constants of its step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+HEAD_SIZES = tuple(range(32, 257, 32))
+"""Sizes of heads that attention is written for."""
+_REGISTERS = 16
+"""Sums that attention keeps in registers of lanes."""
+
+
+class ShapeError(ValueError):
+    """A shape that the kernels are not written for; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Numbers that the code of a step is made for. Raises ShapeError for what it cannot be made for."""
+
+    layers: int
+    heads: int
+    """Heads of queries."""
+    shared: int
+    """Heads of keys and values; each serves heads / shared query heads."""
+    size: int
+    """Numbers of a head."""
+    turned: int
+    """Numbers of a head that rotate with the position, from its beginning."""
+    width: int
+    inner: int
+    vocabulary: int
+    biased: bool
+    """Whether queries, keys and values have biases."""
+    normed: bool
+    """Whether heads of queries and keys are normed one by one."""
+
+    def __post_init__(self) -> None:
+        least = min(self.layers, self.heads, self.shared, self.width, self.inner, self.vocabulary)
+        if least < 1 or self.heads % self.shared:
+            raise ShapeError(f"{self.heads} heads share {self.shared} heads of keys")
+        if self.size not in HEAD_SIZES:
+            raise ShapeError(f"heads of {self.size} numbers; multiples of 32 up to 256 are known")
+        if self.turned % 32 or not 0 < self.turned <= self.size:
+            raise ShapeError(
+                f"{self.turned} of {self.size} numbers of a head rotate; multiples of 32 are known"
+            )
+        for name, value in (("width", self.width), ("inner width", self.inner)):
+            if value % 32:
+                raise ShapeError(f"a {name} of {value}, which is no multiple of 32")
+
+    @property
+    def all_heads(self) -> int:
+        """Outputs of queries, keys and values together."""
+        return (self.heads + 2 * self.shared) * self.size
+
+    @property
+    def padded_vocabulary(self) -> int:
+        """Outputs of the head: a multiple of 16."""
+        return -(-self.vocabulary // 16) * 16
+
+    @property
+    def together(self) -> int:
+        """Query heads whose sums fit into registers."""
+        return max(1, min(self.heads // self.shared, _REGISTERS // (self.size // 16)))
+
+    @property
+    def block_numbers(self) -> int:
+        """Floats of 16 bits in a block of 16 positions: keys and values of all layers."""
+        return self.layers * self.shared * 2 * self.size * 16
+
+    @property
+    def vector_numbers(self) -> int:
+        """Floats of the norms, then biases, then norms of heads."""
+        norms = (2 * self.layers + 1) * self.width
+        biases = self.layers * self.all_heads if self.biased else 0
+        return norms + biases + (2 * self.layers * self.size if self.normed else 0)
+
+    def constants(self) -> dict[str, int]:
+        """For the kernel `sglc.kernels.llama.step.step`."""
+        found = {name: int(value) for name, value in asdict(self).items()}
+        return {**found, "vocabulary": self.padded_vocabulary, "together": self.together}

@@ -1,0 +1,337 @@
+"""The native executor: models of the Llama family on the CPU, a step in one call of machine code.
+
+Weights stay quantised in mapped memory, activations are bytes, keys and values are floats of 16 bits. The
+code is made for the model's shape and the processor at hand, and kept on disk. What a sequence gives does not
+depend on what else is in a step, on how it was cut into steps, or on the number of threads: results are
+equal to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sglc.kernels.lanes import LANES
+from sglc.kernels.library import address, typed_library
+from sglc.kernels.llama.step import step
+from sglc.kernels.typed import Specialised
+from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.rows import RowBuffers
+from sglc.runtime.executor.threads import Crew, processors
+from sglc.runtime.model import packed
+from sglc.runtime.model.convert import MANIFEST, Progress
+from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.family import Family, NotNativeError, family_of
+from sglc.runtime.model.load import cache_directory
+from sglc.runtime.model.pace import Pace
+from sglc.runtime.model.packed import FolderSource, PackedModel, open_packed, pack
+from sglc.runtime.tokenizer import Tokenizer
+
+MOST_ROWS = 256
+"""Tokens of one native call; longer steps are several. Bounds the memory to work in."""
+LAYOUT = 1
+"""Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
+_COUNTERS = 8
+
+
+class NativeExecutor:
+    """Implements `Executor`."""
+
+    kind = "native"
+    invariant = True
+
+    def __init__(
+        self, name: str, tokenizer: Tokenizer, family: Family, model: PackedModel, threads: int | None = None
+    ) -> None:
+        """`threads` fixes the number of threads; None takes what the machine has, fewer while it is loaded.
+
+        Raises NotNativeError where no code can be made for this machine.
+        """
+        shape = family.shape
+        self.name, self.tokenizer = name, tokenizer
+        self.context_length = family.context_length
+        self.block_bytes = 2 * shape.block_numbers
+        self.identity = f"native {LAYOUT} {packed.FORMAT} {model.digest}"
+        self._family, self._model = family, model
+        one = Specialised(step, shape.constants())
+        library = typed_library(one, wide=True).functions()
+        if library is None:
+            raise NotNativeError("no machine code can be made for this processor")
+        self._step = getattr(library, one.name)
+        self._crew = Crew(threads or processors())
+        self._paces: dict[int, Pace] | None = {} if threads is None else None
+        self._windows = np.array(family.windows, np.int64)
+        self._pool = _lines(0, np.uint16)
+        self._written = np.zeros(0, bool)
+        self._angles = (np.zeros((0, shape.turned // 2), np.float32),) * 2
+        self._logits = RowBuffers(shape.padded_vocabulary)
+        self._scores = _lines(0, np.float32)
+        self._scratch: list[np.ndarray] = []
+        self._room = 0
+        self._closed = False
+
+    @classmethod
+    def from_directory(
+        cls,
+        folder: Path,
+        *,
+        name: str | None = None,
+        threads: int | None = None,
+        bits: int = 8,
+        progress: Progress | None = None,
+    ) -> NativeExecutor:
+        """Load a folder with config.json, tokenizer.json and weights.
+
+        `bits`, 8 or 4, are for weights that are not quantised yet. Raises NotNativeError with the reason
+        where the model or the machine does not allow it, ModelError where the model is damaged.
+        """
+        family = family_of(read_config(folder))
+        model = packed_weights(folder, family, bits, progress)
+        tokenizer = Tokenizer.from_directory(folder, size=family.shape.vocabulary)
+        return cls(name or folder.name, tokenizer, family, model, threads)
+
+    # -- blocks ---------------------------------------------------------------------------------------
+
+    def reserve(self, blocks: int) -> None:
+        """See `Executor.reserve`. Memory is taken from the system as blocks are written."""
+        have = len(self._written)
+        if blocks <= have:
+            return
+        size = self.block_bytes // 2
+        pool = _lines(blocks * size, np.uint16)
+        for block in np.flatnonzero(self._written).tolist():
+            pool[block * size : (block + 1) * size] = self._pool[block * size : (block + 1) * size]
+        self._pool = pool
+        self._written = np.concatenate([self._written, np.zeros(blocks - have, bool)])
+
+    def copy_block(self, source: int, target: int) -> None:
+        self._block(target)[:] = self._block(source)
+        self._written[target] = True
+
+    def read_block(self, block: int) -> bytes:
+        return self._block(block).tobytes()
+
+    def write_block(self, block: int, data: bytes) -> None:
+        if len(data) != self.block_bytes:
+            raise ValueError(f"a block has {self.block_bytes} bytes, not {len(data)}")
+        self._block(block)[:] = np.frombuffer(data, np.uint16)
+        self._written[block] = True
+
+    def _block(self, block: int) -> np.ndarray:
+        if not 0 <= block < len(self._written):
+            raise ExecutorError(f"the pool has {len(self._written)} blocks, no number {block}")
+        size = self.block_bytes // 2
+        return self._pool[block * size : (block + 1) * size]
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._crew.close()
+            self._pool = _lines(0, np.uint16)
+            self._written = np.zeros(0, bool)
+            self._logits, self._scores, self._scratch = RowBuffers(0), self._scores[:0], []
+
+    # -- steps ----------------------------------------------------------------------------------------
+
+    def run(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """See `Executor.run`."""
+        if self._closed:
+            raise ExecutorError("the executor is closed")
+        for piece in pieces:
+            self._check(piece)
+        shape = self._family.shape
+        total = sum(piece.wanted for piece in pieces)
+        rows = self._logits.take(total)
+        done = 0
+        for part in _parts(pieces):
+            done += self._call(part, rows[done:])
+        if shape.padded_vocabulary != shape.vocabulary:
+            rows = np.ascontiguousarray(rows[:, : shape.vocabulary])
+        return rows
+
+    def _check(self, piece: Piece) -> None:
+        """A piece that is wrong must not reach code that checks nothing."""
+        count = len(piece.tokens)
+        end = piece.start + count
+        if not count or piece.start < 0 or end > self.context_length:
+            raise ExecutorError(
+                f"positions {piece.start} to {end} are not in a window of {self.context_length}"
+            )
+        if not 0 <= piece.wanted <= count:
+            raise ExecutorError(f"logits of {piece.wanted} of {count} tokens")
+        if min(piece.tokens) < 0 or max(piece.tokens) >= self._family.shape.vocabulary:
+            raise ExecutorError("a token that the model does not have")
+        if len(piece.table) * BLOCK_TOKENS < end:
+            raise ExecutorError(f"{len(piece.table)} blocks for {end} positions")
+        if min(piece.table) < 0 or max(piece.table) >= len(self._written):
+            raise ExecutorError(f"a block that a pool of {len(self._written)} does not have")
+
+    def _call(self, pieces: Sequence[Piece], logits: np.ndarray) -> int:
+        """One native call; its logits go to the first rows of `logits`. Returns how many rows there are."""
+        shape = self._family.shape
+        tokens: list[int] = []
+        positions: list[int] = []
+        rows: list[int] = []
+        last: list[int] = []
+        for number, piece in enumerate(pieces):
+            count = len(piece.tokens)
+            tokens += piece.tokens
+            positions += range(piece.start, piece.start + count)
+            rows += [number] * count
+            last += range(len(tokens) - piece.wanted, len(tokens))
+        longest = max(positions) + 1
+        most_blocks = -(-longest // BLOCK_TOKENS)
+        table = np.zeros((len(pieces), most_blocks), np.int32)
+        for number, piece in enumerate(pieces):
+            end = piece.start + len(piece.tokens)
+            needed = -(-end // BLOCK_TOKENS)
+            table[number, :needed] = piece.table[:needed]
+            self._written[table[number, piece.start // BLOCK_TOKENS : needed]] = True
+        where = np.array([tokens, positions, rows], np.int32)
+        wanted = np.array(last, np.int32)
+        self._make_room(len(tokens))
+        cosines, sines = self._angles_up_to(longest)
+        stride = -(-longest // LANES) * LANES
+        group = shape.heads // shape.shared
+        if len(self._scores) < self._crew.most * group * stride:
+            self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
+        counters = np.zeros(_COUNTERS, np.int64)
+        first = where.ctypes.data
+        before = (
+            address(self._model.weights), address(self._model.places), address(self._model.vectors),
+            address(self._windows), address(cosines), address(sines), address(self._pool),
+            first, first + 4 * len(tokens), first + 8 * len(tokens), len(tokens),
+            address(table), most_blocks, address(wanted), len(last),
+            logits.ctypes.data,
+            *[address(array) for array in self._scratch], address(self._scores), stride, address(counters),
+        )  # fmt: skip
+        self._timed(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
+        return len(last)
+
+    def _timed(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
+        """Run the step with as many threads as are best for steps of about this many tokens."""
+        if self._paces is None:
+            self._crew.run(self._step, before, after, self._crew.most)
+            return
+        pace = self._paces.setdefault(count.bit_length(), Pace(self._crew.most))
+        threads = pace.threads()
+        started = perf_counter()
+        self._crew.run(self._step, before, after, threads)
+        pace.record((perf_counter() - started) / count)
+
+    def _make_room(self, rows: int) -> None:
+        """Places to work in for so many tokens: residual, heads, gate and up, outputs, bytes and scales."""
+        if rows <= self._room:
+            return
+        shape = self._family.shape
+        wide = max(shape.width, shape.inner, shape.heads * shape.size)
+        self._scratch = [
+            _lines(rows * shape.width, np.float32),
+            _lines(rows * shape.all_heads, np.float32),
+            _lines(rows * 2 * shape.inner, np.float32),
+            _lines(rows * wide, np.float32),
+            _lines(rows * wide, np.int8),
+            _lines(rows * wide // 32, np.float32),
+            _lines(rows * wide // 32, np.float32),
+        ]
+        self._room = rows
+
+    def _angles_up_to(self, length: int) -> tuple[np.ndarray, np.ndarray]:
+        have = len(self._angles[0])
+        if have < length:
+            more = self._family.angles(have, max(length, min(2 * have, self.context_length), 256))
+            cosines, sines = (np.concatenate([old, new]) for old, new in zip(self._angles, more, strict=True))
+            self._angles = cosines, sines
+        return self._angles
+
+
+def _parts(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The pieces in native calls of at most `MOST_ROWS` tokens; a piece that is longer is cut."""
+    parts: list[list[Piece]] = []
+    room = 0
+    for piece in pieces:
+        count, start = len(piece.tokens), 0
+        while start < count:
+            if room == 0:
+                parts.append([])
+                room = MOST_ROWS
+            stop = min(count, start + room)
+            wanted = max(0, stop - max(start, count - piece.wanted))
+            if start == 0 and stop == count:
+                parts[-1].append(piece)
+            else:
+                parts[-1].append(Piece(piece.table, piece.start + start, piece.tokens[start:stop], wanted))
+            room -= stop - start
+            start = stop
+    return parts
+
+
+def _lines(count: int, kind: type) -> np.ndarray:
+    """An array that begins at a multiple of 64 bytes; its memory is not touched."""
+    size = np.dtype(kind).itemsize
+    raw = np.empty(count * size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + count * size].view(kind)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The folder's config.json. Raises ModelError."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError("cannot read the model's config.json", str(folder), str(error)) from error
+    if not isinstance(config, dict):
+        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
+    return config
+
+
+def packed_weights(
+    folder: Path, family: Family, bits: int = 8, progress: Progress | None = None
+) -> PackedModel:
+    """The weights of a folder as the step reads them, made now if they are not kept. Raises ModelError.
+
+    A folder that was converted from GGUF has them as a file of its own. For others they are kept in the
+    cache, by what the folder's files are now.
+    """
+    kept = _converted_digest(folder)
+    if kept is not None:
+        found = open_packed(folder / packed.NAME, family, kept)
+        if found is not None:
+            return found
+    identity = _identity(folder, bits)
+    place = cache_directory().parent / "native" / f"{identity[:40]}.bin"
+    found = open_packed(place, family, identity)
+    if found is None:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            pack(FolderSource(folder, bits), family, place, identity, progress)
+        except OSError as error:
+            raise ModelError("cannot write the packed weights", str(place), str(error)) from error
+        found = open_packed(place, family, identity)
+    if found is None:
+        raise ModelError("cannot read the packed weights", str(place), "they are not what was written")
+    return found
+
+
+def _converted_digest(folder: Path) -> str | None:
+    """What packed weights in the folder must have been made from, where it was converted from GGUF."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return str(manifest["files"]["model.safetensors"]["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _identity(folder: Path, bits: int) -> str:
+    """Names the folder's weights by the path, size and time of their files."""
+    state = hashlib.sha256(f"{folder.resolve()} {bits}".encode())
+    for path in sorted([*folder.glob("*.safetensors*"), folder / "config.json"]):
+        facts = path.stat()
+        state.update(f"\0{path.name} {facts.st_size} {facts.st_mtime_ns}".encode())
+    return state.hexdigest()

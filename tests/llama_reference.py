@@ -1,0 +1,140 @@
+"""A forward pass of the Llama family in plain numpy, and tiny models of it: the oracle of the native step.
+
+With `quantise` it rounds what goes into linear layers as the native step does; without, it is the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sglc.kernels.llama.records import quantised
+from sglc.runtime.model.convert import write_safetensors
+from sglc.runtime.model.family import Family
+from sglc.runtime.model.packed import matrix_names, vector_names
+
+VOCABULARY = 420
+"""Of the small tokenizer; no multiple of 16."""
+BASE: dict[str, Any] = {
+    "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "vocab_size": VOCABULARY,
+    "rms_norm_eps": 1e-5, "max_position_embeddings": 512, "hidden_act": "silu",
+}  # fmt: skip
+CONFIGS: dict[str, dict[str, Any]] = {
+    "llama": {
+        "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 32, "tie_word_embeddings": True,
+        "hidden_size": 96,
+        "rope_parameters": {"rope_type": "linear", "rope_theta": 500.0, "factor": 2.0},
+    },
+    "mistral": {
+        "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 64, "sliding_window": 21,
+        "rope_theta": 10000.0, "tie_word_embeddings": False,
+    },
+    "qwen2": {
+        "num_attention_heads": 7, "num_key_value_heads": 1, "tie_word_embeddings": False, "hidden_size": 224,
+        "use_sliding_window": True, "sliding_window": 37, "max_window_layers": 1,
+        "layer_types": ["full_attention", "sliding_attention"],
+    },
+    "qwen3": {
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 96, "tie_word_embeddings": True,
+        "attention_bias": False,
+    },
+}  # fmt: skip
+
+
+def config_of(kind: str) -> dict[str, Any]:
+    names = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qwen3"}
+    architecture = {"model_type": kind, "architectures": [f"{names[kind]}ForCausalLM"]}
+    return {**architecture, **BASE, **CONFIGS[kind]}
+
+
+def random_weights(family: Family, seed: int = 0) -> dict[str, np.ndarray]:
+    """Weights that quantising keeps as they are, up to the rounding of a product."""
+    dice = np.random.default_rng(seed)
+    shape = family.shape
+    parts = {"q_proj": shape.heads, "k_proj": shape.shared, "v_proj": shape.shared}
+    found = {}
+    for names, outputs, inputs in matrix_names(family):
+        for name in names:
+            heads = next((count for part, count in parts.items() if part in name), None)
+            rows = outputs // len(names) if heads is None else heads * shape.size
+            scale = 0.25 if "embed" in name or "lm_head" in name else 2.0 / inputs**0.5
+            weights = (dice.normal(size=(rows, inputs)) * scale).astype(np.float32)
+            found[name] = quantised(weights, 8).floats()
+    for name, length in vector_names(family):
+        around = 0.0 if name.endswith("bias") else 1.0
+        found[name] = (around + 0.3 * dice.normal(size=length)).astype(np.float32)
+    return found
+
+
+def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, np.ndarray]) -> None:
+    """A model folder without a tokenizer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    layout = {name: ("F32", value.shape) for name, value in weights.items()}
+    write_safetensors(folder / "model.safetensors", layout, iter(weights.values()))
+
+
+def rounded_to_bytes(x: np.ndarray) -> np.ndarray:
+    """What the native step makes of the inputs of a linear layer: bytes with a scale for each 32."""
+    groups = x.astype(np.float32).reshape(*x.shape[:-1], -1, 32)
+    most = np.abs(groups).max(-1, keepdims=True)
+    inverse = np.divide(127.0, most, out=np.zeros_like(most, np.float64), where=most > 0)
+    whole = np.rint(groups * inverse.astype(np.float32))
+    return (whole * (most / 127.0)).reshape(x.shape)
+
+
+def _same(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def logits(
+    family: Family, weights: Mapping[str, np.ndarray], tokens: list[int], quantise: bool = False
+) -> np.ndarray:
+    """Float64 [tokens, V]."""
+    shape = family.shape
+    given: Callable[[np.ndarray], np.ndarray] = rounded_to_bytes if quantise else _same
+    stored: Callable[[np.ndarray], np.ndarray] = (
+        (lambda x: x.astype(np.float16).astype(np.float64)) if quantise else _same
+    )
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        found = given(x) @ weights[f"{name}.weight"].astype(np.float64).T
+        return found + weights[f"{name}.bias"] if f"{name}.bias" in weights else found
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + family.epsilon) * weights[f"{name}.weight"]
+
+    count = len(tokens)
+    cosines, sines = family.angles(0, count)
+    half = shape.turned // 2
+
+    def turn(x: np.ndarray) -> np.ndarray:
+        a, b, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
+        c, s = cosines[:, None], sines[:, None]
+        return np.concatenate([a * c - b * s, b * c + a * s, rest], -1)
+
+    x = weights["model.embed_tokens.weight"][tokens].astype(np.float64)
+    distance = np.arange(count)[:, None] - np.arange(count)[None, :]
+    for layer in range(shape.layers):
+        name = f"model.layers.{layer}."
+        h = norm(x, f"{name}input_layernorm")
+        q, k, v = (linear(h, f"{name}self_attn.{part}_proj").reshape(count, -1, shape.size) for part in "qkv")
+        if shape.normed:
+            q, k = norm(q, f"{name}self_attn.q_norm"), norm(k, f"{name}self_attn.k_norm")
+        q, k, v = turn(q), stored(turn(k)), stored(v)
+        k, v = (np.repeat(part, shape.heads // shape.shared, 1) for part in (k, v))
+        scores = np.einsum("qhd,khd->hqk", q, k) * shape.size**-0.5
+        scores = np.where((distance >= 0) & (distance < family.windows[layer]), scores, -np.inf)
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        mixed = np.einsum("hqk,khd->qhd", scores / scores.sum(-1, keepdims=True), v)
+        x = x + linear(mixed.reshape(count, -1), f"{name}self_attn.o_proj")
+        h = norm(x, f"{name}post_attention_layernorm")
+        gate = linear(h, f"{name}mlp.gate_proj")
+        h = gate / (1 + np.exp(-gate)) * linear(h, f"{name}mlp.up_proj")
+        x = x + linear(h, f"{name}mlp.down_proj")
+    head = "model.embed_tokens" if family.tied else "lm_head"
+    return linear(norm(x, "model.norm"), head)
