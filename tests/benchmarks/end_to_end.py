@@ -1,7 +1,7 @@
 """Whole requests of structured generation, beside other libraries on the same model: programs, JSON,
 patterns, grammars, choices, and 64 requests at once.
 
-    python tests/benchmarks/end_to_end.py MODEL [--engines sglc,xgrammar+kv,llama_cpp] [--workloads W1,W6]
+    python tests/benchmarks/end_to_end.py MODEL [--engines sglc,xgrammar+kv,llama-server] [--workloads W1,W6]
         [--rounds 1] [--fraction 1.0] [--markdown PAGE]
 
 MODEL is for sglc. The other libraries, the workloads and the judge of answers are in a folder of their own:
@@ -9,7 +9,9 @@ MODEL is for sglc. The other libraries, the workloads and the judge of answers a
     SGLC_BENCH_PEERS=DIR            run.py (judge, measuring), worker.py, workloads.json, peers/*.py
     SGLC_BENCH_PEER_PYTHON=…        a Python that has these libraries
     SGL_BENCH_MODEL=DIR             the model for those on transformers (safetensors and tokenizer.json)
-    SGL_BENCH_GGUF=FILE, …_Q=FILE   the model for llama.cpp: the fastest of its files, and as it is shipped
+    SGL_BENCH_GGUF=FILE, …_Q=FILE   the model for llama-cpp-python: the fastest of its files, and as shipped
+
+For `llama-server` see `llama_cpp.py`.
 
 Every engine has a process of its own, stays loaded, and the requests of a workload go round the engines,
 forwards and backwards in turn. All texts are judged alike: by jsonschema, by the pattern, by Lark; what was
@@ -30,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from end_to_end_worker import VARIANTS
+from end_to_end_worker import SERVERS, VARIANTS
 from report import surroundings, write_page
 
 PEERS = "SGLC_BENCH_PEERS"
@@ -80,11 +82,11 @@ def processes(module: ModuleType) -> type[Any]:
 def command(module: ModuleType, name: str, model: str) -> list[str]:
     """How an engine's process is started."""
     folder = Path(os.environ[PEERS])
-    if name in VARIANTS:
+    if name in VARIANTS or name in SERVERS:
         return [sys.executable, str(WORKER), name, model, str(folder / "workloads.json")]
     known = module.list_peers()
     if name not in known:
-        raise SystemExit(f"there is no engine {name!r}; there are {', '.join([*VARIANTS, *known])}")
+        raise SystemExit(f"there is no engine {name!r}; there are {', '.join([*VARIANTS, *SERVERS, *known])}")
     python = os.environ.get(PYTHON, sys.executable)
     weights = os.environ.get("SGL_BENCH_MODEL", "")
     return [python, str(folder / "worker.py"), known[name], name, weights, str(folder / "workloads.json")]
@@ -171,7 +173,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model")
-    parser.add_argument("--engines", default="sglc,xgrammar+kv,llguidance+kv,guidance,llama_cpp,llama_cpp+q4")
+    parser.add_argument("--engines", default="sglc,xgrammar+kv,llguidance+kv,guidance,llama-server")
     parser.add_argument("--workloads", default="W1,W2,W3,W4,W5,W6,W7")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--fraction", type=float, default=1.0, help="share of the requests of each workload")
@@ -206,8 +208,8 @@ def main() -> None:
             f"{options.threads} threads each, requests going round the engines; less is better. W6 is 64 "
             f"requests at the same time, for engines without batches {options.sequential_cap} of them "
             "one by one. Texts that the judge finds wrong are said. The engines on transformers run in "
-            "bfloat16, `+kv` keeps what the model has computed from request to request; `llama_cpp` has "
-            "its fastest file, `+q4` the file as it is shipped."
+            "bfloat16, `+kv` keeps what the model has computed from request to request; llama-server has "
+            "the file that it is fastest with, and its forward passes are not known."
         )
         titles = ", ".join(options.workloads.split(","))
         write_page(options.markdown, f"End to end: {titles}", words, body, surrounding)

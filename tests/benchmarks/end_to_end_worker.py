@@ -1,6 +1,7 @@
 """sglc in a process of its own, answering the requests of the end-to-end benchmark; see `end_to_end.py`.
 
     python end_to_end_worker.py sglc MODEL WORKLOADS
+    python end_to_end_worker.py llama-server MODEL WORKLOADS
 
 It reads requests from its standard input and answers on its standard output, a JSON object a line, as the
 processes of the other engines do. Every request runs a function of `workloads.sgl`; nothing is prepared
@@ -17,7 +18,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 STARTED = time.perf_counter()
 PROGRAM = Path(__file__).with_name("workloads.sgl")
@@ -30,6 +31,25 @@ VARIANTS: dict[str, dict[str, Any]] = {
 """What the names of variants mean, as options of `load_engine`."""
 
 
+SERVERS = {"llama-server": "best", "llama-server shipped": "shipped"}
+"""llama.cpp's server with one of its files; see `end_to_end_llama.py`."""
+
+
+class Requests(Protocol):
+    """What answers the requests."""
+
+    def load(self) -> dict[str, str]:
+        """Get ready; versions of what is used."""
+
+    def counts(self) -> tuple[int, int]:
+        """Forward passes and positions computed so far, as far as they are known."""
+
+    def run(self, name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """All of a workload's items at the same time."""
+
+    def close(self) -> None: ...
+
+
 class Sglc:
     """The programs of `workloads.sgl` on one model."""
 
@@ -39,7 +59,7 @@ class Sglc:
         self.options = options
         self.loop = asyncio.new_event_loop()
 
-    def load(self) -> None:
+    def load(self) -> dict[str, str]:
         from sglc.driver import compile_source
         from sglc.runtime.session import Session
         from sglc.source import Source
@@ -49,6 +69,10 @@ class Sglc:
             raise SystemExit(f"{PROGRAM.name}: {compiled.diagnostics}")
         self.engine = self._engine()
         self.session = Session(compiled.program, self.engine)
+        return {}
+
+    def close(self) -> None:
+        self.engine.close()
 
     def _engine(self) -> Any:
         from sglc.runtime.engine.load import load_engine
@@ -102,7 +126,7 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def serve(variant: str, model: str, path: str) -> None:
+def serve(engine: Requests, workloads: dict[str, Any]) -> None:
     """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -111,17 +135,15 @@ def serve(variant: str, model: str, path: str) -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    workloads = json.loads(Path(path).read_text(encoding="utf-8"))["workloads"]
-    ours = Sglc(model, workloads, VARIANTS[variant])
     try:
-        ours.load()
+        versions = engine.load()
         loaded = time.perf_counter()
     except Exception as fault:
         traceback.print_exc()
         send(ok=False, error=f"{type(fault).__name__}: {fault}")
         return
     send(ok=True, load_s=loaded - STARTED, warmup_s=0.0, rss_mb=peak_megabytes(), can_batch=True, note="",
-         versions={}, pid=os.getpid())  # fmt: skip
+         versions=versions, pid=os.getpid())  # fmt: skip
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["op"] == "quit":
@@ -133,16 +155,27 @@ def serve(variant: str, model: str, path: str) -> None:
             continue
         try:
             items = [workloads[name]["items"][index] for index in asked["items"]]
-            before, used, started = ours.counts(), time.process_time(), time.perf_counter()
-            texts = ours.run(name, items)
+            before, used, started = engine.counts(), time.process_time(), time.perf_counter()
+            texts = engine.run(name, items)
             wall, used = time.perf_counter() - started, time.process_time() - used
-            after = ours.counts()
+            after = engine.counts()
             send(ok=True, wall_s=wall, cpu_s=used, out=texts, forwards=after[0] - before[0],
                  positions=after[1] - before[1], rss_mb=peak_megabytes())  # fmt: skip
         except Exception as fault:
             traceback.print_exc()
             send(ok=False, unsupported=False, error=f"{type(fault).__name__}: {fault}"[:300])
+    engine.close()
+
+
+def main(variant: str, model: str, path: str) -> None:
+    workloads = json.loads(Path(path).read_text(encoding="utf-8"))["workloads"]
+    if variant in SERVERS:
+        from end_to_end_llama import LlamaServer
+
+        serve(LlamaServer(SERVERS[variant], workloads), workloads)
+    else:
+        serve(Sglc(model, workloads, VARIANTS[variant]), workloads)
 
 
 if __name__ == "__main__":
-    serve(*sys.argv[1:4])
+    main(*sys.argv[1:4])
