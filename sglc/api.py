@@ -442,6 +442,7 @@ def load(
     kv_memory: int | None = None,
     kv_disk: str | Path | None = None,
     kv_disk_bytes: int = DISK_BYTES,
+    speculate: bool | None = None,
     engine: Engine | None = None,
     spans: Spans | None = None,
 ) -> Module:
@@ -451,9 +452,8 @@ def load(
     `EngineOptions`; sizes are bytes). Modules with the same model and options share one engine. An `engine`
     may be given instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
     """
-    options = EngineOptions(
-        executor, dtype, threads, device, kv_memory, None if kv_disk is None else Path(kv_disk), kv_disk_bytes
-    )
+    folder = None if kv_disk is None else Path(kv_disk)
+    options = EngineOptions(executor, dtype, threads, device, kv_memory, folder, kv_disk_bytes, speculate)
     path = Path(path)
     program: Program | None
     if path.suffix == ".sglb":

@@ -109,9 +109,10 @@ def test_the_command_passes_the_options_on(
     code, _, err = cli(
         "run", good, "--arg", "text=x", "--model", script, "--executor", "torch", "--threads", "3",
         "--dtype", "float32", "--kv-memory", "64M", "--kv-disk", f"{tmp_path}/kv:1G", "--device", "cuda",
+        "--no-speculation",
     )  # fmt: skip
     assert code == 0, err
-    wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30)
+    wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False)
     assert seen == [wanted.keywords()]
 
 

@@ -13,16 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.cost import StepCost, expected
 from sglc.runtime.engine.drafts import LONGEST, Drafting
 from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
 from sglc.runtime.engine.lookup import LONGEST_MATCH, Lookup
+from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
 from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.kv.cache import KVCache
+from sglc.runtime.session import Session
+from sglc.source import Source
 from sglc.types.language import language
 from sglc.types.type import (
     Bool,
@@ -526,3 +531,67 @@ def test_drafts_that_fail_are_given_up() -> None:
         )
         share.append(result.work.drafted / result.sampled)
     assert sum(share[4:]) / 4 < 0.15
+
+
+# -- whole programs ----------------------------------------------------------------------------------
+
+PROGRAMS = """
+enum Mood: calm, cheerful, worried
+
+record Note:
+    who: str matching /[a-z]{2,6}( [a-z]{2,6}){0,2}/
+    mood: Mood
+    pages: [int in 1..40; 1..3]
+
+pure fn short(text: str) -> alive | dead | final:
+    return dead if len(text) > 24 else final
+
+## Several holes, a choice, a validator and a retry.
+pub fn notes(text: str) -> str:
+    user: | ${text} ${text}
+    assistant:
+        | The first: ?{first: Note}
+        | The second: ?{second: Note}
+        | In short: ?{line: str max 40 chars where short(line)}
+        | It is ?{kind: "a letter" | "a list" | "a lament"}
+        | ?{number: int in 1..99}
+        ensure number > 60 else "too small"
+            retry 2 resample
+    return "${first} ${second} ${line} ${kind} ${number}"
+"""
+
+
+def test_programs_write_the_same_with_drafts() -> None:
+    program = compile_source(Source("notes.sgl", PROGRAMS)).program
+    assert program is not None
+    outcomes, drafted = [], 0
+    for speculate in (True, False):
+        model = CopyingExecutor(3, bonus=9.0)
+        engine = open_engine(model, memory=400 * model.block_bytes, speculate=speculate)
+        if speculate:
+            engine.cost = PricedCost(flat)
+        assert (engine.cost is not None) is speculate
+        session = Session(program, engine)
+
+        async def run(session: Session, seed: int) -> Any:
+            try:
+                result = await session.run("notes", {"text": "the answer is there"}, seed=seed)
+            except SglError as error:
+                return error.name, error.partial
+            return result.value, result.text, result.statistics.output_tokens
+
+        outcomes.append([asyncio.run(run(session, seed)) for seed in range(6)])
+        drafted += engine.statistics.accepted
+        engine.cache.check()
+        engine.close()
+    assert outcomes[0] == outcomes[1]
+    assert drafted > 0
+
+
+def test_drafts_are_asked_for_where_results_stay_the_same_to_the_bit() -> None:
+    model = CopyingExecutor()
+    assert open_engine(model, memory=1 << 20).cost is not None
+    assert open_engine(model, memory=1 << 20, speculate=False).cost is None
+    model.invariant = False
+    assert open_engine(model, memory=1 << 20).cost is None
+    assert open_engine(model, memory=1 << 20, speculate=True).cost is not None

@@ -26,8 +26,8 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 
 LONGEST = 15
 """Most tokens of a draft."""
-LEAST_CHANCE = 0.05
-"""A draft ends where it is less likely than this to be right as a whole."""
+AHEAD = 3
+"""Rows over which the price of one more is looked at: costs rise in steps."""
 LEAST_GAIN = 0.03
 """Drafts that gain less than this share of a step are not worth the noise."""
 UNSTABLE = 64
@@ -164,16 +164,17 @@ class Drafts:
         self._drafted, self._kinds, self._gains = [], [], []
         if cost.estimate(2 * batch) - step >= step:
             return ()  # not even a certain token would be worth its row
-        self._guess(tokens, masks)
         pending = 1 if self._computed < 0 else max(1, size - self._computed)
-        best, worth, gain = 0, LEAST_GAIN * step, 0.0
-        base = cost.estimate(batch + pending - 1)
+        prices = [cost.estimate(batch * rows + pending - 1) for rows in range(1, LONGEST + 2 + AHEAD)]
+        value = step / self._yield
+        self._guess(tokens, masks, [price / value for price in prices])
+        best, most, gain = 0, LEAST_GAIN * step, 0.0
         for count, chance in enumerate(self._gains[:LONGEST], 1):
             if chance:
                 gain += chance
-                value = gain * step / self._yield - cost.estimate(batch * (1 + count) + pending - 1) + base
-                if value > worth:
-                    best, worth = count, value
+                net = gain * value - prices[count] + prices[0]
+                if net > most:
+                    best, most = count, net
         self._sent = best
         self.drafted += best
         return tuple(self._drafted[:best])
@@ -218,8 +219,12 @@ class Drafts:
 
     # -- what may come -------------------------------------------------------------------------------
 
-    def _guess(self, tokens: list[int], masks: Matcher) -> None:
-        """Fill the draft with what is likely, as far as it is."""
+    def _guess(self, tokens: list[int], masks: Matcher, prices: list[float]) -> None:
+        """Fill the draft with what is likely, until it is not worth its rows any more.
+
+        `prices` are costs of steps with so many drafts, in units of what a saved request is worth. The first
+        guess is made at any price: it is compared with what comes, and tells how good guesses are.
+        """
         lookup, habits, rate, drafting = self._lookup, self._habits, self._rates.rate, self._drafting
         drafted, kinds, gains = self._drafted, self._kinds, self._gains
         size = len(tokens)
@@ -228,7 +233,9 @@ class Drafts:
         twin = masks.clone()
         at, matched = lookup.find(self._hint)
         last, chance = tokens[-1], 1.0
-        while len(drafted) < LONGEST and chance > LEAST_CHANCE:
+        while (count := len(drafted)) < LONGEST and (
+            not count or chance > (prices[count + AHEAD] - prices[count]) / AHEAD
+        ):
             looked = -1
             likely = 0.0
             if at >= 0:

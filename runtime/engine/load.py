@@ -27,6 +27,7 @@ def load_engine(
     disk_bytes: int = 4 << 30,
     limits: StepLimits | None = None,
     max_queue: int | None = None,
+    speculate: bool | None = None,
     progress: Progress | None = None,
 ) -> Engine:
     """Load a model and open an engine over it; see `load_executor` and `open_engine` for what they mean.
@@ -50,6 +51,7 @@ def load_engine(
             disk_bytes=disk_bytes,
             limits=limits,
             max_queue=max_queue,
+            speculate=speculate,
         )
     except (ValueError, MemoryError) as error:
         loaded.close()

@@ -27,6 +27,7 @@ def open_engine(
     disk_bytes: int = 4 << 30,
     limits: StepLimits | None = None,
     max_queue: int | None = None,
+    speculate: bool | None = None,
 ) -> BatchingEngine:
     """An engine over an executor, with its pool of blocks reserved.
 
@@ -54,7 +55,7 @@ def open_engine(
         read_block=executor.read_block,
         write_block=executor.write_block,
     )
-    return BatchingEngine(executor, cache, limits=limits, max_queue=max_queue)
+    return BatchingEngine(executor, cache, limits=limits, max_queue=max_queue, speculate=speculate)
 
 
 def free_memory() -> int:

@@ -28,6 +28,8 @@ class EngineOptions:
     kv_disk: Path | None = None
     """Folder for keys and values that memory has no room for."""
     kv_disk_bytes: int = DISK_BYTES
+    speculate: bool | None = None
+    """Whether likely tokens are computed ahead; None where results stay the same to the bit."""
 
     def keywords(self) -> dict[str, Any]:
         """As `load_engine` takes them."""
@@ -39,4 +41,5 @@ class EngineOptions:
             "memory": self.kv_memory,
             "disk": self.kv_disk,
             "disk_bytes": self.kv_disk_bytes,
+            "speculate": self.speculate,
         }

@@ -120,6 +120,12 @@ ENGINE: Sequence[Callable[[Any], Any]] = (
         metavar="DIR[:SIZE]",
         help="Folder for keys and values that memory has no room for; 4G if no size is said.",
     ),
+    click.option(
+        "--speculation/--no-speculation",
+        "speculate",
+        default=None,
+        help="Compute likely tokens ahead; the default is where results stay the same to the bit.",
+    ),
 )
 
 OBSERVATION: Sequence[Callable[[Any], Any]] = (
@@ -156,10 +162,11 @@ def engine_options(function: Command) -> Command:
         device: str,
         kv_memory: int | None,
         kv_disk: tuple[Path, int] | None,
+        speculate: bool | None,
         **rest: Any,
     ) -> Any:
         folder, size = kv_disk or (None, DISK_BYTES)
-        engine = EngineOptions(executor, dtype, threads, device, kv_memory, folder, size)
+        engine = EngineOptions(executor, dtype, threads, device, kv_memory, folder, size, speculate)
         return function(*values, engine=engine, **rest)
 
     return _with(packed, ENGINE)
