@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from sglc.runtime.executor.pick import Picking  # noqa: E402
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece  # noqa: E402
 from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
 from sglc.runtime.model.errors import ModelError  # noqa: E402
@@ -243,3 +244,34 @@ def test_rotations_that_change_with_the_length_bound_the_context() -> None:
     rotation = {"rope_type": "longrope", "rope_theta": 1e4, **factors}
     model = tiny_decoder("llama", rope_parameters={**rotation, "original_max_position_embeddings": 128})
     assert TorchExecutor(model, small_tokenizer(), "scaled").context_length == 128
+
+
+def test_tokens_are_picked_where_the_logits_are() -> None:
+    Branch.free = 0
+    executor = executor_of("llama")
+    branch = Branch(executor, "llama")
+    piece = branch.feed(random_tokens(30, 1), 6)
+    logits = executor.run([piece]).copy()
+    size = logits.shape[1]
+    generator = np.random.default_rng(3)
+    allowed = generator.random((6, size)) < 0.1
+    allowed[4] = False
+    words = np.zeros((6, -(-size // 32) * 32), dtype=bool)
+    words[:, :size] = allowed
+    masks = np.packbits(words, axis=1, bitorder="little").view(np.int32)
+    pickings = [Picking(), Picking(0.7, 0.0), Picking(0.7, 0.3), Picking(2.0, 0.999999), Picking(), Picking()]
+    tokens = executor.run_and_pick([piece], masks, pickings)
+
+    legal = np.where(allowed, logits.astype(np.float64), -np.inf)
+    assert tokens[0] == legal[0].argmax() and tokens[5] == legal[5].argmax() and tokens[4] == -1
+    for row in (1, 2, 3):
+        weights = np.exp((legal[row] - legal[row].max()) / pickings[row].temperature)
+        below = weights[: tokens[row]].sum() / weights.sum()
+        upto = weights[: tokens[row] + 1].sum() / weights.sum()
+        assert (
+            allowed[row, tokens[row]]
+            and below <= pickings[row].uniform + 1e-9
+            and pickings[row].uniform < upto
+        )
+    free = executor.run_and_pick([piece], None, [Picking()] * 6)
+    assert free.tolist() == logits.argmax(1).tolist()

@@ -31,9 +31,13 @@ class LayerShape:
 
 
 class TensorPool:
-    """`keys[layer]` and `values[layer]` are tensors [heads, blocks, BLOCK_TOKENS, width]."""
+    """`keys[layer]` and `values[layer]` are tensors [heads, blocks + spare, BLOCK_TOKENS, width]."""
 
-    def __init__(self, shapes: Sequence[LayerShape], dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, shapes: Sequence[LayerShape], dtype: torch.dtype, device: torch.device, spare: int = 0
+    ) -> None:
+        """`spare` blocks follow those that can be used by number; they hold nothing that counts."""
+        self.spare = spare
         self.shapes = tuple(shapes)
         self.dtype = dtype
         self.device = device
@@ -52,8 +56,8 @@ class TensorPool:
             return
         for tensors in (self.keys, self.values):
             for index, old in enumerate(tensors):
-                if old.shape[1] < blocks:
-                    new = self._empty(old.shape[0], blocks, old.shape[3])
+                if old.shape[1] < blocks + self.spare:
+                    new = self._empty(old.shape[0], blocks + self.spare, old.shape[3])
                     new[:, : self.blocks] = old[:, : self.blocks]
                     tensors[index] = new
         self.blocks = blocks

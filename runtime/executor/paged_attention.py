@@ -8,7 +8,7 @@ function has our name, transformers makes no mask.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -66,8 +66,17 @@ class Options:
     softcap: float | None
 
 
+class Attender(Protocol):
+    """What the model's layers attend by."""
+
+    def attend(
+        self, module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: Options
+    ) -> torch.Tensor:
+        """[T, H, width of values] of query [1, H, T, D], key [1, heads, T, D] and value."""
+
+
 class PagedStep:
-    """A step on a pool."""
+    """A step on a pool, by products of torch."""
 
     def __init__(self, step: Step, pool: TensorPool) -> None:
         self.step = step
@@ -157,7 +166,7 @@ def paged_attention(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    paged: Probe | PagedStep | None = None,
+    paged: Attender | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """What transformers calls: query [1, H, T, D], keys and values [1, heads, T, …] to [1, T, H, …].

@@ -56,7 +56,7 @@ class ParallelExecutor:
 
     def __init__(self, model: Any, tokenizer: Tokenizer, name: str) -> None:
         """To be called on every rank of an initialised process group, with the rank's share of the model."""
-        self._local = TorchExecutor(model, tokenizer, name)
+        self._local = TorchExecutor(model, tokenizer, name, graphs=False)
         self._orders = dist.new_group(backend="gloo", timeout=PATIENCE)
         self.rank = dist.get_rank()
         self.ranks = dist.get_world_size()

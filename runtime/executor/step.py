@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -123,11 +124,27 @@ class Step:
         self.count = len(ids)
         self.host_ids, self.host_positions, self.host_slots = ids, positions, slots
         self.host_kept = np.asarray(kept, dtype=np.int64)
-        self.ids = self._tensor(ids)[None]
-        self.positions = self._tensor(positions)[None]
-        self.slots = self._tensor(slots)
-        self.kept = self._tensor(self.host_kept)
         self._attention: dict[int | None, Attention] = {}
+
+    @cached_property
+    def ids(self) -> torch.Tensor:
+        """int64 [1, T], as all tensors of a step on its device."""
+        return self._tensor(self.host_ids)[None]
+
+    @cached_property
+    def positions(self) -> torch.Tensor:
+        """int64 [1, T]."""
+        return self._tensor(self.host_positions)[None]
+
+    @cached_property
+    def slots(self) -> torch.Tensor:
+        """int64 [T]: block * BLOCK_TOKENS + place, where each token's keys and values go."""
+        return self._tensor(self.host_slots)
+
+    @cached_property
+    def kept(self) -> torch.Tensor:
+        """int64 [sum of wanted]: rows whose logits are wanted."""
+        return self._tensor(self.host_kept)
 
     def attention(self, window: int | None) -> Attention:
         """How tokens attend where each sees `window` positions, itself included; None for all before it."""

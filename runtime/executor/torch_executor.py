@@ -6,17 +6,19 @@ The code of the model is not changed: its attention becomes the paged one by a n
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 
 from sglc.runtime.executor.block_pool import LayerShape, TensorPool
 from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
+from sglc.runtime.executor.pick import Picking, pick
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.step import Step
 from sglc.runtime.model.errors import ModelError
@@ -24,6 +26,10 @@ from sglc.runtime.model.pace import Pace
 from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
 from sglc.runtime.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from sglc.runtime.executor.triton_step import DecodeGraphs, DecodeStep, TritonStep
+
+Attention = Literal["torch", "triton"]
 PROBE_TOKENS = 5
 AGREEMENT = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
 """How far logits of the probe may be from those of the model's own attention, relative to their spread."""
@@ -43,8 +49,20 @@ class TorchExecutor:
     kind = "torch"
     invariant = False
 
-    def __init__(self, model: Any, tokenizer: Tokenizer, name: str, pace: Pace | None = None) -> None:
-        """Takes over `model`: its attention is replaced. Raises ModelError for what cannot be computed so."""
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        name: str,
+        pace: Pace | None = None,
+        attention: Attention | None = None,
+        graphs: bool = True,
+    ) -> None:
+        """Takes over `model`: its attention is replaced. Raises ModelError for what cannot be computed so.
+
+        `attention` is by products of torch or by Triton kernels; None takes what suits the device. `graphs`
+        lets steps of one token a piece be captured as CUDA graphs.
+        """
         self.name = name
         self.tokenizer = tokenizer
         self.model = model
@@ -65,7 +83,16 @@ class TorchExecutor:
         except ModelError as error:
             raise ModelError(error.what, name, error.why, error.hint) from error
         dtype = next(model.parameters()).dtype
-        self.pool = TensorPool(shapes, dtype, self._device)
+        if attention is None:
+            on_gpu = self._device.type == "cuda" and importlib.util.find_spec("triton") is not None
+            attention = "triton" if on_gpu else "torch"
+        self.attention: Attention = attention
+        self.pool = TensorPool(shapes, dtype, self._device, spare=attention == "triton")
+        self._graphs: DecodeGraphs | None = None
+        if attention == "triton" and graphs:
+            from sglc.runtime.executor.triton_step import DecodeGraphs
+
+            self._graphs = DecodeGraphs(self.pool, self.context_length, self._decode)
         self.block_bytes = self.pool.block_bytes
         arithmetic = f"torch {torch.__version__} {self._device.type} {dtype}"
         self.identity = f"{arithmetic} {BLOCK_TOKENS} {fingerprint(model)}"
@@ -103,6 +130,20 @@ class TorchExecutor:
             if alike:
                 self._pace.record(perf_counter() - started)
             return rows
+        except (RuntimeError, MemoryError) as error:
+            raise ExecutorError(f"the model failed: {first_line(error)}") from error
+
+    @torch.inference_mode()
+    def run_and_pick(
+        self, pieces: Sequence[Piece], masks: np.ndarray | None, pickings: Sequence[Picking]
+    ) -> np.ndarray:
+        """Compute pieces as `run` does, and pick a token from each row on the device: int64 [sum of wanted].
+
+        Only masks go to the device and only tokens come back; see `pick` for both. Raises ExecutorError.
+        """
+        step = self.step(pieces)
+        try:
+            return pick(self._compute(step).float(), masks, pickings)
         except (RuntimeError, MemoryError) as error:
             raise ExecutorError(f"the model failed: {first_line(error)}") from error
 
@@ -151,17 +192,32 @@ class TorchExecutor:
 
     def _compute(self, step: Step) -> torch.Tensor:
         """Logits [sum of wanted, V] on the device."""
-        return self._forward(step.ids, step.positions, PagedStep(step, self.pool), step.kept)
+        if self.attention == "torch":
+            return self._forward(step.ids, step.positions, PagedStep(step, self.pool), step.kept)
+        if self._graphs is not None and self._graphs.fits(step):
+            return self._graphs.run(step)
+        from sglc.runtime.executor.triton_step import TritonStep
+
+        return self._forward(step.ids, step.positions, TritonStep(step, self.pool), step.kept)
+
+    def _decode(self, step: DecodeStep) -> torch.Tensor:
+        """Logits [size, V]: of every row, as an index of rows would be looked at on the host."""
+        return self._forward(step.ids, step.positions, step, None)
 
     def _forward(
-        self, ids: torch.Tensor, positions: torch.Tensor, paged: Probe | PagedStep | None, kept: torch.Tensor
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        paged: Probe | PagedStep | TritonStep | None,
+        kept: torch.Tensor | None,
     ) -> torch.Tensor:
+        """Logits of the rows `kept`, or of all."""
         options: dict[str, Any] = {} if paged is None else {"paged": paged}
-        if self._selects:
+        if self._selects and kept is not None:
             options["logits_to_keep"] = kept
         output = self.model(input_ids=ids, position_ids=positions, use_cache=False, **options)
         logits: torch.Tensor = output.logits[0]
-        return logits if self._selects else logits[kept]
+        return logits if self._selects or kept is None else logits[kept]
 
     @staticmethod
     def _host(logits: torch.Tensor) -> np.ndarray:
