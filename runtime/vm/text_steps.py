@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sglc.runtime.vm import samples
 from sglc.runtime.vm.frame import Frame, take
 from sglc.runtime.vm.holes import fill, select
 from sglc.runtime.vm.retries import go_back, take_snapshot
@@ -59,7 +60,10 @@ def do_insert(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_gen(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    return fill(machine, frame, a, take(frame, b))
+    given = take(frame, b)
+    if "n" in machine.program.holes[a].options:
+        return samples.fill(machine, frame, a, given)
+    return fill(machine, frame, a, given)
 
 
 def do_select(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:

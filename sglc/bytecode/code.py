@@ -50,7 +50,7 @@ class HoleSpec:
 
     `name` is qualified: `function.hole`. `mode` `gen` fills `type`; `choose` and `select` take a list of
     options from the stack first unless `type` is given (a finite type). `options` names the values on the
-    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed. Where the type depends on
+    stack, in order: any of options, max_tokens, temp, top_p, top_k, min_p, seed, n. Where the type depends on
     values of the run, given0, given1, … come first: the lists and texts of its `OneOf` and `SpanOf` parts and
     the values of its grammars.
     `stops` are texts whose beginning ends the hole where its type could also go on: the literal text that

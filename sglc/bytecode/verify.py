@@ -28,7 +28,7 @@ BINARY_OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
     | {"matches", "contains"}
 )
-HOLE_OPTIONS = frozenset({"options", "max_tokens", "temp", "top_p", "top_k", "min_p", "seed"})
+HOLE_OPTIONS = frozenset({"options", "max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n"})
 
 _N = {name: opcode.number for name, opcode in BY_NAME.items()}
 _TEXTUAL = frozenset(

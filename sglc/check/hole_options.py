@@ -13,6 +13,7 @@ from sglc.syntax import ast
 from sglc.types.type import Str
 
 MAX_TOKENS = 1_000_000
+MOST_SAMPLES = 1024
 RANGES: dict[str, tuple[float, float, str]] = {
     "temp": (0, 10, "a temperature lies in 0..10"),
     "top_p": (0, 1, "a probability lies in 0..1"),
@@ -56,14 +57,40 @@ class HoleOptions(Predicates):
                 )
             elif kind == "using":
                 self._unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
-            elif kind in ("n", "decode"):
-                what = "several samples of one hole" if kind == "n" else "decoding strategies"
-                self._unavailable("E0914", what, option.span, "use `fork i in 0..n seed i:`")
+            elif kind == "decode":
+                self._unavailable("E0914", "decoding strategies", option.span, "use `n k` or `fork`")
+            elif kind == "n":
+                self._samples(node, option, found)
             elif kind == "until":
                 self._until(node, option, found)
             else:
                 self._number_option(option, found)
+        if found.get("n", 1) > 1 and not any(_draws(self.module.constants, o) for o in node.options):
+            self.program.report(
+                "W0216", "all samples will be the same", node.span, label="draws the likeliest token always",
+                hint="add a temperature, such as `temp 0.8`",
+            )  # fmt: skip
         return found
+
+    def _samples(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
+        """`n k`: the value becomes a list of k."""
+        if isinstance(node, ast.Select):
+            self.program.report(
+                "E0330", "`n` belongs to `gen` and `choose`", option.span,
+                label="`select` weighs all options at once",
+            )  # fmt: skip
+            return
+        found["n"] = 1
+        count = self.needed(option.value, INT, "`n`")
+        if count is not None and not 1 <= count <= MOST_SAMPLES:
+            self.program.report(
+                "E0330",
+                f"a hole has 1 to {MOST_SAMPLES} samples",
+                option.value.span,
+                label=f"this is {count}",
+            )
+        elif count is not None:
+            found["n"] = count
 
     def _until(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
         if not isinstance(node, ast.Gen):
@@ -110,3 +137,8 @@ class HoleOptions(Predicates):
                 )  # fmt: skip
                 return
             found[kind] = value
+
+
+def _draws(constants: dict[int, Any], option: ast.HoleOption) -> bool:
+    """Whether an option is a temperature other than 0, or one that is not known yet."""
+    return option.kind == "temp" and constants.get(id(option.value)) != 0

@@ -19,7 +19,7 @@ from sglc.check.contradiction import (
 )
 from sglc.check.hole_options import HoleOptions
 from sglc.check.predicates import Late
-from sglc.check.relations import NULL, UNKNOWN, expand, is_enum, item_of, said
+from sglc.check.relations import NULL, UNKNOWN, expand, is_enum, item_of, list_of, said
 from sglc.check.result import (
     BranchOf,
     ErrorOf,
@@ -37,7 +37,18 @@ from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.given import ended_before, erased, given_types
 from sglc.types.printer import print_value
-from sglc.types.type import Alternatives, Constant, Named, Optional, RecordType, SpanOf, Str, Type, UnionType
+from sglc.types.type import (
+    Alternatives,
+    Constant,
+    ListOf,
+    Named,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    Type,
+    UnionType,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,29 @@ class Holes(HoleOptions):
         conditions waits in `where_late` until the value has a variable."""
         self._allowed(node)
         options = self._options(node)
+        found = self._filled(node, name, label, follow, options)
+        if "n" not in options or isinstance(found, Unknown):
+            return found
+        late = self.where_late.get(id(node))
+        if late is not None:
+            if late.left:
+                self.program.report(
+                    "E0330", "this condition cannot go with `n`", late.left[0].span,
+                    label="is checked on the finished value",
+                    hint="write an `ensure` on the list after the hole",
+                )  # fmt: skip
+            self.where_late[id(node)] = replace(late, left=[], sampled=True)
+        listed = list_of(found)
+        return (
+            replace(listed, minimum=options["n"], maximum=options["n"])
+            if isinstance(listed, ListOf)
+            else listed
+        )
+
+    def _filled(
+        self, node: HoleNode, name: str, label: str | None, follow: Follow, options: dict[str, Any]
+    ) -> ExpressionType:
+        """`fill` for one value, whatever `n` says."""
         if isinstance(node, ast.Gen):
 
             def gen() -> ExpressionType:
@@ -218,7 +252,8 @@ class Holes(HoleOptions):
             return
         least = least_tokens(size)
         if self.function.costs is not None:
-            self.function.costs.append((name, least))
+            count = options.get("n", 1)
+            self.function.costs.append((name if count == 1 else f"{count} × {name}", count * least))
         if budget is not None and least > budget:
             self.program.report(
                 "E0332", f"{budget} tokens cannot hold a value of hole `{name}`", span,

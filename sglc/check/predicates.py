@@ -59,6 +59,8 @@ class Late:
     asked: list[ast.Call]
     base: ExpressionType
     names: tuple[str, ...]
+    sampled: bool = False
+    """The value is one of several, so that they say nothing of the variable, which has them all."""
 
 
 class Predicates(GivenTypes):
@@ -176,7 +178,8 @@ class Predicates(GivenTypes):
             self.function.scope.names.setdefault("it", local)
             self.condition(part)
             self.close()
-            scope.narrowed.update(self.narrowings(part, True))
+            if not late.sampled:
+                scope.narrowed.update(self.narrowings(part, True))
         local.type = STR
         self.open()
         self.function.scope.names.setdefault("it", local)

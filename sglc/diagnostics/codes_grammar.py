@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214, W0215)."""
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214 to W0216)."""
 
 from __future__ import annotations
 
@@ -72,5 +72,12 @@ ENTRIES: tuple[Entry, ...] = (
         "on the finished value, which is drawn again without it where it fails, and is then `Rejected`.",
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where w.lower() == w}\n    return w\n",
         "pub fn f() -> str:\n    | ?{w: str max 9 chars where w matches /[^A-Z]*/}\n    return w\n",
+    ),
+    Entry(
+        "W0216",
+        "samples that are all the same",
+        "`n k` draws k samples of a hole. Without a temperature every draw takes the likeliest token.",
+        "pub fn f() -> [int]:\n    | ?{n: int n 3}\n    return n\n",
+        "pub fn f() -> [int]:\n    | ?{n: int n 3 temp 0.8}\n    return n\n",
     ),
 )

@@ -79,8 +79,8 @@ ENTRIES: tuple[Entry, ...] = (
         "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n",
     ),
     _entry(
-        "E0914", "several samples of one hole and decoding strategies", "Use `fork i in 0..n seed i:`.",
-        _FN + "    assistant: | ?{n: int n 4}\n" + _END, _GOOD,
+        "E0914", "decoding strategies", "Use `n k` for samples, or `fork` and `adopt`.",
+        _FN + "    assistant: | ?{n: int decode 4}\n" + _END, _GOOD,
     ),
     _entry(
         "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",

@@ -14,7 +14,7 @@ from sglc.syntax import ast
 from sglc.types import type as t
 from sglc.types.type import Type
 
-OPTIONS = ("max_tokens", "temp", "top_p", "top_k", "min_p", "seed")
+OPTIONS = ("max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n")
 """Options whose values are on the stack when the hole is filled; `until` is part of the type."""
 
 
