@@ -316,6 +316,17 @@ def test_a_full_tier_on_disk_loses_nothing(tmp_path: Path) -> None:
     bench.check()
 
 
+def test_a_later_engine_finds_what_an_earlier_one_saved_at_its_end(tmp_path: Path) -> None:
+    bench = Bench(blocks=64, disk=tmp_path / "tier")
+    assert asyncio.run(bench.all()) == list(alone().values())
+    bench.engine.close()
+    again = Bench(blocks=64, disk=tmp_path / "tier")
+    assert asyncio.run(again.all()) == list(alone().values())
+    disk = again.engine.get_cache_stats().disk
+    assert disk is not None and disk.reads > 0 and disk.corrupt == 0
+    again.check()
+
+
 def test_a_corrupt_tier_on_disk_is_computed_again(tmp_path: Path) -> None:
     folder = tmp_path / "tier"
     bench = Bench(blocks=24, disk=folder)

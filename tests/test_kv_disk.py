@@ -105,6 +105,15 @@ def test_saving_keeps_what_was_never_evicted(tmp_path: Path) -> None:
     assert found(Model(6, disk=tier(tmp_path)), run(0, 48)) == 48
 
 
+def test_beginnings_are_saved_first(tmp_path: Path) -> None:
+    model = Model(10, disk=tier(tmp_path))
+    released(model, run(0, 48))
+    released(model, run(500, 32))
+    model.cache.save(3)
+    again = Model(10, disk=tier(tmp_path))
+    assert (found(again, run(0, 48)), found(again, run(500, 32))) == (32, 16)
+
+
 def test_the_same_tokens_behind_other_tokens_are_another_block(tmp_path: Path) -> None:
     model = spilled(tmp_path)
     assert found(model, [*run(16, 16), *run(16, 16)]) == 0
@@ -225,6 +234,15 @@ def test_a_full_disk_is_given_up_after_some_faults(tmp_path: Path, monkeypatch: 
     evict_all(model)
     assert disk.stats().writes == 3
     assert found(model, run(0, 48)) == 48, "what is there is still read"
+
+
+def test_faults_that_pass_do_not_end_writing(tmp_path: Path) -> None:
+    disk = tier(tmp_path)
+    for turn in range(3):
+        for number in range(FAULTS_IN_A_ROW - 1):
+            disk.write(disk.name(b"x", (turn, number)), lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+        disk.write(disk.name(b"x", (turn,)), lambda: b"data")
+    assert disk.stats().writing and disk.stats().writes == 3
 
 
 def test_a_limit_below_one_block_is_a_tier_without_blocks(tmp_path: Path) -> None:

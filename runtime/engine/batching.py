@@ -35,6 +35,8 @@ from sglc.runtime.kv.cache import KVCache
 Results = list[np.ndarray | BaseException]
 """What came of each piece of a step: logits [wanted, V], or why there are none."""
 
+SAVED_BLOCKS = 256
+"""Most blocks that are written to the tier on disk at the end."""
 QUIET_ROUNDS = 2
 """Rounds of the event loop without a new request after which a step begins."""
 MOST_ROUNDS = 1000
@@ -126,9 +128,14 @@ class BatchingEngine:
         return self.cache.stats()
 
     def close(self) -> None:
-        """Give up requests that wait, and release the executor once its step is done."""
+        """Give up requests that wait, and release the executor once its step is done.
+
+        Where there is a tier on disk and no step is being computed, beginnings are saved for a later process.
+        """
         for request in list(self._waiting):
             request.future.cancel()
+        if self._running is None or self._running.done():
+            self.cache.save(SAVED_BLOCKS)
         self._worker.submit(self.model.close)
         self._worker.shutdown(wait=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from sglc.runtime.kv.accounts import OTHERS, Accounts, CacheStats, OwnerStats
 from sglc.runtime.kv.blocks import BLOCK_TOKENS, BlockPool
@@ -118,10 +119,14 @@ class KVCache:
             del self._pins[run]
             self.tree.drop(node)
 
-    def save(self) -> None:
-        """Write all whole blocks in memory to the tier on disk, where a later process finds them."""
+    def save(self, most: int | None = None) -> None:
+        """Write whole blocks in memory to the tier on disk, where a later process finds them.
+
+        At most `most` of them, beginnings first; those that are there already are counted. Must not be called
+        while the executor computes.
+        """
         if self.disk is not None:
-            for node in self.tree.nodes():
+            for node in islice(self.tree.nodes(), most):
                 self._spill(node)
 
     def clear(self) -> None:

@@ -10,6 +10,7 @@ PagedAttention (Kwon et al., 2023).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, BLOCK_TOKENS, BlockPool
@@ -198,10 +199,10 @@ class PrefixTree:
     # -- reading --------------------------------------------------------------------------------------
 
     def nodes(self) -> Iterator[Node]:
-        """All nodes without the root, parents before children."""
-        waiting = [self.root]
+        """All nodes without the root, by their depth."""
+        waiting = deque([self.root])
         while waiting:
-            for child in waiting.pop().children.values():
+            for child in waiting.popleft().children.values():
                 yield child
                 waiting.append(child)
 
