@@ -458,14 +458,17 @@ class Filling:
 
     def _draw(self, logits: np.ndarray, legal: LegalTokens, position: int) -> Sampled:
         """The token at a position of the hole's draws. Raises NothingAllowed."""
+        request = self.request
+        best = self.conversation.branch.best if request.answer is None else -1
         start = thread_time_ns()
         try:
             return sample(
                 logits,
                 legal,
-                self.request.sampling,
-                (self.request.seed, position),
+                request.sampling,
+                (request.seed, position),
                 scored=self.observer.detailed,
+                best=best,
             )
         finally:
             self.result.picking += thread_time_ns() - start

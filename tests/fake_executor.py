@@ -55,6 +55,7 @@ class FakeExecutor:
         self.fault: Callable[[Piece], bool] | None = None
         """Pieces for which it says yes cannot be computed."""
         self.closed = False
+        self.best: np.ndarray | None = None
         self._running = threading.Lock()
 
     def reserve(self, blocks: int) -> None:
@@ -95,7 +96,9 @@ class FakeExecutor:
                 self.states[piece.table[place // BLOCK_TOKENS], place % BLOCK_TOKENS] = state
                 if index >= len(piece.tokens) - piece.wanted:
                     rows.append(logits_of_state(state, self.size))
-        return np.stack(rows) if rows else np.empty((0, self.size), np.float32)
+        made = np.stack(rows) if rows else np.empty((0, self.size), np.float32)
+        self.best = made.argmax(1).astype(np.int32)
+        return made
 
     def copy_block(self, source: int, target: int) -> None:
         self.states[target] = self.states[source]

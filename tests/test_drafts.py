@@ -248,6 +248,7 @@ class CopyingExecutor:
     kind = "copying"
     block_bytes = 8 * BLOCK_TOKENS
     invariant = True
+    best = None
     context_length = 4096
 
     def __init__(self, seed: int = 0, bonus: float = 12.0) -> None:

@@ -249,3 +249,12 @@ def test_draws_over_many_blocks_invert_the_distribution(seed: int, masked: bool,
         assert weights[token] > 0
         assert reached[token] >= number - 1e-6
         assert reached[token] - weights[token] / weights.sum() <= number + 1e-6
+
+
+@given(st.integers(0, 2**32 - 1), st.sets(st.integers(0, SIZE - 1), min_size=1), st.booleans())
+def test_a_likeliest_token_that_is_known_changes_nothing(seed: int, allowed: set[int], known: bool) -> None:
+    logits = np.random.default_rng(seed).integers(0, 9, SIZE).astype(np.float32)
+    best = int(logits.argmax())
+    for legal in (None, mask_of(allowed), Asked(allowed, known=known)):
+        plain = sample(logits, legal, Sampling(), (0, 0))
+        assert sample(logits, legal, Sampling(), (0, 0), best=best) == plain

@@ -32,8 +32,9 @@ from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor, Piece
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.kv.cache import KVCache
 
-Results = list[np.ndarray | BaseException]
-"""What came of each piece of a step: logits [wanted, V], or why there are none."""
+Results = list[tuple[np.ndarray, np.ndarray | None] | BaseException]
+"""What came of each piece of a step: logits [wanted, V] and the places of the largest, or why there are
+none."""
 
 SAVED_BLOCKS = 256
 """Most blocks that are written to the tier on disk at the end."""
@@ -111,7 +112,7 @@ class BatchingEngine:
         held: Held | None = branch.held
         if held is None or held.sequence is None:
             return
-        copy.held = Held(copy, held.sequence.fork(), held.rows, held.first, held.served, used=held.used)
+        copy.held = Held(copy, held.sequence.fork(), held.rows, held.best, held.first, held.served)
         copy.settled = branch.settled
         self._holders[copy.held] = None
 
@@ -209,6 +210,7 @@ class BatchingEngine:
             for statistics in (branch.statistics, self.statistics):
                 statistics.accepted += index - max(held.served, 0)
             held.served = index
+        branch.best = -1 if held.best is None else int(held.best[index])
         return held.rows[index]
 
     def _check_length(self, tokens: int) -> None:
@@ -312,7 +314,7 @@ class BatchingEngine:
         self.measure.record(len(plan), rows_computed, seconds)
         if self.cost is not None:
             self.cost.record(rows_computed, seconds, len(plan))
-        for item, rows in zip(plan, results, strict=True):
+        for item, result in zip(plan, results, strict=True):
             request, piece = item.request, item.piece
             held = request.held
             own = request.branch.statistics
@@ -320,10 +322,11 @@ class BatchingEngine:
             own.tokens_fed += len(piece.tokens)
             own.seconds += seconds
             fed += len(piece.tokens)
-            if isinstance(rows, BaseException):
+            if isinstance(result, BaseException):
                 if not request.future.done():
-                    request.future.set_exception(_step_failed(rows))
+                    request.future.set_exception(_step_failed(result))
                 continue
+            rows, best = result
             sequence = held.sequence
             if sequence is None or sequence.table is not piece.table:
                 continue  # the branch was closed while the step ran
@@ -341,7 +344,7 @@ class BatchingEngine:
                     request.future.set_result(None)
             elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
                 rows.flags.writeable = False
-                held.rows, held.first, held.served = rows, request.first, 0
+                held.rows, held.best, held.first, held.served = rows, best, request.first, 0
                 request.future.set_result(None)
         self.statistics.forwards += 1
         self.statistics.tokens_fed += fed
@@ -360,7 +363,7 @@ def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
     begun = perf_counter()
     try:
         rows = executor.run(pieces)
-        results: Results = _split(rows, pieces)
+        results: Results = _split(rows, executor.best, pieces)
     except Exception as error:
         if len(pieces) == 1:
             results = [error]
@@ -371,12 +374,13 @@ def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
     return results, perf_counter() - begun
 
 
-def _split(rows: np.ndarray, pieces: list[Piece]) -> Results:
+def _split(rows: np.ndarray, best: np.ndarray | None, pieces: list[Piece]) -> Results:
     results: Results = []
     at = 0
     for piece in pieces:
-        results.append(rows[at : at + piece.wanted])
-        at += piece.wanted
+        end = at + piece.wanted
+        results.append((rows[at:end], None if best is None else best[at:end]))
+        at = end
     return results
 
 

@@ -31,7 +31,17 @@ class Branch:
     `tokens` is for reading. A branch belongs to one task at a time.
     """
 
-    __slots__ = ("_server", "deadline", "held", "owner", "priority", "settled", "statistics", "tokens")
+    __slots__ = (
+        "_server",
+        "best",
+        "deadline",
+        "held",
+        "owner",
+        "priority",
+        "settled",
+        "statistics",
+        "tokens",
+    )
 
     def __init__(self, server: Server, statistics: Statistics, owner: str = "") -> None:
         self._server = server
@@ -44,6 +54,8 @@ class Branch:
         """Requests of higher priority are served first."""
         self.deadline: float | None = None
         """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
+        self.best = -1
+        """The likeliest token by the logits that were asked for last; -1 where it was not looked for."""
         self.held: Any = None
         """What the engine keeps for this branch."""
         self.settled = 0

@@ -26,6 +26,8 @@ class Held:
     sequence: Blocks | None = None
     rows: np.ndarray | None = None
     """Float32 [n, V]: row i holds the logits after the first `first + i + 1` tokens of the sequence."""
+    best: np.ndarray | None = None
+    """The largest place of each row, where the executor has looked for it."""
     first: int = 0
     served: int = -1
     """The last row that was asked for."""

@@ -100,12 +100,14 @@ def sample(
     random: tuple[int, int],
     *,
     scored: bool = True,
+    best: int = -1,
 ) -> Sampled:
     """Pick one token.
 
     `logits` are float32 of shape [V]. `legal` is a mask row or answers for one (see LegalTokens); None allows
     all. `random` is the request's seed and the token's position (see `uniform`); greedy picking ignores it.
-    Among equals the lowest id wins. Without `scored` the log-probability is left out. Raises NothingAllowed.
+    Among equals the lowest id wins. Without `scored` the log-probability is left out. `best` is the
+    likeliest token of all, if it is known. Raises NothingAllowed.
     """
     if sampling.plain:
         row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
@@ -113,10 +115,10 @@ def sample(
         if drawn is not None:
             return _sampled(logits, drawn, scored)
     if sampling.temperature == 0.0:
-        best = _greedy(logits, legal)
-        if best < 0:
+        token = _greedy(logits, legal, best)
+        if token < 0:
             raise NothingAllowed("no token is allowed here")
-        return _sampled(logits, best, scored)
+        return _sampled(logits, token, scored)
     kept = _candidates(logits, legal, sampling)
     if not len(kept):
         raise NothingAllowed("no token is allowed here")
@@ -125,13 +127,17 @@ def sample(
     return _sampled(logits, token, scored)
 
 
-def _greedy(logits: np.ndarray, legal: np.ndarray | LegalTokens | None) -> int:
+def _greedy(logits: np.ndarray, legal: np.ndarray | LegalTokens | None, best: int) -> int:
     """The best legal id, -1 if there is none. The best of all is asked for first: it is mostly legal."""
+    if best >= 0 and (legal is None or not isinstance(legal, np.ndarray)):
+        if legal is None or legal.allows(best):
+            return best
     if legal is not None and not isinstance(legal, np.ndarray):
         if MOST_TRIES > SPARE_TRIES and not legal.ready():
-            best, _ = select.masked_argmax(logits, None)
-            if best >= 0 and legal.allows(best):
-                return best
+            if best < 0:
+                best, _ = select.masked_argmax(logits, None)
+                if best >= 0 and legal.allows(best):
+                    return best
             found = _try_best(logits, legal, 1)
             if found is not None:
                 return int(found[0])

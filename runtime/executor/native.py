@@ -19,6 +19,7 @@ import numpy as np
 
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.llama.likeliest import likeliest
 from sglc.kernels.llama.step import step
 from sglc.kernels.typed import Specialised
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
@@ -38,6 +39,8 @@ MOST_ROWS = 256
 LAYOUT = 1
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
+ROWS_A_THREAD = 4
+"""Rows of logits that are worth another thread to look for the largest."""
 
 
 class NativeExecutor:
@@ -64,6 +67,11 @@ class NativeExecutor:
         if library is None:
             raise NotNativeError("no machine code can be made for this processor")
         self._step = getattr(library, one.name)
+        reader = typed_library(likeliest, wide=True).functions()
+        if reader is None:
+            raise NotNativeError("no machine code can be made for this processor")
+        self._likeliest = reader.likeliest
+        self.best: np.ndarray | None = None
         self._crew = Crew(threads or processors())
         self._paces: dict[int, Pace] | None = {} if threads is None else None
         self._windows = np.array(family.windows, np.int64)
@@ -151,9 +159,17 @@ class NativeExecutor:
         done = 0
         for part in _parts(pieces):
             done += self._call(part, rows[done:])
+        self.best = self._best_of(rows)
         if shape.padded_vocabulary != shape.vocabulary:
             rows = np.ascontiguousarray(rows[:, : shape.vocabulary])
         return rows
+
+    def _best_of(self, rows: np.ndarray) -> np.ndarray:
+        """Places of the largest logits, int32 [rows]."""
+        best = np.empty(len(rows), np.int32)
+        before = (rows.ctypes.data, len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
+        self._crew.run(self._likeliest, before, (), min(self._crew.most, 1 + len(rows) // ROWS_A_THREAD))
+        return best
 
     def _check(self, piece: Piece) -> None:
         """A piece that is wrong must not reach code that checks nothing."""

@@ -53,6 +53,7 @@ class ParallelExecutor:
 
     kind = "torch"
     invariant = False
+    best: np.ndarray | None = None
 
     def __init__(self, model: Any, tokenizer: Tokenizer, name: str) -> None:
         """To be called on every rank of an initialised process group, with the rank's share of the model."""

@@ -60,6 +60,9 @@ class Executor(Protocol):
     it is the same."""
     invariant: bool
     """Whether logits are bit-equal in any batch and any chunking."""
+    best: np.ndarray | None
+    """Of the rows of the last `run`, int32: the place of the largest logit, the first of equals, or -1. None
+    where it was not looked for."""
 
     def reserve(self, blocks: int) -> None:
         """Make the pool `blocks` blocks large, or larger than before; what it holds is kept.

@@ -48,6 +48,7 @@ class TorchExecutor:
 
     kind = "torch"
     invariant = False
+    best: np.ndarray | None = None
 
     def __init__(
         self,

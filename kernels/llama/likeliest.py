@@ -1,0 +1,46 @@
+"""The largest logit of each row: mostly the token that is taken."""
+
+from __future__ import annotations
+
+from sglc.kernels.lanes import greater, load_floats, max_floats
+from sglc.kernels.typed import F32, I32, parallel_kernel
+
+CHUNK = 1024
+"""Logits whose largest is kept while a row is read; only the best chunk is looked through for the place."""
+
+
+@parallel_kernel
+def likeliest(logits: F32, rows: int, width: int, stride: int, best: I32, thread: int, threads: int) -> None:
+    """For each of `rows` rows of `width` floats the place of the largest, the first of equals.
+
+    Rows begin `stride` floats apart. -1 where none is above -3.4e38. Rows must not hold NaN. Each thread
+    takes the rows whose number leaves `thread` when divided by `threads`.
+    """
+    row = thread
+    while row < rows:
+        at = row * stride
+        top = -3.4e38
+        start = 0
+        place = -1
+        while start + CHUNK <= width:
+            most = load_floats(logits, at + start)
+            for i in range(1, CHUNK // 16):
+                most = greater(most, load_floats(logits, at + start + 16 * i))
+            here = max_floats(most)
+            if here > top:
+                top = here
+                place = start
+            start += CHUNK
+        rest = -1
+        while start < width:
+            if logits[at + start] > top:
+                top = logits[at + start]
+                rest = start
+            start += 1
+        if rest >= 0:
+            place = rest
+        elif place >= 0:
+            while logits[at + place] < top:
+                place += 1
+        best[row] = place
+        row += threads
