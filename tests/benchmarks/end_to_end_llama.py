@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ class LlamaServer:
 
     def counts(self) -> tuple[int, int]:
         return 0, 0
+
+    def seconds(self) -> float:
+        return time.process_time() + self.single.seconds() + self.many.seconds()
 
     def close(self) -> None:
         self.single.__exit__(None, None, None)

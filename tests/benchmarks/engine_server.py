@@ -105,9 +105,9 @@ def prompt(number: int) -> str:
 def long_rules() -> str:
     """Rules of some 600 tokens."""
     cases = [
-        f"Note: {note(number)}\nKind: {('ship', 'ferry', 'tug', 'yacht')[number % 4]}" for number in range(10)
+        f"Note: {note(number)} Kind: {('ship', 'ferry', 'tug', 'yacht')[number % 4]}" for number in range(10)
     ]
-    return "\n".join([RULES, *cases])
+    return " ".join([RULES, *cases])
 
 
 class Ours:
@@ -121,7 +121,7 @@ class Ours:
         self.fresh()
 
     def fresh(self) -> None:
-        """A new engine that remembers nothing."""
+        """A new engine, which remembers nothing."""
         from sglc.driver import compile_source
         from sglc.runtime.engine.open import open_engine
         from sglc.runtime.session import Session
@@ -228,9 +228,9 @@ def server_part(ours: Ours | None, files: dict[str, str], options: argparse.Name
                 ours.fresh()
                 _, seconds = ours.run(in_turn(ours.write, few))
                 rates.setdefault("sglc, one by one", []).append(few * TOKENS / seconds)
-        for name, path in files.items():
-            with alone(options.lock), _server(path, options) as server:
-                _, seconds = ask_server(server, REQUESTS, FREE)
+            for name, path in files.items():
+                with _server(path, options) as server:
+                    _, seconds = ask_server(server, REQUESTS, FREE)
                 rates.setdefault(f"llama-server {name}", []).append(REQUESTS * TOKENS / seconds)
         print(f"server: round {number + 1}, load {os.getloadavg()[0]:.1f}", flush=True)
     return _rates(f"{REQUESTS} requests, {TOKENS} tokens each", "tokens/s", rates)
@@ -261,9 +261,9 @@ def json_part(ours: Ours | None, files: dict[str, str], options: argparse.Namesp
                 ours.fresh()
                 texts, seconds = ours.run(in_turn(ours.entry, REQUESTS // 4))
                 judged("sglc, one by one", texts, seconds)
-        for name, path in files.items():
-            with alone(options.lock), _server(path, options) as server:
-                answers, seconds = ask_server(server, REQUESTS, STRUCTURED)
+            for name, path in files.items():
+                with _server(path, options) as server:
+                    answers, seconds = ask_server(server, REQUESTS, STRUCTURED)
                 judged(f"llama-server {name}", [answer["content"] for answer in answers], seconds)
         print(f"json: round {number + 1}, load {os.getloadavg()[0]:.1f}", flush=True)
     lines = _rates(f"{REQUESTS} requests for an object", "requests/s", rates)

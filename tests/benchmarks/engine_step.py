@@ -5,7 +5,7 @@
 MODEL is what `sglc run --model` takes: the same weights as the file of SGLC_BENCH_GGUF. The variables that
 name llama.cpp and its files are described in `llama_cpp.py`. Both sides read `batch` prompts of 64 tokens
 and then write 32 tokens for each of them; no sampling, no masks. They take turns, the order changes from
-round to round, and every figure is the median of the rounds. `--lock FILE` is held while a side runs.
+round to round, and every figure is the median of the rounds. `--lock FILE` is held for a round.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Ours:
         from sglc.runtime.executor.choose import load_executor
         from sglc.runtime.executor.plan import BLOCK_TOKENS
 
-        self._executor = load_executor(model, kind=kind, threads=threads)
+        self._executor: Any = load_executor(model, kind=kind, threads=threads)
         self.name = f"sglc {self._executor.kind}"
         self._blocks_each = -(-(max(PROMPT + GENERATED, READ) + 1) // BLOCK_TOKENS)
         self._executor.reserve(self._blocks_each * 32)
@@ -169,8 +169,8 @@ def main() -> None:
     if ours is not None:
         runs.insert(0, (ours.name, None))
     for number in range(options.rounds):
-        for side, path in runs if number % 2 == 0 else runs[::-1]:
-            with alone(options.lock):
+        with alone(options.lock):
+            for side, path in runs if number % 2 == 0 else runs[::-1]:
                 if path is None:
                     ours.measure(batches, sides[side])
                 else:

@@ -132,6 +132,11 @@ class Server:
         self._process.terminate()
         self._process.wait()
 
+    def seconds(self) -> float:
+        """Processor time that the server has used."""
+        words = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def complete(self, prompt: str, **options: Any) -> Mapping[str, Any]:
         """One completion, greedy; blocks."""
         body = {"prompt": prompt, "temperature": 0, "cache_prompt": True, **options}
