@@ -108,6 +108,21 @@ def test_a_common_beginning_is_computed_once() -> None:
     assert statistics.tokens_reused >= 5 * 48
 
 
+def test_texts_that_only_look_alike_do_not_wait_for_each_other() -> None:
+    bench = Bench(blocks=200)
+
+    async def job() -> None:
+        branches = [bench.branch([number, 1, 2]) for number in range(8)]
+        await asyncio.gather(*map(bench.check, branches))
+        bench.executor.steps.clear()
+        for branch in branches:
+            branch.append(range(100, 120))  # the same for all, behind different beginnings
+        await asyncio.gather(*map(bench.check, branches))
+
+    bench.run(job())
+    assert bench.fed() == [[20] * 8]
+
+
 def test_drafts_that_come_need_no_step_of_their_own() -> None:
     bench = Bench()
 

@@ -59,6 +59,17 @@ fn both(about: str) -> [str]:
         assistant: | ?{made: Item}
         yield made.name
     return [each.value for each in found]
+
+fn uneven(about: str) -> [str]:
+    user: | ${about}
+    let found = fork i in 0..2:
+        if i > 0:
+            assistant: | ?{long: str max 90 chars}
+            yield long
+        else:
+            assistant: | ?{short: bool}
+            yield "${short}"
+    return [each.value for each in found]
 """
 THINGS = ("the answer", "another theatre", "12.50 and -3", "été à Zürich", "anthem", "tags", "age 7", "there")
 
@@ -261,6 +272,22 @@ def test_programs_cancelled_in_the_middle_of_a_step_leave_the_others(bench: Benc
     assert cancelled == [2, 3, 4, 5]
     kept = [index for index in range(len(THINGS)) if index not in cancelled]
     assert [texts[index] for index in kept] == [alone()[THINGS[index]] for index in kept]
+
+
+def test_a_fork_given_up_when_some_branches_have_ended_holds_nothing(bench: Bench) -> None:
+    async def job() -> None:
+        give_up = asyncio.get_running_loop().call_soon_threadsafe
+        for last in range(2, 9):
+            task = asyncio.ensure_future(bench.session.run("uneven", {"about": "there"}))
+            bench.executor.ran = 0
+            bench.executor.before = lambda step, last=last, task=task, give_up=give_up: (
+                give_up(task.cancel) if step == last else None
+            )
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert bench.engine.get_cache_stats().sequences == 0
+
+    asyncio.run(job())
 
 
 def test_a_timeout_of_one_program_leaves_the_others(bench: Bench) -> None:

@@ -17,7 +17,7 @@ from sglc.runtime.engine.errors import DeadlinePassed, MemoryFull
 from sglc.runtime.engine.request import Held, Request
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
-from sglc.runtime.kv.blocks import BLOCK_SHIFT, PoolFull
+from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, PoolFull
 from sglc.runtime.kv.cache import KVCache
 
 
@@ -71,8 +71,8 @@ class Scheduler:
         ):
             order.sort(key=lambda request: request.rank)  # else all of them have room
         planned: list[Planned] = []
-        opened: set[tuple[int, ...]] = set()
-        """Positions and tokens with which the prompts of this step begin."""
+        opened: set[tuple[object, ...]] = set()
+        """What the prompts of this step begin with: the blocks before them, and tokens."""
         tokens, rows = limits.tokens, limits.rows
         for place, request in enumerate(order):
             if not tokens or not rows or len(planned) >= limits.requests:
@@ -82,9 +82,10 @@ class Scheduler:
             sequence = request.held.sequence
             assert sequence is not None
             start, left = sequence.length, len(request.tokens) - sequence.length
-            beginning: tuple[int, ...] = ()
+            beginning: tuple[object, ...] = ()
             if left >= BLOCK_TOKENS:
-                beginning = (start, *request.tokens[start : start + BLOCK_TOKENS])
+                tail = start & BLOCK_MASK
+                beginning = (sequence.whole_blocks, *request.tokens[start - tail : start + BLOCK_TOKENS])
                 # Who is to compute the same tokens waits a step, and then finds them.
                 if beginning in opened:
                     continue

@@ -48,6 +48,11 @@ class Sequence:
         self.table: list[int] = []
         """Blocks in order, reserved ones included. For reading; the list stays the same object."""
 
+    @property
+    def whole_blocks(self) -> object:
+        """The same object for open sequences whose tokens in whole blocks are the same, and for no others."""
+        return self._node
+
     # -- growing --------------------------------------------------------------------------------------
 
     def reserve(self, n: int) -> None:

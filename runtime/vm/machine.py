@@ -138,6 +138,9 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     except asyncio.CancelledError:
         await _cancel(tasks)
+        for child in machines:
+            if child.last is not None:  # it had ended before
+                child.last.leave()
         raise
     group = []
     fault: BaseException | None = None
