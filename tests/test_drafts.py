@@ -19,7 +19,7 @@ from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.cost import StepCost, expected
 from sglc.runtime.engine.drafts import LONGEST, Drafting
 from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
-from sglc.runtime.engine.lookup import LONGEST_MATCH, Lookup
+from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
@@ -59,6 +59,15 @@ def longest_match(tokens: list[int]) -> tuple[int, int]:
     return (best, length) if best >= 0 else (-1, 0)
 
 
+def last_alone(tokens: list[int]) -> tuple[int, int]:
+    """The newest place where the last token stood before, and how such places agree."""
+    places = [place for place in range(len(tokens) - 1, 0, -1) if tokens[place - 1] == tokens[-1]]
+    if not places:
+        return -1, 0
+    following = {tokens[place] for place in places[: SINGLES + 1]}
+    return places[0], 0 if len(following) > 1 else min(len(places), 2)
+
+
 EDITS = st.lists(
     st.one_of(
         st.lists(st.integers(0, 2), min_size=1, max_size=6),
@@ -91,6 +100,7 @@ def test_look_up_finds_the_longest_match_after_any_edits(edits: list[Any]) -> No
         assert length <= most
         if length:
             assert tokens[place - length : place] == tokens[-length:]
+        assert lookup.single() == fresh.single() == last_alone(tokens)
         if len(tokens) <= 9:  # no more places than are looked at
             assert (place, length) == (wanted, most)
 

@@ -38,11 +38,22 @@ MOST_HOLES = 64
 _LENGTHS = (2, 3, 4, 6, 9, 14, 23)
 """Upper ends of the classes of matches by their length; longer ones are a class of their own."""
 _CLASS = tuple(next((i for i, end in enumerate(_LENGTHS) if n <= end), len(_LENGTHS)) for n in range(64))
-_HABIT = len(_LENGTHS) + 1
+_FRESH = len(_LENGTHS) + 1
+"""The first of the kinds of matches that end in forced text: a value begins, and may be any."""
+_SINGLE = 2 * _FRESH
+"""The first of three kinds of matches of one token."""
+_HABIT = _SINGLE + 3
 """The first of ten kinds of habits, by their chance."""
 _SURE = _HABIT + 10
 """Text that follows from the token before it."""
-_BELIEFS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, *((tenth + 0.5) / 10 for tenth in range(10)), 0.95)
+_BELIEFS = (
+    *(0.35, 0.45, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9),
+    *(0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.75),
+    *(0.15, 0.3, 0.5),
+    *((tenth + 0.5) / 10 for tenth in range(10)),
+    0.95,
+)
+"""By kind: how likely a guess is to come, before anything is known."""
 
 
 class Drafting:
@@ -109,8 +120,9 @@ class Drafts:
     """Drafts of one fill of a hole; see `propose`."""
 
     __slots__ = (
-        "_answered", "_base", "_computed", "_drafted", "_drafting", "_gains", "_habits", "_hint", "_kinds",
-        "_lookup", "_place", "_rates", "_sent", "_stable", "_yield", "accepted", "drafted", "saved",
+        "_answered", "_base", "_computed", "_drafted", "_drafting", "_forced", "_gains", "_habits",
+        "_hint", "_kinds", "_lookup", "_place", "_rates", "_sent", "_stable", "_yield",
+        "accepted", "drafted", "saved",
     )  # fmt: skip
 
     def __init__(self, drafting: Drafting, lookup: Lookup, habits: Habits, rates: Rates) -> None:
@@ -134,6 +146,8 @@ class Drafts:
         self._yield = 1.0
         """Requests that one step answers: a moving average."""
         self._hint = -1
+        self._forced = True
+        """Whether the last token was not drawn but forced, or stands before the hole."""
         self._stable = 0
         """So many tokens stay as they were when the hole was first asked for."""
         self.drafted = 0
@@ -150,6 +164,7 @@ class Drafts:
         """
         size = len(tokens)
         self._learn(tokens)
+        self._forced = self._place is None or size - self._place[2] != 1
         config = masks.config
         self._place = (config, tokens[-1], size)
         since = size - self._base
@@ -232,15 +247,21 @@ class Drafts:
         self._stable = self._stable or max(0, size - UNSTABLE)
         twin = masks.clone()
         at, matched = lookup.find(self._hint)
+        fresh = _FRESH if self._forced else 0
+        alone = -1
+        if at < 0 and not fresh:
+            at, alone = lookup.single()
+            matched = 1
         last, chance = tokens[-1], 1.0
         while (count := len(drafted)) < LONGEST and (
             not count or chance > (prices[count + AHEAD] - prices[count]) / AHEAD
         ):
-            looked = -1
+            looked = guess = -1
             likely = 0.0
             if at >= 0:
                 looked = lookup[at] if at < size else drafted[at - size]
-                likely = rate[_CLASS[matched]]
+                guess = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone
+                likely = rate[guess]
             way: tuple[int, ...] = ()
             kind = -1
             habit = habits.best(twin.config, last)
@@ -254,7 +275,7 @@ class Drafts:
             if kind < 0:
                 if looked < 0:
                     break
-                way, kind = (looked,), _CLASS[matched]
+                way, kind = (looked,), guess
             start = len(drafted)
             for token in way:
                 if not twin.accept(token):
@@ -271,6 +292,7 @@ class Drafts:
                 continue
             last = drafted[-1]
             run, data = drafting.run(habits, twin, last)
+            alone, fresh = -1, _FRESH if data else 0
             if data:
                 twin.accept_bytes(data)
                 drafted[-1:] = run

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 LONGEST_MATCH = 32
 """Tokens that are compared backwards; longer matches count as this long."""
+SINGLES = 4
+"""Places of the last token alone that are compared."""
 MOST_PROBES = 8
 """Places that are looked at in one search, the newest first."""
 MOST_INDEXED = 65_536
@@ -22,7 +24,7 @@ class Lookup:
     `MOST_INDEXED` tokens are new at once are indexed at their end only.
     """
 
-    __slots__ = ("_before", "_newest", "_start", "_tokens")
+    __slots__ = ("_before", "_newest", "_singles", "_singles_before", "_start", "_tokens")
 
     def __init__(self) -> None:
         self._tokens: list[int] = []
@@ -32,6 +34,9 @@ class Lookup:
         """A pair of tokens to the position behind its newest occurrence."""
         self._before: list[int] = []
         """By position behind a pair, less `_start`: the occurrence before, or -1."""
+        self._singles: dict[int, int] = {}
+        self._singles_before: list[int] = []
+        """The same for single tokens."""
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -63,10 +68,12 @@ class Lookup:
             self._newest[pair] = end
         else:
             self._before.append(-1)
+        self._singles_before.append(self._singles.get(token, -1))
+        self._singles[token] = end
         tokens.append(token)
 
     def _cut(self, length: int) -> None:
-        tokens, before = self._tokens, self._before
+        tokens, before, singles = self._tokens, self._before, self._singles_before
         if length < self._start:
             self.__init__()  # type: ignore[misc]
             return
@@ -79,6 +86,11 @@ class Lookup:
                     del self._newest[pair]
                 else:
                     self._newest[pair] = place
+            place = singles.pop()
+            if place < 0:
+                del self._singles[token]
+            else:
+                self._singles[token] = place
 
     def find(self, hint: int = -1) -> tuple[int, int]:
         """The position behind the longest match of the text's end elsewhere in it, and the match's length.
@@ -106,6 +118,26 @@ class Lookup:
             if found > length:
                 best, length = hint, found
         return (best, length) if best >= 0 else (-1, 0)
+
+    def single(self) -> tuple[int, int]:
+        """The position behind the newest occurrence of the last token, and how the occurrences agree.
+
+        0: there are several, and what follows them differs; 1: there is one; 2: several, all followed by the
+        same. (-1, 0) if there is none.
+        """
+        tokens, start = self._tokens, self._start
+        if len(tokens) == start:
+            return -1, 0
+        newest = place = self._singles_before[-1]
+        if newest < 0:
+            return -1, 0
+        for seen in range(SINGLES):
+            place = self._singles_before[place - start - 1]
+            if place < 0:
+                return newest, 2 if seen else 1
+            if tokens[place] != tokens[newest]:
+                return newest, 0
+        return newest, 2
 
     def _match(self, place: int, end: int) -> int:
         """How many tokens before `place` are those before `end`."""
