@@ -285,7 +285,9 @@ class CopyingExecutor:
             seen = places[:end].tolist()
             assert -1 not in seen
             rows += [self.row(seen[: end - back]) for back in reversed(range(piece.wanted))]
-        return np.stack(rows) if rows else np.empty((0, self.tokenizer.size), np.float32)
+        made = np.stack(rows) if rows else np.empty((0, self.tokenizer.size), np.float32)
+        self.best = made.argmax(1).astype(np.int32)
+        return made
 
     def row(self, seen: list[int]) -> np.ndarray:
         recent = tuple(seen[-8:])
