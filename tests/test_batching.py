@@ -361,7 +361,7 @@ def test_an_event_loop_that_ends_in_a_step_leaves_the_engine_whole() -> None:
 
 
 def test_pinned_beginnings_stay() -> None:
-    bench = Bench(blocks=8)
+    bench = Bench(blocks=12)
     pinned = list(range(50, 90))
     bench.engine.pin(pinned)
 
@@ -378,6 +378,90 @@ def test_pinned_beginnings_stay() -> None:
 
     bench.run(job())
     assert sum(map(sum, bench.fed())) <= 1 + BLOCK_TOKENS
+
+
+def test_pins_never_stand_in_the_way() -> None:
+    bench = Bench(blocks=40)
+
+    async def job() -> None:
+        for number in range(50):
+            pinned = [number, *range(40)]
+            bench.engine.pin(pinned)
+            bench.engine.pin(pinned)
+            branch = bench.branch([*pinned, 1])
+            await bench.check(branch)
+            branch.close()
+            assert bench.cache.stats().pinned <= 10
+        assert bench.cache.stats().pinned > 0
+        await bench.check(bench.branch([number % 250 for number in range(40 * BLOCK_TOKENS)]))
+
+    bench.run(job())
+
+
+def test_where_memory_is_short_the_order_decides_who_keeps_it() -> None:
+    bench = Bench(blocks=5)
+
+    async def job() -> None:
+        low, high = bench.branch([1] * 31), bench.branch([2] * 31)
+        high.priority = 1
+        await asyncio.gather(bench.check(low), bench.check(high))
+        low.append([3, 3])
+        high.append([4, 4])
+        bench.executor.steps.clear()
+        await asyncio.gather(bench.check(low), bench.check(high))
+
+    bench.run(job())
+    assert [piece.tokens for piece in bench.executor.steps[0]] == [[4, 4]]
+
+
+def test_what_never_fits_takes_nothing_from_others() -> None:
+    bench = Bench(blocks=10)
+
+    async def job() -> None:
+        other = bench.branch([1] * 40)
+        await bench.check(other)
+        with pytest.raises(MemoryFull):
+            await bench.branch([2] * 161).logits()
+        assert len(bench.executor.steps) == 1
+        assert bench.engine.statistics.preemptions == 0
+
+    bench.run(job())
+
+
+def test_a_block_that_cannot_be_copied_is_an_error_of_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+
+    def refuse(source: int, target: int) -> None:
+        raise RuntimeError("no copy")
+
+    async def job() -> None:
+        first, others = bench.branch([1] * 20), [bench.branch([number]) for number in range(2, 5)]
+        await bench.check(first)
+        second = first.fork()
+        first.append([5])
+        second.append([6])
+        monkeypatch.setattr(bench.cache, "_copy_block", refuse)
+        results = await asyncio.gather(
+            first.logits(), bench.check(second), *map(bench.check, others), return_exceptions=True
+        )
+        assert isinstance(results[0], StepFailed) and "no copy" in str(results[0])
+        assert results[1:] == [None] * 4
+        monkeypatch.undo()
+        await bench.check(first)
+
+    bench.run(job())
+
+
+def test_a_closed_engine_says_so() -> None:
+    bench = Bench()
+    bench.engine.close()
+    bench.engine.close()
+
+    async def job() -> None:
+        with pytest.raises(StepFailed, match="closed"):
+            await bench.branch([1]).logits()
+
+    bench.run(job())
 
 
 moves = st.lists(

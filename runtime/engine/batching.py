@@ -23,8 +23,9 @@ import numpy as np
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.engine import log_probability
-from sglc.runtime.engine.errors import ContextOverflow, EngineError, QueueFull, StepFailed
+from sglc.runtime.engine.errors import ContextOverflow, QueueFull, StepFailed, step_failed, too_large
 from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.engine.pins import Pins
 from sglc.runtime.engine.request import Held, Request
 from sglc.runtime.engine.schedule import Planned, Scheduler, StepLimits
 from sglc.runtime.engine.statistics import Statistics
@@ -75,13 +76,14 @@ class BatchingEngine:
         drafts = executor.invariant if speculate is None else speculate
         self.cost: StepCost | None = StepCost() if drafts else None
         self._holders: dict[Held, None] = {}
-        self._scheduler = Scheduler(cache, self.limits, self._holders, self.statistics)
+        self._pins = Pins(cache)
+        self._scheduler = Scheduler(cache, self.limits, self._holders, self._pins, self.statistics)
         self._waiting: dict[Request, None] = {}
         self._arrived = 0
-        self._pins: list[list[int]] = []
         self._driver: asyncio.Task[None] | None = None
         self._running: Future[tuple[Results, float]] | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
+        self._closed = False
 
     @property
     def concurrency(self) -> int:
@@ -103,9 +105,8 @@ class BatchingEngine:
         branch.close()
 
     def pin(self, tokens: Sequence[int]) -> None:
-        """Keep keys and values of these tokens once they have been computed."""
-        if tokens:
-            self._pins.append(list(tokens))
+        """Keep keys and values of these tokens once they have been computed. See `Pins`."""
+        self._pins.name(tuple(tokens))
 
     def forked(self, branch: Branch, copy: Branch) -> None:
         """See `Server`."""
@@ -113,6 +114,7 @@ class BatchingEngine:
         if held is None or held.sequence is None:
             return
         copy.held = Held(copy, held.sequence.fork(), held.rows, held.best, held.first, held.served)
+        copy.held.used = held.used
         copy.settled = branch.settled
         self._holders[copy.held] = None
 
@@ -133,6 +135,9 @@ class BatchingEngine:
 
         Where there is a tier on disk and no step is being computed, beginnings are saved for a later process.
         """
+        if self._closed:
+            return
+        self._closed = True
         for request in list(self._waiting):
             request.future.cancel()
         if self._running is None or self._running.done():
@@ -224,6 +229,11 @@ class BatchingEngine:
         if not tokens:
             raise ValueError("a branch needs at least one token before the model can continue it")
         self._check_length(len(tokens))
+        needed = len(tokens) - drafts
+        if needed > self.cache.pool.size * BLOCK_TOKENS:
+            raise too_large(needed, self.cache.pool.size * BLOCK_TOKENS)
+        if self._closed:
+            raise StepFailed("the engine has been closed")
         if self.max_queue is not None and len(self._waiting) >= self.max_queue:
             raise QueueFull(f"{len(self._waiting)} requests wait for the model")
         if branch.held is None:
@@ -324,7 +334,7 @@ class BatchingEngine:
             fed += len(piece.tokens)
             if isinstance(result, BaseException):
                 if not request.future.done():
-                    request.future.set_exception(_step_failed(result))
+                    request.future.set_exception(step_failed(result))
                 continue
             rows, best = result
             sequence = held.sequence
@@ -333,8 +343,8 @@ class BatchingEngine:
             sequence.commit(list(piece.tokens))
             held.used = self.measure.steps
             request.passed_over = 0
-            if len(piece.tokens) >= BLOCK_TOKENS and self._pins:
-                self._pin_computed(sequence.tokens)
+            if len(piece.tokens) >= BLOCK_TOKENS:
+                self._pins.computed(sequence.tokens)
             if request.future.done():
                 continue
             if request.scored:
@@ -349,12 +359,6 @@ class BatchingEngine:
         self.statistics.forwards += 1
         self.statistics.tokens_fed += fed
         self.statistics.seconds += seconds
-
-    def _pin_computed(self, tokens: list[int]) -> None:
-        """Pin the beginnings that are there now."""
-        for pin in [pin for pin in self._pins if tokens[: len(pin)] == pin]:
-            self._pins.remove(pin)
-            self.cache.pin(pin)
 
 
 def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
@@ -382,9 +386,3 @@ def _split(rows: np.ndarray, best: np.ndarray | None, pieces: list[Piece]) -> Re
         results.append((rows[at:end], None if best is None else best[at:end]))
         at = end
     return results
-
-
-def _step_failed(error: BaseException) -> EngineError:
-    failed = StepFailed(f"the model's step failed: {error}")
-    failed.__cause__ = error
-    return failed

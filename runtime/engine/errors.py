@@ -34,6 +34,18 @@ class StepFailed(EngineError):
     """The executor could not compute a branch's tokens."""
 
 
+def step_failed(reason: BaseException) -> StepFailed:
+    """What a request gets whose step ended with an exception."""
+    failed = StepFailed(f"the model's step failed: {reason}")
+    failed.__cause__ = reason
+    return failed
+
+
+def too_large(tokens: int, room: int) -> MemoryFull:
+    """What a request of so many tokens gets where the pool has room for fewer."""
+    return MemoryFull(f"{tokens} tokens do not fit into the memory for keys and values, which holds {room}")
+
+
 def language_error(fault: EngineError, partial: str = "") -> SglError:
     """The error of the language that a program meets."""
     name = "Backend"

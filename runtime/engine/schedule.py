@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
-from sglc.runtime.engine.errors import DeadlinePassed, MemoryFull
+from sglc.runtime.engine.errors import DeadlinePassed, step_failed, too_large
+from sglc.runtime.engine.pins import Pins
 from sglc.runtime.engine.request import Held, Request
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
@@ -45,12 +46,18 @@ class Scheduler:
     """Makes the steps. `holders` are all branches' memories, which it may take away."""
 
     def __init__(
-        self, cache: KVCache, limits: StepLimits, holders: dict[Held, None], statistics: Statistics
+        self,
+        cache: KVCache,
+        limits: StepLimits,
+        holders: dict[Held, None],
+        pins: Pins,
+        statistics: Statistics,
     ) -> None:
         self.cache = cache
         self.limits = limits
         self.statistics = statistics
         self._holders = holders
+        self._pins = pins
 
     def plan(self, waiting: Iterable[Request]) -> list[Planned]:
         """The next step; requests that cannot be served get their error. Empty if none is left."""
@@ -65,9 +72,11 @@ class Scheduler:
                 continue
             order.append(request)
         limits = self.limits
+        fed = sum([len(request.tokens) - request.computed for request in order])
         if (
             len(order) > limits.requests
-            or sum([len(request.tokens) - request.computed for request in order]) > limits.tokens
+            or fed > min(limits.tokens, limits.rows)
+            or (fed >> BLOCK_SHIFT) + 2 * len(order) > self.cache.available
         ):
             order.sort(key=lambda request: request.rank)  # else all of them have room
         planned: list[Planned] = []
@@ -78,7 +87,11 @@ class Scheduler:
             if not tokens or not rows or len(planned) >= limits.requests:
                 request.passed_over += 1
                 continue
-            self._align(request)
+            try:
+                self._align(request)
+            except Exception as error:
+                _give_up(request, error)
+                continue
             sequence = request.held.sequence
             assert sequence is not None
             start, left = sequence.length, len(request.tokens) - sequence.length
@@ -97,9 +110,15 @@ class Scheduler:
             if wanted > rows:
                 count -= wanted - rows
                 wanted = rows
-            if not self._room(request, count, planned, order, place):
+            try:
+                has_room = self._room(request, count, planned, order, place)
+            except Exception as error:
+                _give_up(request, error)
+                continue
+            if not has_room:
                 if not planned:  # all that others held was given up, and it was not enough
-                    request.future.set_exception(_too_large(request, self.cache))
+                    room = self.cache.pool.size * BLOCK_TOKENS
+                    request.future.set_exception(too_large(len(request.tokens), room))
                 request.passed_over += 1
                 continue
             if beginning:
@@ -145,10 +164,11 @@ class Scheduler:
             except PoolFull:
                 if victims is None:
                     victims = self._victims(request, planned, order[place + 1 :])
-                if not victims:
+                if victims:
+                    victims.pop().forget()
+                    self.statistics.preemptions += 1
+                elif not self._pins.give_up():
                     return False
-                victims.pop().forget()
-                self.statistics.preemptions += 1
 
     def _victims(self, request: Request, planned: list[Planned], after: list[Request]) -> list[Held]:
         """Memories that may be taken for a request, the first to go at the end."""
@@ -163,6 +183,12 @@ class Scheduler:
         return behind + idle
 
 
+def _give_up(request: Request, error: Exception) -> None:
+    """Blocks of a request could not be copied or read back: it has no memory and no answer."""
+    request.held.forget()
+    request.future.set_exception(step_failed(error))
+
+
 def agreement(request: Request) -> int:
     """How many tokens of a request are those of its sequence, from the start on."""
     sequence = request.held.sequence
@@ -173,10 +199,3 @@ def agreement(request: Request) -> int:
     if ours == theirs:
         return start + len(ours)
     return start + next(index for index, token in enumerate(ours) if theirs[index] != token)
-
-
-def _too_large(request: Request, cache: KVCache) -> MemoryFull:
-    room = cache.stats().blocks * BLOCK_TOKENS
-    return MemoryFull(
-        f"{len(request.tokens)} tokens do not fit into the memory for keys and values, which holds {room}"
-    )
