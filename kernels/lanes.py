@@ -88,14 +88,14 @@ def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     The product of two floats is exact in 64 bits. The sum is rounded to odd there: what does not fit sets the
     last bit, so that rounding it again to 32 bits gives what rounding once would (Boldo and Melquiond 2008).
     """
-    product = a.astype(np.float64) * b.astype(np.float64)
-    other = c.astype(np.float64)
-    total = product + other
-    back = total - product
-    lost = (product - (total - back)) + (other - back)
-    even = (total.view(np.int64) & 1) == 0
-    toward = np.where(lost > 0, np.inf, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
+        product = a.astype(np.float64) * b.astype(np.float64)
+        other = c.astype(np.float64)
+        total = product + other
+        back = total - product
+        lost = (product - (total - back)) + (other - back)
+        even = (total.view(np.int64) & 1) == 0
+        toward = np.where(lost > 0, np.inf, -np.inf)
         odd = np.where((lost != 0) & even, np.nextafter(total, toward), total)
         return odd.astype(np.float32)
 

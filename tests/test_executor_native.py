@@ -21,6 +21,7 @@ from sglc.runtime.executor import native
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.model import load
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family, NotNativeError, family_of
 from sglc.runtime.model.packed import PackedModel, open_packed, pack
@@ -316,6 +317,29 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(ModelError) as raised:
         load_executor(str(folder))
     assert "model.layers.2" in str(raised.value.why)
+
+
+@pytest.mark.model
+@pytest.mark.skipif(
+    not (load.cached_folder(load.DEFAULT) or load.package_file()), reason="no SmolLM2 weights at hand"
+)
+def test_smollm2_is_close_to_its_exact_weights() -> None:
+    """Against transformers in float32 on the same GGUF file, on a page of prose."""
+    torch = pytest.importorskip("torch")
+    from sglc.runtime.model.transformers_model import TransformersModel
+
+    folder = load.resolve(load.DEFAULT)
+    executor = load_executor(load.DEFAULT, kind="native")
+    text = Path(__file__).parent.parent.joinpath("docs", "tutorial.md").read_text(encoding="utf-8")
+    tokens = executor.tokenizer.encode(text)[:300]
+    executor.reserve(30)
+    rows = torch.tensor(executor.run([Piece(list(range(30)), 0, tokens, len(tokens))]).copy())
+    executor.close()
+    plain = TransformersModel.from_directory(folder, dtype="float32")
+    right = torch.tensor(plain.forward(plain.new_cache(), tokens, every=True))
+    right, rows = right.log_softmax(-1), rows.log_softmax(-1)
+    assert (right.exp() * (right - rows)).sum(-1).mean() < 5e-3
+    assert (right.argmax(-1) == rows.argmax(-1)).float().mean() > 0.95
 
 
 def test_the_native_path_does_not_import_torch(tmp_path: Path) -> None:

@@ -217,28 +217,27 @@ class NativeExecutor:
         group = shape.heads // shape.shared
         if len(self._scores) < self._crew.most * group * stride:
             self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
-        counters = np.zeros(_COUNTERS, np.int64)
-        first = where.ctypes.data
         before = (
-            address(self._model.weights), address(self._model.places), address(self._model.vectors),
-            address(self._windows), address(cosines), address(sines), address(self._pool),
-            first, first + 4 * len(tokens), first + 8 * len(tokens), len(tokens),
-            address(table), most_blocks, address(wanted), len(last),
-            logits.ctypes.data,
-            *[address(array) for array in self._scratch], address(self._scores), stride, address(counters),
+            self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
+            self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, wanted, len(last),
+            logits, *self._scratch, self._scores, stride, np.zeros(_COUNTERS, np.int64),
         )  # fmt: skip
-        self._timed(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
+        self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
 
-    def _timed(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
-        """Run the step with as many threads as are best for steps of about this many tokens."""
+    def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
+        """Run the step: its arguments before and after the thread and the number of threads.
+
+        It takes as many threads as are best for steps of about `count` tokens.
+        """
+        given = [address(each) if isinstance(each, np.ndarray) else each for each in before]
         if self._paces is None:
-            self._crew.run(self._step, before, after, self._crew.most)
+            self._crew.run(self._step, given, after, self._crew.most)
             return
         pace = self._paces.setdefault(count.bit_length(), Pace(self._crew.most))
         threads = pace.threads()
         started = perf_counter()
-        self._crew.run(self._step, before, after, threads)
+        self._crew.run(self._step, given, after, threads)
         pace.record((perf_counter() - started) / count)
 
     def _make_room(self, rows: int) -> None:

@@ -1,0 +1,226 @@
+"""The kernels of a step: machine code for any processor does what they do as Python, to the last bit."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("llvmlite")
+
+import llvmlite.binding as llvm
+
+from llama_reference import BASE, config_of, random_weights
+from sglc.kernels.lanes import load_floats, store_floats
+from sglc.kernels.library import typed_library
+from sglc.kernels.llama.pointwise import exponential
+from sglc.kernels.llama.records import Blocks, joined, look_up, matrix_bytes, packed, quantised
+from sglc.kernels.llama.shape import Shape, ShapeError
+from sglc.kernels.llama.step import step
+from sglc.kernels.llvm import jit
+from sglc.kernels.llvm.target import Target, host, wide_host
+from sglc.kernels.llvm.translate import translate
+from sglc.kernels.typed import F32, Specialised, kernel, run
+from sglc.runtime.executor.native import NativeExecutor
+from sglc.runtime.executor.plan import Piece
+from sglc.runtime.model.family import Family, family_of
+from sglc.runtime.model.packed import open_packed, pack
+from small_models import small_tokenizer
+
+BASELINE = "+sse2,+cx8,+64bit"
+SMALL = {**BASE, "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "vocab_size": 24}
+MODELS: dict[str, tuple[dict[str, Any], int]] = {
+    "8 bits, biases, a window, few registers": (
+        {
+            **config_of("qwen2"), **SMALL, "num_attention_heads": 3, "num_key_value_heads": 1,
+            "head_dim": 96, "sliding_window": 5, "max_window_layers": 0, "layer_types": None,
+        },
+        8,
+    ),
+    "4 bits, norms of heads, part of a head turns": (
+        {
+            **config_of("qwen3"), **SMALL, "num_attention_heads": 4, "num_key_value_heads": 2,
+            "head_dim": 64, "partial_rotary_factor": 0.5,
+        },
+        4,
+    ),
+}  # fmt: skip
+
+
+class MixedSource:
+    """A `Source` in memory: the down projection has 8 bits, whatever the others have."""
+
+    def __init__(self, weights: dict[str, np.ndarray], bits: int) -> None:
+        self.weights, self.bits = weights, bits
+
+    def matrix(self, name: str) -> Blocks:
+        return quantised(self.weights[name], 8 if "down" in name else self.bits)
+
+    def vector(self, name: str) -> np.ndarray:
+        return self.weights[name]
+
+
+class Interpreted(NativeExecutor):
+    """Runs the step as Python."""
+
+    def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
+        constants = Specialised(step, self._family.shape.constants()).values
+        run(step, *before, 0, 1, *after, *constants)
+
+
+def compiled_for(target: Target, family: Family) -> Callable[..., Any]:
+    one = Specialised(step, family.shape.constants())
+    name = f"sglc_{one.name}"
+    code = jit.compile_functions(translate([one], "step", target), [name], target)[name]
+    kinds = [kind for name, kind in one.annotations.items() if name != "return"]
+    types = {"int": ctypes.c_int64, "float": ctypes.c_double}
+    return jit.bind(code, None, *[types.get(kind, ctypes.c_void_p) for kind in kinds])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
+    """On this processor and without what it has; a prompt in two pieces, then tokens of two sequences."""
+    config, bits = MODELS[model]
+    family = family_of(config)
+    pack(MixedSource(random_weights(family, 3), bits), family, tmp_path / "packed", "test")
+    weights = open_packed(tmp_path / "packed", family, "test")
+    assert weights is not None
+    tokens = np.random.default_rng(5).integers(0, 24, 40).tolist()
+    steps = [
+        [Piece([3, 1], 0, tokens[:17], 2)],
+        [Piece([3, 1], 17, tokens[17:18], 1), Piece([0], 0, tokens[18:20], 1)],
+    ]
+
+    def results(executor: NativeExecutor) -> list[np.ndarray]:
+        executor.reserve(4)
+        rows = [executor.run(pieces).copy() for pieces in steps]
+        kept = np.frombuffer(executor.read_block(3), np.float16).copy()  # all of its positions are written
+        executor.close()
+        return [*rows, kept]
+
+    def executor(kind: type[NativeExecutor] = NativeExecutor) -> NativeExecutor:
+        return kind("small", small_tokenizer(), family, weights, 1)
+
+    wanted = results(executor(Interpreted))
+    targets = [wide_host()]
+    if host().is_x86 and bits == 8:
+        targets.append(Target(host().triple, "x86-64", BASELINE))
+    if {"avx2", "fma", "f16c"} <= host().has and bits == 4:
+        targets.append(Target(host().triple, "x86-64", "+avx2,+fma,+f16c"))
+    for target in targets:
+        other = executor()
+        other._step = compiled_for(target, family)
+        for found, right in zip(results(other), wanted, strict=True):
+            if target.fused:
+                assert np.array_equal(found, right), target.features
+            else:  # sums are rounded twice, and now and then a byte goes the other way
+                np.testing.assert_allclose(found, right, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target("x86_64-unknown-linux-gnu", "x86-64", "+avx2,+fma,+f16c,+avxvnni"),
+        Target("aarch64-unknown-linux-gnu", "generic", "+neon"),
+    ],
+    ids=lambda target: f"{target.triple} {target.features}",
+)
+def test_a_step_for_other_processors(target: Target) -> None:
+    """It compiles, and calls nothing that is not in every C library."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        machine = target.machine()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    shape = family_of(MODELS["4 bits, norms of heads, part of a head turns"][0]).shape
+    text = translate([Specialised(step, shape.constants())], "step", target)
+    code = machine.emit_assembly(jit.optimised(text, machine))
+    called = set(re.findall(r"\b(?:callq?|bl)\s+([A-Za-z_]\w*)", code))
+    inside = {name for name in called if name.startswith("inner_")}
+    assert called - inside <= {"sched_yield", "memset", "memcpy"}
+
+
+# -- weights ----------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 1 << 32), st.sampled_from([4, 8]), st.integers(1, 40), st.integers(1, 3))
+@settings(max_examples=30)
+def test_records_hold_the_weights(seed: int, bits: int, outputs: int, groups: int) -> None:
+    dice = np.random.default_rng(seed)
+    weights = (dice.normal(size=(outputs, 32 * groups)) * 0.1).astype(np.float32)
+    blocks = quantised(weights, bits)
+    step_size = blocks.scales.astype(np.float32).repeat(32, 1)
+    assert (np.abs(blocks.floats() - weights) <= 0.51 * step_size + 1e-3 * np.abs(weights).max()).all()
+    data = packed(blocks)
+    assert len(data) == matrix_bytes(outputs, 32 * groups, bits)
+    for output in {0, outputs // 2, outputs - 1}:
+        row = np.zeros(32 * groups, np.float32)
+        run(look_up, data, 0, groups, bits, output, row, 0)
+        np.testing.assert_allclose(row, blocks.floats()[output], rtol=1e-6, atol=1e-8)
+
+
+def test_matrices_of_different_bits_are_joined_without_loss() -> None:
+    dice = np.random.default_rng(1)
+    parts = [quantised(dice.normal(size=(3, 64)).astype(np.float32), bits) for bits in (4, 8)]
+    both = joined(parts)
+    assert both.bits == 8
+    assert np.array_equal(both.floats(), np.concatenate([part.floats() for part in parts]))
+
+
+def test_weights_of_zero() -> None:
+    for bits in (4, 8):
+        assert not quantised(np.zeros((2, 32), np.float32), bits).floats().any()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": 48},
+        {"size": 512},
+        {"turned": 16},
+        {"turned": 128},
+        {"width": 40},
+        {"shared": 4},
+        {"layers": 0},
+    ],
+)
+def test_shapes_that_are_refused(change: dict[str, int]) -> None:
+    good = {
+        "layers": 1, "heads": 6, "shared": 2, "size": 64, "turned": 64, "width": 64, "inner": 64,
+        "vocabulary": 9, "biased": False, "normed": False,
+    }  # fmt: skip
+    assert Shape(**good).padded_vocabulary == 16  # type: ignore[arg-type]
+    with pytest.raises(ShapeError):
+        Shape(**{**good, **change})  # type: ignore[arg-type]
+
+
+# -- functions --------------------------------------------------------------------------------------------
+
+
+@kernel
+def exponentials(x: F32, count: int) -> None:
+    for i in range(count):
+        store_floats(x, 16 * i, exponential(load_floats(x, 16 * i)))
+
+
+def test_exponentials() -> None:
+    library = typed_library(exponentials).functions()
+    assert library is not None
+    x = np.linspace(-87, 88, 1600, dtype=np.float32)
+    x[:3] = [0.0, -1e30, -90.0]
+    found, reference = x.copy(), x.copy()
+    library.exponentials(found.ctypes.data, 100)
+    run(exponentials, reference, 100)
+    if host().is_arm or {"fma", "avx512f"} & host().has:
+        assert found.tobytes() == reference.tobytes()
+    right = np.exp(np.maximum(x, -87).astype(np.float64))
+    assert np.abs(found / right - 1).max() < 2.5e-7
+    assert found[0] == 1.0
