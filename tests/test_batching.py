@@ -452,6 +452,30 @@ def test_a_block_that_cannot_be_copied_is_an_error_of_one_request(monkeypatch: p
     bench.run(job())
 
 
+def test_logits_of_idle_branches_do_not_keep_those_of_their_steps() -> None:
+    bench = Bench(blocks=200)
+
+    async def job() -> None:
+        branches = [bench.branch([number, 1]) for number in range(30)]
+        for count in range(30, 0, -1):  # each is part of one step less than the one before
+            await asyncio.gather(*map(bench.check, branches[:count]))
+            for branch in branches[: count - 1]:
+                branch.append([5])
+        other = bench.branch([99])
+        for _ in range(40):
+            await bench.check(other)
+            other.append([1])
+        twin = branches[7].fork()
+        steps = len(bench.executor.steps)
+        await asyncio.gather(*map(bench.check, (*branches, twin)))
+        assert len(bench.executor.steps) == steps  # they are still known
+        bases = [branch.held.rows.base for branch in branches]
+        kept = {id(base): len(base) for base in bases if base is not None}
+        assert sum(kept.values()) <= len(branches)
+
+    bench.run(job())
+
+
 def test_a_closed_engine_says_so() -> None:
     bench = Bench()
     bench.engine.close()

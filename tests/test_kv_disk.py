@@ -6,6 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -240,7 +241,7 @@ def test_faults_that_pass_do_not_end_writing(tmp_path: Path) -> None:
     disk = tier(tmp_path)
     for turn in range(3):
         for number in range(FAULTS_IN_A_ROW - 1):
-            disk.write(disk.name(b"x", (turn, number)), lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+            disk.write(disk.name(b"x", (turn, number)), lambda: 1 // 0)  # type: ignore[arg-type,return-value]
         disk.write(disk.name(b"x", (turn,)), lambda: b"data")
     assert disk.stats().writing and disk.stats().writes == 3
 
@@ -310,3 +311,23 @@ def test_random_use_with_a_small_tier_and_damaged_files(tmp_path: Path) -> None:
     assert disk is not None and disk.reads and disk.removals and disk.corrupt and disk.read_faults
     assert disk.bytes <= disk.limit
     model.close()
+
+
+def test_files_that_another_process_takes_away_are_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spilled(tmp_path)
+    (tmp_path / "kv" / "unfinished.part").write_bytes(b"")
+    gone = ("unfinished.part", files(tmp_path)[0].name)
+    scandir = os.scandir
+
+    def vanishing(folder: Path) -> nullcontext[list[os.DirEntry[str]]]:
+        with scandir(folder) as entries:
+            listed = list(entries)
+        for name in gone:
+            (folder / name).unlink()
+        return nullcontext(listed)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    stats = tier(tmp_path).stats()
+    assert (stats.blocks, stats.write_faults) == (2, 0)

@@ -39,6 +39,8 @@ none."""
 
 SAVED_BLOCKS = 256
 """Most blocks that are written to the tier on disk at the end."""
+IDLE_STEPS = 16
+"""Steps after which the logits of a branch that waits for nothing are copied out of those of its step."""
 QUIET_ROUNDS = 2
 """Rounds of the event loop without a new request after which a step begins."""
 MOST_ROUNDS = 1000
@@ -359,6 +361,23 @@ class BatchingEngine:
         self.statistics.forwards += 1
         self.statistics.tokens_fed += fed
         self.statistics.seconds += seconds
+        if not self.measure.steps % IDLE_STEPS:
+            self._part_rows()
+
+    def _part_rows(self) -> None:
+        """Give idle branches logits of their own: a view would keep those of all the step's branches."""
+        before = self.measure.steps - IDLE_STEPS
+        parted: dict[int, np.ndarray] = {}
+        for held in self._holders:
+            rows = held.rows
+            if rows is None or held.used > before or not isinstance(rows.base, np.ndarray):
+                continue
+            if rows.base.nbytes > 2 * rows.nbytes:
+                own = parted.get(id(rows))
+                if own is None:
+                    own = parted[id(rows)] = rows.copy()
+                    own.flags.writeable = False
+                held.rows = own
 
 
 def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:

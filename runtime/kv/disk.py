@@ -151,11 +151,14 @@ class DiskTier:
         before = time.time() - _LEFT_BEHIND
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                    facts = entry.stat(follow_symlinks=False)
-                    found.append((facts.st_mtime_ns, entry.name, facts.st_size))
-                elif entry.name.endswith(_PART) and entry.stat(follow_symlinks=False).st_mtime < before:
-                    self._unlink(entry.name)
+                try:
+                    if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                        facts = entry.stat(follow_symlinks=False)
+                        found.append((facts.st_mtime_ns, entry.name, facts.st_size))
+                    elif entry.name.endswith(_PART) and entry.stat(follow_symlinks=False).st_mtime < before:
+                        self._unlink(entry.name)
+                except FileNotFoundError:
+                    continue  # another process has moved or removed it in the meantime
         for _, file, size in sorted(found):
             self._sizes[file] = size
             self._bytes += size
