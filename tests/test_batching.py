@@ -281,6 +281,58 @@ def test_nobody_is_passed_over_for_ever() -> None:
     bench.run(job())
 
 
+def test_a_long_prompt_goes_along_with_more_branches_than_a_step_has_room_for() -> None:
+    bench = Bench(blocks=400, limits=StepLimits(tokens=24, requests=8))
+    done = asyncio.Event()
+
+    async def busy(number: int) -> None:
+        branch = bench.branch([number, 1])
+        while not done.is_set():
+            await branch.logits()
+            branch.append([2])
+
+    async def long() -> None:
+        await bench.check(bench.branch([number % 200 for number in range(400)]))
+        done.set()
+
+    async def job() -> None:
+        await asyncio.gather(*map(busy, range(12)), long())
+
+    bench.run(job())
+    # 64 steps of patience, and then 17 tokens a step beside the 7 others.
+    assert len(bench.executor.steps) <= 64 + 400 // 17 + 4
+    assert all(len(step) >= 8 for step in bench.executor.steps[2:-4])
+
+
+def test_many_branches_of_one_family_leave_room_for_others() -> None:
+    bench = Bench(blocks=400, limits=StepLimits(requests=8))
+    done = asyncio.Event()
+
+    async def busy(branch: Branch, number: int) -> None:
+        branch.append([number])
+        while not done.is_set():
+            await branch.logits()
+            branch.append([2])
+
+    async def alone() -> int:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        branch = bench.branch([9] * 20)
+        begun = len(bench.executor.steps)
+        for _ in range(10):
+            await bench.check(branch)
+            branch.append([3])
+        done.set()
+        return len(bench.executor.steps) - begun
+
+    async def job() -> int:
+        root = bench.branch([7])
+        results = await asyncio.gather(alone(), *(busy(root.fork(), number) for number in range(40)))
+        return int(results[0])
+
+    assert bench.run(job()) <= 12
+
+
 def test_a_deadline_that_has_passed_is_told() -> None:
     bench = Bench()
 

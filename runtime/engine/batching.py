@@ -344,7 +344,6 @@ class BatchingEngine:
                 continue  # the branch was closed while the step ran
             sequence.commit(list(piece.tokens))
             held.used = self.measure.steps
-            request.passed_over = 0
             if len(piece.tokens) >= BLOCK_TOKENS:
                 self._pins.computed(sequence.tokens)
             if request.future.done():

@@ -35,6 +35,7 @@ class Branch:
         "_server",
         "best",
         "deadline",
+        "family",
         "held",
         "owner",
         "priority",
@@ -50,6 +51,8 @@ class Branch:
         """Work done for this branch and all branches forked from or into it."""
         self.owner = owner
         """Whose work it is, for accounts of memory."""
+        self.family: object = object()
+        """The same for a branch and all forked from it: families take turns where not all can be served."""
         self.priority = 0
         """Requests of higher priority are served first."""
         self.deadline: float | None = None
@@ -77,7 +80,7 @@ class Branch:
         """A branch with the same tokens. What the model remembers is shared until one of the two moves on."""
         copy = Branch(self._server, self.statistics, self.owner)
         copy.tokens = list(self.tokens)
-        copy.priority, copy.deadline = self.priority, self.deadline
+        copy.priority, copy.deadline, copy.family = self.priority, self.deadline, self.family
         self._server.forked(self, copy)
         return copy
 

@@ -66,7 +66,7 @@ class Request:
     """Those of the first tokens of the text."""
     drafts: int = 0
     passed_over: int = 0
-    """Steps that went without it since it was last served."""
+    """Steps that went without it."""
     started: bool = False
 
     @property
@@ -80,19 +80,24 @@ class Request:
         return self.held.sequence.length if self.held.sequence is not None else 0
 
     @property
-    def rank(self) -> tuple[bool, int, float, bool, int]:
-        """Requests of lower rank go first: those passed over too often, then by priority and deadline, those
-        that need a few tokens before prompts, the oldest before the others."""
+    def is_short(self) -> bool:
+        """Whether it needs a token or a few, and is no prompt."""
+        return len(self.tokens) - self.computed < BLOCK_TOKENS
+
+    def rank(self, turn: int) -> tuple[bool, int, float, int, bool, int]:
+        """Requests of lower rank go first: those passed over too often, then by priority and deadline, one
+        of each family and then the next, those that need a few tokens before prompts, the oldest first."""
         branch = self.branch
         deadline = inf if branch.deadline is None else branch.deadline
         return (
             self.passed_over < PATIENCE,
             -branch.priority,
             deadline,
-            len(self.tokens) - self.computed >= BLOCK_TOKENS,
+            turn,
+            not self.is_short,
             self.number,
         )
 
 
 PATIENCE = 64
-"""Steps that a request may be passed over before it goes ahead of all others."""
+"""Steps that a request may be passed over before it goes ahead of all others, until it is answered."""

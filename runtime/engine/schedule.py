@@ -72,18 +72,23 @@ class Scheduler:
                 continue
             order.append(request)
         limits = self.limits
+        short = 0
+        """Requests still to come that need a token or a few."""
         fed = sum([len(request.tokens) - request.computed for request in order])
         if (
             len(order) > limits.requests
             or fed > min(limits.tokens, limits.rows)
             or (fed >> BLOCK_SHIFT) + 2 * len(order) > self.cache.available
         ):
-            order.sort(key=lambda request: request.rank)  # else all of them have room
+            order = _in_turn(order)  # else all of them have room
+            short = sum([request.is_short for request in order])
         planned: list[Planned] = []
         opened: set[tuple[object, ...]] = set()
         """What the prompts of this step begin with: the blocks before them, and tokens."""
         tokens, rows = limits.tokens, limits.rows
         for place, request in enumerate(order):
+            if short:
+                short -= request.is_short
             if not tokens or not rows or len(planned) >= limits.requests:
                 request.passed_over += 1
                 continue
@@ -106,6 +111,9 @@ class Scheduler:
                 del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
                 left, request.drafts = len(request.tokens) - start, 0
             count = min(left, tokens)
+            if beginning:  # the short ones behind it go along
+                spared = min(short, limits.requests - len(planned) - 1)
+                count = min(left, max(tokens - spared, min(tokens, BLOCK_TOKENS)))
             wanted = max(0, start + count - max(start, request.wanted_from))
             if wanted > rows:
                 count -= wanted - rows
@@ -181,6 +189,18 @@ class Scheduler:
         idle.sort(key=lambda held: -held.used)
         behind = [other.held for other in after if other.held.sequence is not None and other.held not in busy]
         return behind + idle
+
+
+def _in_turn(requests: list[Request]) -> list[Request]:
+    """Requests by their rank."""
+    turns: dict[object, int] = {}
+    ranked = []
+    for request in requests:
+        family = request.branch.family
+        turn = turns[family] = turns.get(family, -1) + 1
+        ranked.append((request.rank(turn), request))
+    ranked.sort(key=lambda item: item[0])
+    return [request for _, request in ranked]
 
 
 def _give_up(request: Request, error: Exception) -> None:
