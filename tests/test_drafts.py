@@ -184,32 +184,34 @@ def test_costs_begin_with_a_guess_and_ignore_what_is_no_time() -> None:
 
 def test_the_likeliest_way_is_proposed_with_its_chance() -> None:
     habits = Habits()
-    assert habits.best(5, 1) is None
+    assert habits.best(5, 0, 1) is None
     for way in ((1, 2), (1, 2), (3,), (1, 2)):
-        habits.learn(5, 1, way)
-    way, chance = habits.best(5, 1) or ((), 0)
-    assert way == (1, 2) and chance == pytest.approx(3.3 / 5)
-    assert habits.best(5, 9) == ((1, 2), chance)  # after another token: what came at the place anyhow
+        habits.learn(5, 0, 1, way)
+    chance = pytest.approx(3.2 / 6)
+    assert habits.best(5, 8, 1) == ((1, 2), chance, 0)  # at the place, after its last token
+    assert habits.best(6, 0, 1) == ((1, 2), chance, 1)  # after both tokens, at another place
+    assert habits.best(5, 8, 9) == ((1, 2), chance, 2)  # at the place, after another token
     for _ in range(6):
-        habits.learn(5, 9, ())
-    assert (habits.best(5, 9) or [None])[0] == () and (habits.best(5, 1) or [None])[0] == (1, 2)
+        habits.learn(5, 0, 9, ())
+    assert habits.best(5, 8, 9) == ((), pytest.approx(6.2 / 8), 0)
+    assert habits.best(5, 0, 1) == ((1, 2), chance, 0)
 
 
 def test_habits_are_bounded_and_follow_what_is_new() -> None:
     habits = Habits()
-    for number in range(3 * MOST_PLACES):
-        habits.learn(number, 0, (1,))
-    assert len(habits._places) <= MOST_PLACES and habits.best(0, 0) is None
+    for number in range(2 * MOST_PLACES):
+        habits.learn(number, number, 0, (1,))
+    assert len(habits._places) <= MOST_PLACES and habits.best(0, 0, 0) is None
     for number in range(1000):
-        habits.learn(-1, 0, (number,))
+        habits.learn(0, 0, 0, (number,))
     assert all(len(place.ways) <= MOST_WAYS for place in habits._places.values())
     for _ in range(100):
-        habits.learn(-2, 0, (1,))
+        habits.learn(1, 1, 1, (1,))
     for _ in range(80):
-        habits.learn(-2, 0, (2,))
-    assert (habits.best(-2, 0) or [None])[0] == (2,)
-    habits.learn(-3, 0, tuple(range(1000)))
-    assert habits.best(-3, 0) is None
+        habits.learn(1, 1, 1, (2,))
+    assert (habits.best(1, 1, 1) or [None])[0] == (2,)
+    habits.learn(3, 3, 3, tuple(range(1000)))
+    assert habits.best(3, 3, 3) is None
 
 
 def test_rates_approach_what_happens() -> None:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 from sglc.runtime.engine.cost import StepCost
-from sglc.runtime.engine.habits import Habits, Rates
+from sglc.runtime.engine.habits import LEVELS, Habits, Rates
 from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -43,14 +43,14 @@ _FRESH = len(_LENGTHS) + 1
 _SINGLE = 2 * _FRESH
 """The first of three kinds of matches of one token."""
 _HABIT = _SINGLE + 3
-"""The first of ten kinds of habits, by their chance."""
-_SURE = _HABIT + 10
+"""The first of the kinds of habits: ten by their chance for each way to know a place."""
+_SURE = _HABIT + 10 * LEVELS
 """Text that follows from the token before it."""
 _BELIEFS = (
     *(0.35, 0.45, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9),
     *(0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.75),
     *(0.15, 0.3, 0.5),
-    *((tenth + 0.5) / 10 for tenth in range(10)),
+    *[(tenth + 0.5) / 10 for tenth in range(10)] * LEVELS,
     0.95,
 )
 """By kind: how likely a guess is to come, before anything is known."""
@@ -130,8 +130,8 @@ class Drafts:
         self._lookup = lookup
         self._habits = habits
         self._rates = rates
-        self._place: tuple[int, int, int] | None = None
-        """Configuration, token before and number of tokens where the model was asked last."""
+        self._place: tuple[int, int, int, int] | None = None
+        """Configuration, two tokens before and number of tokens where the model was asked last."""
         self._base = 0
         """Number of tokens before the draft."""
         self._drafted: list[int] = []
@@ -164,9 +164,8 @@ class Drafts:
         """
         size = len(tokens)
         self._learn(tokens)
-        self._forced = self._place is None or size - self._place[2] != 1
-        config = masks.config
-        self._place = (config, tokens[-1], size)
+        self._forced = self._place is None or size - self._place[3] != 1
+        self._place = (masks.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
         since = size - self._base
         if 0 <= since <= self._sent and tokens[self._base :] == self._drafted[:since]:
             self.saved += 1
@@ -177,8 +176,8 @@ class Drafts:
         step = cost.estimate(batch)
         self._base, self._sent = size, 0
         self._drafted, self._kinds, self._gains = [], [], []
-        if cost.estimate(2 * batch) - step >= step:
-            return ()  # not even a certain token would be worth its row
+        if all(cost.estimate(batch * rows) >= rows * step for rows in (2, 4, 8, 16)):
+            return ()  # not even certain tokens would be worth their rows
         pending = 1 if self._computed < 0 else max(1, size - self._computed)
         prices = [cost.estimate(batch * rows + pending - 1) for rows in range(1, LONGEST + 2 + AHEAD)]
         value = step / self._yield
@@ -196,8 +195,8 @@ class Drafts:
 
     def finish(self, tokens: Sequence[int], ended: str) -> None:
         """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
-        if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[2]:
-            self._habits.learn(self._place[0], self._place[1], ())
+        if ended in ("end", "stop") and self._place is not None and len(tokens) == self._place[3]:
+            self._habits.learn(*self._place[:3], ())
         else:
             self._learn(tokens)
         self._place = None
@@ -210,9 +209,9 @@ class Drafts:
     def _learn(self, tokens: Sequence[int]) -> None:
         """Remember the way from the place where the model was asked last."""
         if self._place is not None:
-            config, last, size = self._place
+            config, before, last, size = self._place
             if size < len(tokens) and tokens[size - 1] == last:
-                self._habits.learn(config, last, tuple(tokens[size:]))
+                self._habits.learn(config, before, last, tuple(tokens[size:]))
 
     def _settle(self, tokens: Sequence[int]) -> None:
         """Compare the draft with what came."""
@@ -252,63 +251,58 @@ class Drafts:
         if at < 0 and not fresh:
             at, alone = lookup.single()
             matched = 1
-        last, chance = tokens[-1], 1.0
+        before, last, chance = tokens[-2] if size > 1 else -1, tokens[-1], 1.0
         while (count := len(drafted)) < LONGEST and (
             not count or chance > (prices[count + AHEAD] - prices[count]) / AHEAD
         ):
-            looked = guess = -1
-            likely = 0.0
-            if at >= 0:
-                looked = lookup[at] if at < size else drafted[at - size]
-                guess = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone
-                likely = rate[guess]
-            way: tuple[int, ...] = ()
-            kind = -1
-            habit = habits.best(twin.config, last)
+            options: list[tuple[float, int, tuple[int, ...]]] = []
+            habit = habits.best(twin.config, before, last)
             if habit is not None:
-                tenth = min(9, int(habit[1] * 10))
-                if rate[_HABIT + tenth] > likely or (looked >= 0 and habit[0][:1] == (looked,)):
-                    way, kind = habit[0], _HABIT + tenth
-                    likely = max(likely, rate[kind])
-                    if not way:
-                        break  # the value's end is likelier than any token
-            if kind < 0:
-                if looked < 0:
-                    break
-                way, kind = (looked,), guess
-            start = len(drafted)
-            for token in way:
-                if not twin.accept(token):
-                    break
-                drafted.append(token)
-                kinds.append(kind)
-                gains.append(0.0)
-                chance *= likely
-                kind, likely = _SURE, rate[_SURE]
-            if len(drafted) < start + len(way):
-                if len(way) > 1 or at < 0 or way[0] != looked:
-                    break
-                at = -1
-                continue
-            last = drafted[-1]
-            run, data = drafting.run(habits, twin, last)
+                kind = _HABIT + 10 * habit[2] + min(9, int(habit[1] * 10))
+                options.append((rate[kind], kind, habit[0]))
+            if at >= 0:
+                kind = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone
+                options.append((rate[kind], kind, (lookup[at] if at < size else drafted[at - size],)))
+                options.sort(reverse=True)
+            way = self._take(options, twin, chance)
+            if not way:
+                break  # nothing is known to come, or the value's end is likelier than any token
+            chance = self._gains[-1]
+            run, data = drafting.run(habits, twin, drafted[-1])
             alone, fresh = -1, _FRESH if data else 0
             if data:
                 twin.accept_bytes(data)
                 drafted[-1:] = run
-                kinds += [_SURE] * (len(drafted) - len(kinds))
-                del kinds[len(drafted) :]
-                gains += [0.0] * (len(drafted) - len(gains))
-                del gains[len(drafted) :]
                 chance *= rate[_SURE]
-                last = drafted[-1]
+                kinds[:] = (kinds + [_SURE] * len(run))[: len(drafted)]
+                gains[:] = (gains[:-1] + [0.0] * len(run))[: len(drafted) - 1] + [chance]
             if twin.is_complete():
+                gains[-1] = 0.0
                 break
-            gains[-1] = chance
-            for token in drafted[start:]:
-                if at < 0:
-                    break
-                here = lookup[at] if at < size else drafted[at - size]
-                at = at + 1 if here == token else -1
+            for token in drafted[count:]:
+                if at >= 0:
+                    at = at + 1 if token == (lookup[at] if at < size else drafted[at - size]) else -1
                 matched = min(matched + 1, 63)
+            before = drafted[-2] if len(drafted) > 1 else last
+            last = drafted[-1]
         self._hint = at
+
+    def _take(
+        self, options: list[tuple[float, int, tuple[int, ...]]], twin: Matcher, chance: float
+    ) -> tuple[int, ...]:
+        """Draft the first of some ways, the likeliest first, that is legal; the empty one if none is."""
+        for likely, kind, way in options:
+            if not way:
+                break
+            if not twin.accept(way[0]):
+                continue
+            size = 1
+            while size < len(way) and twin.accept(way[size]):
+                size += 1
+            way = way[:size]
+            self._drafted += way
+            self._kinds += [kind] + [_SURE] * (len(way) - 1)
+            self._gains += [0.0] * (len(way) - 1)
+            self._gains.append(chance * likely * self._rates.rate[_SURE] ** (len(way) - 1))
+            return way
+        return ()

@@ -1,9 +1,11 @@
 """What came next at the places of a hole, in the fills before: drafts from the constraint.
 
-A *place* is a configuration of the constraint at which the model was asked, with the token before it. Equal
-configurations have equal futures, so what was written there before (a member of an enumeration, a digit, the
-mark that ends a text, the name of the next key) is the best guess for this time. A *way* is all that was
-written from one place to the next, the forced text included; the empty way is the value's end.
+A *place* is where the model was asked. Equal configurations of the constraint have equal futures, so what
+was written at one before (a member of an enumeration, a digit, the mark that ends a text) is a guess for this
+time. A place is known by its configuration with the token before it, by its configuration alone, and by the
+two tokens before it: where a text has a limit, its configuration is another one at every length, but its
+phrases come back. A *way* is all that was written from one place to the next, the forced text included; the
+empty way is the value's end.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from collections.abc import Sequence
 
 Way = tuple[int, ...]
 
-MOST_PLACES = 4096
+MOST_PLACES = 8192
 """Places of one hole that are remembered; the oldest go first."""
+LEVELS = 3
+"""Ways to know a place."""
 MOST_WAYS = 8
 """Ways from one place that are remembered; one that comes newly takes the room of the rarest."""
 LONGEST_WAY = 48
@@ -47,8 +51,8 @@ class _Place:
 
     @property
     def chance(self) -> float:
-        """How likely the best way is, with one way unknown among the seen."""
-        return (self.ways.get(self.best, 0) + 0.3) / (self.seen + 1)
+        """How likely the best way is, with two ways unknown among the seen."""
+        return (self.ways.get(self.best, 0) + 0.2) / (self.seen + 2)
 
 
 class Habits:
@@ -59,11 +63,11 @@ class Habits:
         self.runs: dict[tuple[int, int], tuple[Way, bytes]] = {}
         """Forced text by place: its tokens, the token before included, and its bytes."""
 
-    def learn(self, config: int, last: int, way: Way) -> None:
-        """`way` was taken at a configuration, after the token `last`."""
+    def learn(self, config: int, before: int, last: int, way: Way) -> None:
+        """`way` was taken at a configuration, after the tokens `before` and `last`."""
         if len(way) > LONGEST_WAY:
             return
-        for key in ((config, last), (config, -1)):
+        for key in ((config, last), (-2 - before, last), (config, -1)):
             place = self._places.get(key)
             if place is None:
                 while len(self._places) >= MOST_PLACES:
@@ -71,15 +75,16 @@ class Habits:
                 place = self._places[key] = _Place()
             place.take(way)
 
-    def best(self, config: int, last: int) -> tuple[Way, float] | None:
-        """The likeliest way and its chance; None for a place never seen."""
-        general = self._places.get((config, -1))
-        if general is None:
-            return None
-        place = self._places.get((config, last))
-        if place is None or (place.seen < 2 and general.chance > place.chance):
-            place = general
-        return place.best, place.chance
+    def best(self, config: int, before: int, last: int) -> tuple[Way, float, int] | None:
+        """The likeliest way, its chance, and by which of the levels; None for a place never seen."""
+        found: _Place | None = None
+        level = 0
+        get = self._places.get
+        for number, key in enumerate(((config, last), (-2 - before, last), (config, -1))):
+            place = get(key)
+            if place is not None and (found is None or place.chance > found.chance):
+                found, level = place, number
+        return None if found is None else (found.best, found.chance, level)
 
 
 class Rates:
