@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -100,8 +101,12 @@ class NativeExecutor:
         where the model or the machine does not allow it, ModelError where the model is damaged.
         """
         family = family_of(read_config(folder))
-        model = packed_weights(folder, family, bits, progress)
-        tokenizer = Tokenizer.from_directory(folder, size=family.shape.vocabulary)
+        with ThreadPoolExecutor(1) as other:  # checking the digest leaves the interpreter to the tokenizer
+            kept = other.submit(kept_weights, folder, family, bits)
+            tokenizer = Tokenizer.from_directory(folder, size=family.shape.vocabulary)
+            model = kept.result()
+        if model is None:
+            model = new_weights(folder, family, bits, progress)
         return cls(name or folder.name, tokenizer, family, model, threads)
 
     # -- blocks ---------------------------------------------------------------------------------------
@@ -181,12 +186,8 @@ class NativeExecutor:
             )
         if not 0 <= piece.wanted <= count:
             raise ExecutorError(f"logits of {piece.wanted} of {count} tokens")
-        if min(piece.tokens) < 0 or max(piece.tokens) >= self._family.shape.vocabulary:
-            raise ExecutorError("a token that the model does not have")
         if len(piece.table) * BLOCK_TOKENS < end:
             raise ExecutorError(f"{len(piece.table)} blocks for {end} positions")
-        if min(piece.table) < 0 or max(piece.table) >= len(self._written):
-            raise ExecutorError(f"a block that a pool of {len(self._written)} does not have")
 
     def _call(self, pieces: Sequence[Piece], logits: np.ndarray) -> int:
         """One native call; its logits go to the first rows of `logits`. Returns how many rows there are."""
@@ -208,8 +209,12 @@ class NativeExecutor:
             end = piece.start + len(piece.tokens)
             needed = -(-end // BLOCK_TOKENS)
             table[number, :needed] = piece.table[:needed]
-            self._written[table[number, piece.start // BLOCK_TOKENS : needed]] = True
         where = np.array([tokens, positions, rows], np.int32)
+        if where[0].min() < 0 or where[0].max() >= shape.vocabulary:
+            raise ExecutorError("a token that the model does not have")
+        if table.min() < 0 or table.max() >= len(self._written):
+            raise ExecutorError(f"a block that a pool of {len(self._written)} does not have")
+        self._written[table[where[2], where[1] // BLOCK_TOKENS]] = True
         wanted = np.array(last, np.int32)
         self._make_room(len(tokens))
         cosines, sines = self._angles_up_to(longest)
@@ -306,32 +311,37 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def packed_weights(
-    folder: Path, family: Family, bits: int = 8, progress: Progress | None = None
-) -> PackedModel:
-    """The weights of a folder as the step reads them, made now if they are not kept. Raises ModelError.
+def kept_weights(folder: Path, family: Family, bits: int = 8) -> PackedModel | None:
+    """The weights of a folder as the step reads them, if they are kept.
 
     A folder that was converted from GGUF has them as a file of its own. For others they are kept in the
     cache, by what the folder's files are now.
     """
-    kept = _converted_digest(folder)
-    if kept is not None:
-        found = open_packed(folder / packed.NAME, family, kept)
-        if found is not None:
-            return found
-    identity = _identity(folder, bits)
-    place = cache_directory().parent / "native" / f"{identity[:40]}.bin"
-    found = open_packed(place, family, identity)
+    converted = _converted_digest(folder)
+    found = open_packed(folder / packed.NAME, family, converted) if converted is not None else None
     if found is None:
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            pack(FolderSource(folder, bits), family, place, identity, progress)
-        except OSError as error:
-            raise ModelError("cannot write the packed weights", str(place), str(error)) from error
-        found = open_packed(place, family, identity)
+        identity = _identity(folder, bits)
+        found = open_packed(_place(identity), family, identity)
+    return found
+
+
+def new_weights(folder: Path, family: Family, bits: int = 8, progress: Progress | None = None) -> PackedModel:
+    """Quantise the weights of a folder, and keep them in the cache. Raises ModelError."""
+    identity = _identity(folder, bits)
+    place = _place(identity)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        pack(FolderSource(folder, bits), family, place, identity, progress)
+    except OSError as error:
+        raise ModelError("cannot write the packed weights", str(place), str(error)) from error
+    found = open_packed(place, family, identity)
     if found is None:
         raise ModelError("cannot read the packed weights", str(place), "they are not what was written")
     return found
+
+
+def _place(identity: str) -> Path:
+    return cache_directory().parent / "native" / f"{identity[:40]}.bin"
 
 
 def _converted_digest(folder: Path) -> str | None:
