@@ -95,7 +95,9 @@ class Observation:
 
 ENGINE: Sequence[Callable[[Any], Any]] = (
     click.option(
-        "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="Numbers of the model."
+        "--dtype",
+        type=click.Choice(["float32", "bfloat16", "float16", "q8", "q4"]),
+        help="Numbers of the model; q8 and q4 quantise its weights for the native executor.",
     ),
     click.option(
         "--executor",
