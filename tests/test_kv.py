@@ -400,6 +400,17 @@ def test_a_pinned_prefix_stays_until_it_is_unpinned_as_often() -> None:
         model.cache.unpin(run(0, 40))
 
 
+def test_a_pinned_end_goes_with_its_pin_once_a_longer_block_covers_it() -> None:
+    model = Model(6)
+    released(model, run(0, 20))
+    model.pin(run(0, 20))
+    released(model, run(0, 24))
+    assert model.cache.stats().cached == 1
+    model.unpin(0)
+    model.check()
+    assert model.cache.stats().cached == 2 and model.cache.computed(run(0, 24)) == 24
+
+
 def test_pinning_again_takes_in_what_was_computed_since() -> None:
     model = Model(6)
     assert model.cache.pin(run(0, 40)) == 0

@@ -31,10 +31,10 @@ class CacheMachine(RuleBasedStateMachine):
     def start(self, blocks: int, policy: Policy) -> None:
         self.model = Model(blocks, policy)
 
+    @precondition(lambda self: len(self.model.open) < 12)
     @rule(tokens=TEXT)
     def begin(self, tokens: list[int]) -> None:
-        if len(self.model.open) < 12:
-            self.model.begin(tokens[:LIMIT])
+        self.model.begin(tokens[:LIMIT])
 
     @precondition(lambda self: self.model.open)
     @rule(which=INDEX, tokens=TEXT, fork=st.booleans())
@@ -92,7 +92,7 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 TestCacheMachine = CacheMachine.TestCase
-TestCacheMachine.settings = settings(max_examples=examples(25), stateful_step_count=40, deadline=None)
+TestCacheMachine.settings = settings(max_examples=examples(40), stateful_step_count=40, deadline=None)
 
 
 def operate(model: Model, chance: random.Random) -> None:

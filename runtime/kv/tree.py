@@ -94,7 +94,10 @@ class PrefixTree:
             current = current.parent
 
     def drop(self, node: Node) -> None:
-        """Undo one `hold`. What nobody holds any more stays findable until it is evicted."""
+        """Undo one `hold`. What nobody holds any more stays findable until it is evicted.
+
+        The end of a sequence goes at once, if a longer block has come to cover it while it was held.
+        """
         self._clock += 1
         current: Node | None = node
         while current is not None:
@@ -103,9 +106,12 @@ class PrefixTree:
                 return
             current.used = self._clock
             self.idle += 1
-            if not current.children:
+            above = current.parent
+            if self._covered(current):
+                self._free(current)
+            elif not current.children:
                 self.heap.push(current, self.idle)
-            current = current.parent
+            current = above
 
     # -- changing -------------------------------------------------------------------------------------
 
@@ -192,9 +198,20 @@ class PrefixTree:
             node = parent.children[before]
             if node.active or key[: len(before)] != before:
                 return
-            self.idle -= 1
-            self._take_out(node)
-            self.pool.release(node.block)
+            self._free(node)
+
+    def _covered(self, node: Node) -> bool:
+        """Whether a node beside this one begins with all of its tokens."""
+        size, parent = len(node.key), node.parent
+        if size == BLOCK_TOKENS or parent is None:
+            return False
+        place = bisect_left(parent.order, node.key) + 1
+        return place < len(parent.order) and parent.order[place][:size] == node.key
+
+    def _free(self, node: Node) -> None:
+        self.idle -= 1
+        self._take_out(node)
+        self.pool.release(node.block)
 
     # -- reading --------------------------------------------------------------------------------------
 
