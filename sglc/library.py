@@ -37,6 +37,8 @@ class Library:
         self._roots = tuple(Path(root) for root in roots)
         self._sources: dict[str, Source] = {}
         self._names: dict[int, str] = {}
+        self.looked_outside = False
+        """Whether anything was looked for besides the standard library, found or not."""
 
     def add(self, source: Source) -> None:
         """Make a source known under its own file name, so that an import of that file finds this object."""
@@ -49,6 +51,7 @@ class Library:
         """
         if path.startswith("std."):
             return self._standard(path)
+        self.looked_outside = True
         if not _plain(path):
             return None
         if path.startswith("."):
@@ -73,6 +76,7 @@ class Library:
 
         Raises LibraryError where the file is there but cannot be read as text.
         """
+        self.looked_outside = True
         if Path(path).is_absolute():
             return None
         target = _folder(importer) / path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -291,3 +292,20 @@ def test_a_package_that_is_missing_is_told(
     monkeypatch.delattr(sglc.runtime.metrics, module, raising=False)
     code, _, err = cli("run", good, "--arg", "text=x", "--model", script, option, tmp_path / "x")
     assert code == 1 and "E0812" in err and "sglc[observe]" in err
+
+
+# -- the start -----------------------------------------------------------------------------------------
+
+
+def test_a_run_on_the_native_executor_imports_no_torch(good: Path) -> None:
+    """Nothing on the way from the command to the executor does: a session, an engine, figures, rows."""
+    text = (
+        "import sys\n"
+        "import sglc.commands.run, sglc.commands.batch, sglc.commands.execution, sglc.commands.statistics\n"
+        "import sglc.runtime.engine.load, sglc.runtime.engine.batching, sglc.runtime.executor.choose\n"
+        "import sglc.runtime.executor.native, sglc.runtime.metrics.report, sglc.api\n"
+        "found = {'torch', 'transformers', 'prometheus_client', 'opentelemetry', 'lark', 'sglc.check'}\n"
+        "print(sorted(found & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[]", (done.stdout, done.stderr)

@@ -8,6 +8,7 @@ are. The copies share everything that has been computed before the hole.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,7 +86,7 @@ def _options(given: list[Any], names: tuple[str, ...], number: int) -> list[Any]
     return varied
 
 
-async def _all(jobs: list[asyncio.Future[None]]) -> None:
+async def _all(jobs: Sequence[asyncio.Future[None]]) -> None:
     """Wait for all; the first that fails ends the others."""
     try:
         await asyncio.gather(*jobs)

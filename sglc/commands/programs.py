@@ -86,9 +86,12 @@ def check_path(path: Path) -> list[Diagnostic]:
 
 
 def load_program(invocation: Invocation, path: Path) -> Program:
-    """The program in a file; raises CommandFailed, with all errors shown, where there is none."""
+    """The program in a file; raises CommandFailed, with all errors shown, where there is none.
+
+    A source that was compiled before is taken from the cache.
+    """
     invocation.stage = f"compiling {path}"
-    program, diagnostics = compile_path(path)
+    program, diagnostics = compile_path(path) if path.suffix == ARTEFACT else _compile_once(path)
     if program is None:
         import click
 
@@ -97,6 +100,30 @@ def load_program(invocation: Invocation, path: Path) -> Program:
             click.echo(summary(diagnostics), err=True)
         raise fail(invocation)
     return program
+
+
+def _compile_once(path: Path) -> tuple[Program | None, list[Diagnostic]]:
+    """`compile_path` for a source, through the cache of programs."""
+    from sglc.commands import compiled
+    from sglc.runtime.model.load import cache_directory
+
+    source, problem = read_source(path)
+    if source is None:
+        return None, [problem] if problem else []
+    folder = cache_directory().parent / "programs"
+    known = compiled.find(source, folder)
+    if known is not None:
+        return known, []
+    from sglc.driver import compile_source
+    from sglc.library import Library
+
+    library = Library()
+    result = compile_source(source, library=library)
+    if has_errors(result.diagnostics) or result.program is None:
+        return None, result.diagnostics
+    if not library.looked_outside:
+        compiled.keep(source, result.program, folder)
+    return result.program, result.diagnostics
 
 
 def _neighbour(path: Path) -> str:
