@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from sglc.runtime.executor import native
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.threads import Crew
 from sglc.runtime.model import load
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family, NotNativeError, family_of
@@ -196,6 +198,53 @@ def test_a_wrong_piece_is_refused(piece: Piece, reason: str) -> None:
     executor.close()
     with pytest.raises(ExecutorError, match="closed"):
         executor.run([Piece([0], 0, [1], 1)])
+
+
+# -- threads ----------------------------------------------------------------------------------------------
+
+
+def test_an_interrupt_leaves_no_thread_behind() -> None:
+    """Wherever it comes, before, in or behind the caller's part: all parts run once, and it is raised."""
+    for moment in range(4):
+        crew = Crew(3)
+        ran: list[int] = []
+        begun = threading.Barrier(3)
+
+        def part(number: int, count: int, ran: list[int] = ran, begun: threading.Barrier = begun) -> None:
+            begun.wait(10)
+            ran.append(number)
+            if number == 0:
+                raise KeyboardInterrupt
+
+        def interrupted() -> None:
+            raise KeyboardInterrupt
+
+        class Lock:
+            """Releases, then is interrupted."""
+
+            def __init__(self, lock: Any) -> None:
+                self.lock = lock
+
+            def release(self) -> None:
+                self.lock.release()
+                interrupted()
+
+            def acquire(self) -> None:
+                self.lock.acquire()
+
+        if moment:
+            crew._park()
+            crew._starts = [Lock(each) if moment & 1 << i else each for i, each in enumerate(crew._starts)]
+        with pytest.raises(KeyboardInterrupt):
+            crew.run(part, (), (), 3)
+        assert sorted(ran) == [0, 1, 2]
+        crew._starts = [getattr(each, "lock", each) for each in crew._starts]
+        begun.reset()
+        with pytest.raises(KeyboardInterrupt):
+            crew.run(part, (), (), 3)
+        assert sorted(ran) == [0, 0, 1, 1, 2, 2]
+        crew.close()
+        assert not crew._threads
 
 
 # -- which models ---------------------------------------------------------------------------------------

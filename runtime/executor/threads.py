@@ -28,6 +28,9 @@ class Crew:
         self._ends = [threading.Lock() for _ in range(self.most - 1)]
         for lock in (*self._starts, *self._ends):
             lock.acquire()
+        self._round = 0
+        self._done = [0] * (self.most - 1)
+        """The round that each thread has ended last."""
         self._threads: list[threading.Thread] = []
 
     def run(
@@ -37,21 +40,34 @@ class Crew:
         threads = min(threads, self.most)
         if threads > 1 and not self._threads:
             self._park()
+        self._round += 1
         self._work = function, before, after, threads
-        for number in range(threads - 1):
-            self._starts[number].release()
-        try:
-            function(*before, 0, threads, *after)
-        finally:
-            # Nothing may interrupt this: the others work on the caller's arrays.
-            for number in range(threads - 1):
-                while True:
-                    try:
-                        self._ends[number].acquire()
-                        break
-                    except KeyboardInterrupt:
-                        continue
-            self._work = None
+        starts = iter(self._starts[: threads - 1])
+        entered = False
+        interrupt: KeyboardInterrupt | None = None
+        # The threads wait for each other inside: once one is started, all must be, and be waited for. An
+        # interrupt comes when a call returns, so what is behind it was done; it is raised at the end.
+        while True:
+            try:
+                for start in starts:
+                    start.release()
+                if not entered:
+                    entered = True
+                    function(*before, 0, threads, *after)
+                break
+            except KeyboardInterrupt as error:
+                interrupt = error
+        while True:
+            try:
+                for number in range(threads - 1):
+                    while self._done[number] != self._round:
+                        self._ends[number].acquire(timeout=1.0)
+                break
+            except KeyboardInterrupt as error:
+                interrupt = error
+        self._work = None
+        if interrupt is not None:
+            raise interrupt
 
     def close(self) -> None:
         """End the threads."""
@@ -74,5 +90,9 @@ class Crew:
             if self._work is None:
                 return
             function, before, after, threads = self._work
-            function(*before, number + 1, threads, *after)
-            end.release()
+            try:
+                function(*before, number + 1, threads, *after)
+            finally:
+                self._done[number] = self._round
+                if end.locked():  # else the caller has not waited the last time
+                    end.release()
