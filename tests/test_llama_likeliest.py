@@ -49,7 +49,10 @@ def test_the_first_of_the_largest(
         assert best.tolist() == expected
 
 
-def test_rows_without_a_likely_token() -> None:
-    rows = np.full((2, CHUNK + 3), -np.inf, np.float32)
-    rows[1, CHUNK + 1] = -1e30
-    assert found(rows, CHUNK + 3, 1) == [-1, CHUNK + 1]
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 17, CHUNK - 1, CHUNK + 2])
+def test_rows_with_what_is_no_number_have_none(odd: float, place: int) -> None:
+    rows = np.zeros((2, CHUNK + 3), np.float32)
+    rows[:, CHUNK + 1] = 5.0
+    rows[1, place] = odd
+    assert found(rows, CHUNK + 3, 1) == [CHUNK + 1, -1]

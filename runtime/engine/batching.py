@@ -380,8 +380,8 @@ class BatchingEngine:
 
 
 def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
-    """Run a step, and how many seconds it took. If it fails, each piece is tried alone, so that one that
-    cannot be computed does not take the others with it."""
+    """Run a step, and how many seconds it took. If it fails, its halves are tried, and so on, so that a piece
+    that cannot be computed does not take the others with it."""
     begun = perf_counter()
     try:
         rows = executor.run(pieces)
@@ -390,9 +390,8 @@ def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
         if len(pieces) == 1:
             results = [error]
         else:
-            results = []
-            for piece in pieces:
-                results.extend(compute(executor, [piece])[0])
+            half = len(pieces) // 2
+            results = compute(executor, pieces[:half])[0] + compute(executor, pieces[half:])[0]
     return results, perf_counter() - begun
 
 
