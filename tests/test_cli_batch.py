@@ -256,6 +256,17 @@ def test_without_a_terminal_a_line_comes_every_few_seconds_at_most() -> None:
     assert figures.details() == "2 failed, 40 tok/s, cache 97 %, 0:25 left"
 
 
+def test_the_time_left_is_told_once_a_window_of_rows_has_finished() -> None:
+    clock = Clock()
+    figures = Figures(100, 0, clock)
+    figures.window = 20
+    clock.now += 30
+    figures.finished = 19
+    assert figures.left() is None and "left" not in figures.details()
+    figures.finished = 20
+    assert figures.left() == 120
+
+
 def test_no_line_comes_while_no_row_finishes() -> None:
     clock, out = Clock(), io.StringIO()
     with batch_progress(out, "crew", Figures(3, 0, clock), clock=clock) as show:

@@ -159,6 +159,7 @@ class Batch:
     async def run(self, rows: list[Row], width: int, show: BatchProgress) -> None:
         """Run rows and write their results. Raises Unwritable, and CancelledError after Ctrl-C."""
         self._show = show
+        self._figures.window = width
         ticking = asyncio.create_task(self._tick())
         try:
             await in_window(rows, min(width, len(rows)), self._one)

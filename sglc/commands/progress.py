@@ -64,6 +64,9 @@ def progress_bar(out: TextIO, title: str, *, shown: bool | None = None) -> Itera
 class Figures:
     """How far a batch is. `before` rows were finished when it began; `tokens` are those generated since."""
 
+    window = 1
+    """Rows that are run at the same time."""
+
     def __init__(self, total: int, before: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.total = total
         self.before = before
@@ -80,9 +83,10 @@ class Figures:
         return self.tokens / max(self._clock() - self._started, 1e-9)
 
     def left(self) -> float | None:
-        """Seconds that the rest takes at the pace so far; None before the first row has finished."""
+        """Seconds that the rest takes at the pace so far; None before a whole window of rows has finished:
+        the first come late, because all begin together."""
         since = self.finished - self.before
-        if not since:
+        if since < self.window:
             return None
         return (self._clock() - self._started) / since * (self.total - self.finished)
 
