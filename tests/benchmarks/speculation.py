@@ -1,0 +1,224 @@
+"""Drafts: tokens a second with and without them, one program after the other, the same text either way.
+
+    python -P tests/benchmarks/speculation.py [--executor KIND] [--model NAME] [--rounds 5] [--markdown FILE]
+
+Programs of `speculation.sgl` run greedily on SmolLM2-135M, one after the other, each on twelve inputs: texts
+that quote or change a text in the prompt, records of what a text says, and records that are invented. Both
+ways share an executor and take turns from input to input; figures are those of the median of the rounds, the
+ratio is the median of theirs. Time is that of writing: steps that read prompts are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter, thread_time_ns
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import surroundings, write_page
+
+from sglc.driver import compile_file
+from sglc.runtime.engine.batching import BatchingEngine
+from sglc.runtime.engine.cost import StepCost
+from sglc.runtime.engine.drafts import Drafts
+from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.executor.choose import load_executor
+from sglc.runtime.executor.plan import Executor, Piece
+from sglc.runtime.kv.cache import KVCache
+from sglc.runtime.session import Session
+
+BLOCKS = 256
+WORDS = """*Tokens* are all that the values have, *drawn* those that the model was asked for; the rest is
+forced by the types, in both ways. *Drafted* tokens were computed ahead, *came* says how many of them were
+drawn or forced then. *µs of drafts* is processor time for each token drawn, of the quickest round. Rounds
+begin without habits. Steps cost, as the engine with drafts has measured them:"""
+PROMPT = 24
+"""Steps of so many tokens and more read prompts; their time is not counted."""
+GIVEN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+WORKLOADS: dict[str, list[dict[str, str]]] = {
+    "quote": [{"text": each["text"], "about": each["about"]} for each in GIVEN["texts"]],
+    "change": [{name: each[name] for name in ("text", "old", "new")} for each in GIVEN["texts"]],
+    "summary": [{"text": each["text"]} for each in GIVEN["texts"]],
+    "character": [{"role": role} for role in GIVEN["roles"]],
+}
+
+
+class Reading(StepMeasure):
+    """Knows how many steps read prompts, and how long they took."""
+
+    prompts = 0
+    reading = 0.0
+
+    def record(self, requests: int, tokens: int, seconds: float) -> None:
+        super().record(requests, tokens, seconds)
+        if tokens >= PROMPT:
+            self.prompts += 1
+            self.reading += seconds
+
+
+class Part:
+    """Blocks of an executor's pool from a number on, so that two engines may share it."""
+
+    def __init__(self, executor: Executor, first: int) -> None:
+        self._executor = executor
+        self._first = first
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._executor, name)
+
+    def run(self, pieces: Sequence[Piece]) -> Any:
+        first = self._first
+        return self._executor.run(
+            [
+                Piece([first + block for block in piece.table], piece.start, piece.tokens, piece.wanted)
+                for piece in pieces
+            ]
+        )
+
+    def copy_block(self, source: int, target: int) -> None:
+        self._executor.copy_block(self._first + source, self._first + target)
+
+
+@dataclass
+class Round:
+    """What one way of running a workload took."""
+
+    seconds: float = 0.0
+    tokens: int = 0
+    sampled: int = 0
+    steps: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    proposing: int = 0
+    """Nanoseconds of the thread spent on drafts."""
+    texts: list[Any] = field(default_factory=list)
+
+    @property
+    def speed(self) -> float:
+        return self.tokens / self.seconds
+
+
+class Way:
+    """Engines with drafts or without them over one executor."""
+
+    def __init__(self, program: Any, executor: Executor, drafts: bool) -> None:
+        self.program = program
+        self.executor: Any = Part(executor, BLOCKS if drafts else 0)
+        self.drafts = drafts
+        self.cost = StepCost()
+
+    def begin(self) -> None:
+        """As a new process that knows what steps cost."""
+        cache = KVCache(BLOCKS, self.executor.block_bytes, copy_block=self.executor.copy_block)
+        self.engine = BatchingEngine(self.executor, cache, speculate=self.drafts)
+        if self.drafts:
+            self.engine.cost = self.cost
+        self.engine.measure = self.measure = Reading()
+        self.session = Session(self.program, self.engine)
+        self.round = Round()
+
+    def run(self, name: str, arguments: dict[str, str]) -> None:
+        """One input of a workload."""
+        before = self.measure.reading
+        start = perf_counter()
+        ran = asyncio.run(self.session.run(name, arguments))
+        result, work = self.round, self.engine.statistics
+        result.seconds += perf_counter() - start - (self.measure.reading - before)
+        result.tokens += ran.statistics.output_tokens
+        result.sampled += ran.statistics.sampled_tokens
+        result.steps = self.measure.steps - self.measure.prompts
+        result.drafted, result.accepted = work.drafted, work.accepted
+        result.texts.append(ran.text)
+
+
+def timed_drafts() -> list[int]:
+    """A clock that runs while drafts are proposed, in nanoseconds of the thread."""
+    clock, propose = [0], Drafts.propose
+
+    def timed(self: Drafts, tokens: list[int], masks: Any) -> tuple[int, ...]:
+        start = thread_time_ns()
+        try:
+            return propose(self, tokens, masks)
+        finally:
+            clock[0] += thread_time_ns() - start
+
+    Drafts.propose = timed  # type: ignore[method-assign]
+    return clock
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Tokens a second with drafts and without.")
+    parser.add_argument("--executor", default="auto")
+    parser.add_argument("--model", default="smollm2")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--inputs", type=int, default=12)
+    parser.add_argument("--only", choices=sorted(WORKLOADS))
+    parser.add_argument("--markdown", type=Path)
+    given = parser.parse_args()
+    executor = load_executor(given.model, kind=given.executor, threads=given.threads)
+    executor.reserve(2 * BLOCKS)
+    program = compile_file(Path(__file__).with_suffix(".sgl")).program
+    assert program is not None
+    clock = timed_drafts()
+    ways = {"with": Way(program, executor, True), "without": Way(program, executor, False)}
+    head = ("workload", "tokens", "drawn", "steps without", "steps with", "drawn a step", "drafted", "came",
+            "tok/s without", "tok/s with", "ratio", "µs of drafts", "same text")  # fmt: skip
+    table = [head]
+    different = 0
+    for name, inputs in WORKLOADS.items():
+        if given.only not in (None, name):
+            continue
+        inputs = inputs[: given.inputs]
+        rounds: dict[str, list[Round]] = {way: [] for way in ways}
+        for number in range(given.rounds):
+            for way in ways.values():
+                way.begin()
+            clock[0] = 0
+            for place, arguments in enumerate(inputs):
+                for way in sorted(ways, reverse=bool((number + place) % 2)):
+                    ways[way].run(name, arguments)
+            ways["with"].round.proposing = clock[0]
+            for key, way in ways.items():
+                rounds[key].append(way.round)
+        drafted, alone = rounds["with"], rounds["without"]
+        same = all(each.texts == alone[0].texts for each in drafted)
+        different += not same
+        ratio = statistics.median(a.speed / b.speed for a, b in zip(drafted, alone, strict=True))
+        typical = {key: sorted(each, key=lambda r: r.seconds)[len(each) // 2] for key, each in rounds.items()}
+        first = typical["with"]
+        table.append((
+            name, f"{first.tokens:,}", f"{first.sampled:,}",
+            f"{typical['without'].steps:,}", f"{first.steps:,}", f"{first.sampled / first.steps:.2f}",
+            f"{first.drafted:,}", f"{first.accepted:,}",
+            f"{typical['without'].speed:.0f}", f"{first.speed:.0f}",
+            f"{ratio:.2f}", f"{min(r.proposing / r.sampled for r in drafted) / 1000:.0f}",
+            "yes" if same else "no",
+        ))  # fmt: skip
+        print(" | ".join(table[-1]), flush=True)
+    cost = ways["with"].cost
+    rows = (1, 2, 3, 4, 6, 8, 12, 16)
+    curve = [("rows of a step", *map(str, rows)), ("ms", *(f"{1000 * cost.estimate(n):.1f}" for n in rows))]
+    print(curve)
+    if given.markdown is not None:
+        words = (__doc__ or "").split("\n\n", 2)[2]
+        body = f"{grid(table)}\n\n{WORDS}\n\n{grid(curve)}\n\n{executor.kind}, {executor.name}."
+        write_page(str(given.markdown), "Drafts", words, body, surroundings())
+    return 1 if different and executor.invariant else 0
+
+
+def grid(rows: list[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" + " --: |" * (len(rows[0]) - 1), *lines[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
