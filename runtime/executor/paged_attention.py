@@ -93,6 +93,8 @@ class PagedStep:
         plan = self.step.attention(options.window)
         if len(plan.groups) == 1 and not plan.longs and isinstance(plan.groups[0].rows, slice):
             return self._together(layer, query[0], plan.groups[0], options)
+        if len(plan.longs) == 1 and not plan.groups:
+            return self._alone(layer, query[0], plan.longs[0], options)
         out = query.new_empty((query.shape[2], query.shape[1], value.shape[3]))
         for group in plan.groups:
             out[group.rows] = self._together(layer, query[0], group, options)
@@ -143,20 +145,24 @@ class PagedStep:
         own_keys = self.pool.gather(keys, piece.blocks, "keys")[:, : piece.length]
         own_values = self.pool.gather(values, piece.blocks, "values")[:, : piece.length]
         if options.softcap is not None or own_keys.shape[2] != own_values.shape[2]:
-            seen = piece.seen
-            if seen is None:
-                seen = mine.new_ones((mine.shape[1], piece.length), dtype=torch.bool).tril()
-            return _product(mine, own_keys, own_values, ~seen, options)
-        shape = (heads, mine.shape[0] // heads, -1, mine.shape[2])
-        shares = shape[1]
+            hidden = piece.hidden
+            if hidden is None:
+                hidden = mine.new_ones((mine.shape[1], piece.length), dtype=torch.bool)
+                hidden = hidden.triu(1) if piece.causal else ~hidden
+            return _product(mine, own_keys, own_values, hidden, options)
+        shares = mine.shape[0] // heads
+        # Queries of one token that read a key are rows of one product.
+        shape = (heads, 1, shares, -1) if mine.shape[1] == 1 else (heads, shares, mine.shape[1], -1)
         out = scaled_dot_product_attention(
             mine.reshape(shape),
-            own_keys[:, None].expand(-1, shares, -1, -1),
-            own_values[:, None].expand(-1, shares, -1, -1),
-            attn_mask=piece.seen,
+            own_keys[:, None].expand(-1, shape[1], -1, -1),
+            own_values[:, None].expand(-1, shape[1], -1, -1),
+            attn_mask=None if piece.hidden is None else ~piece.hidden,
             is_causal=piece.causal,
             scale=options.scaling,
         )
+        if mine.shape[1] == 1:
+            return out.reshape(1, mine.shape[0], -1)
         return out.permute(2, 0, 1, 3).reshape(mine.shape[1], mine.shape[0], -1)
 
 

@@ -73,8 +73,9 @@ class Long:
     """Positions in these blocks up to the last token."""
     causal: bool
     """Its tokens are all there is, so that the usual causal product is right."""
-    seen: torch.Tensor | None
-    """bool [tokens, length], unless `causal`."""
+    hidden: torch.Tensor | None
+    """bool [tokens, length], True where a token does not see a position; None where `causal` says all, or
+    where every token sees every position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +175,25 @@ class Step:
                     groups += [self._group(part, count, shared, window) for part in _alike(family, shared)]
                 else:
                     alone += family
-            groups += [self._group(part, count, 0, window) for part in _alike(alone, 0, window)]
+            for part in _alike(alone, 0, window):
+                if len(part) > 1:
+                    groups.append(self._group(part, count, 0, window))
+                else:
+                    longs.append(self._long(part[0], window))
         return Attention(groups, longs)
 
     def _long(self, span: Span, window: int | None) -> Long:
         first = _first_block(span, window)
         offset = first * BLOCK_TOKENS
         length = span.end - offset
-        causal = offset == span.start and (window is None or span.count <= window)
-        seen = None if causal else self._tensor(~_hidden(span, offset, length, window))
+        causal = span.count > 1 and offset == span.start and (window is None or span.count <= window)
+        hidden = None if causal else _hidden(span, offset, length, window)
         return Long(
-            slice(span.first, span.first + span.count), self._blocks(span.table[first:]), length, causal, seen
+            rows=slice(span.first, span.first + span.count),
+            blocks=self._blocks(span.table[first:]),
+            length=length,
+            causal=causal,
+            hidden=None if hidden is None or not hidden.any() else self._tensor(hidden),
         )
 
     def _group(self, spans: list[Span], count: int, shared: int, window: int | None) -> Group:
