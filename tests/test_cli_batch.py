@@ -19,12 +19,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_executor import FakeExecutor
 from sglc.commands.batch import in_window
 from sglc.commands.progress import Figures, batch_progress, clock_time
 from sglc.commands.rows import Row
+from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.errors import StepFailed
+from sglc.runtime.engine.open import open_engine
+from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
+from small_models import small_tokenizer
 from test_cli import Cli, cli
 from test_cli_bad_input import SLOW, hear_interrupts, write
 
@@ -192,6 +197,37 @@ def test_a_fault_in_one_row_is_told_after_the_others_have_run(program: Path, cli
     assert sorted(by_row) == [0, 1, 2, 3, 4] and by_row[2]["error"]["code"] == "E0810"
     code, err, found = run(cli, program, ["a", "b", "well", "c", "d"], "--retry-errors")
     assert code == 0 and len(found) == 5
+
+
+@pytest.fixture
+def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BatchingEngine:
+    """The batching engine that commands are served by, over an executor that cannot compute some texts."""
+    executor = FakeExecutor(small_tokenizer())
+    engine = open_engine(executor, memory=executor.block_bytes * 600)
+    pieces = executor.tokenizer.token_bytes
+
+    def fault(piece: Piece) -> bool:
+        return b"broken" in b"".join(pieces[token] or b"" for token in piece.tokens)
+
+    executor.fault = fault
+    monkeypatch.setattr("sglc.commands.execution.load_engine", lambda *_, **__: engine)
+    return engine
+
+
+def test_rows_fill_the_steps_and_a_broken_one_leaves_the_others_alone(
+    program: Path, batching: BatchingEngine, cli: Cli
+) -> None:
+    texts = [f"text {number}" for number in range(200)]
+    texts[7] = texts[120] = "this is broken"
+    code, err, found = run(cli, program, texts)
+    assert code == 1 and "200 rows, 2 failed" in err and "internal error" not in err
+    by_row = {entry["row"]: entry for entry in found}
+    assert sorted(by_row) == list(range(200))
+    assert [row for row in by_row if not by_row[row]["ok"]] in ([7, 120], [120, 7])
+    assert by_row[7]["error"]["name"] == "Backend"
+    assert batching.measure.largest > 32 and batching.measure.steps < 40
+    batching.cache.check()
+    assert batching.cache.stats().sequences == 0
 
 
 def test_concurrency_belongs_to_rows(program: Path, cli: Cli) -> None:
