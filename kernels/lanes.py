@@ -188,6 +188,16 @@ def square_root(number: float) -> float:
     return float(np.sqrt(np.float32(number)))
 
 
+def rounded(number: float, bits: int) -> float:
+    """A number as a float of 32 bits without the lowest `bits` bits of its significand, towards zero."""
+    found = np.array([number], np.float32).view(np.uint32) >> np.uint32(bits) << np.uint32(bits)
+    return float(found.view(np.float32)[0])
+
+
+def prefetch(array: Any, at: int) -> None:
+    """Say that an element will be read soon, whether it is there or not; changes nothing."""
+
+
 def arrive(counters: Any, at: int) -> None:
     """Add one to an element of an I64 array; other threads see all that was written before."""
     counters[at] += 1

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.kernels.llama.linear import SMALLEST, SPAN, STEP
 from sglc.kernels.llama.records import quantised
 from sglc.runtime.model.convert import write_safetensors
 from sglc.runtime.model.family import Family
@@ -79,12 +80,19 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, n
 
 
 def rounded_to_bytes(x: np.ndarray) -> np.ndarray:
-    """What the native step makes of the inputs of a linear layer: bytes with a scale for each 32."""
-    groups = x.astype(np.float32).reshape(*x.shape[:-1], -1, 32)
-    most = np.abs(groups).max(-1, keepdims=True)
-    inverse = np.divide(127.0, most, out=np.zeros_like(most, np.float64), where=most > 0)
-    whole = np.rint(groups * inverse.astype(np.float32))
-    return (whole * (most / 127.0)).reshape(x.shape)
+    """What the native step makes of the inputs of a linear layer: bytes with a unit for each 16.
+
+    The second half of a group of 32 has at least a quarter of the unit of the first, and a unit of 21 bits.
+    """
+    halves = x.astype(np.float32).reshape(*x.shape[:-1], -1, 2, 16)
+    most = np.abs(halves).max(-1).astype(np.float64) * STEP
+    second = np.maximum(np.maximum(most[..., 1], most[..., 0] / SPAN), SMALLEST)
+    cut = second.astype(np.float32).view(np.uint32) >> np.uint32(3) << np.uint32(3)
+    unit = cut.view(np.float32).astype(np.float64)
+    first = np.maximum(most[..., 0], second / 1024)
+    inverses = np.stack([1 / first, 1 / unit], -1).astype(np.float32)
+    units = np.stack([(first / unit).astype(np.float32) * unit, unit], -1)
+    return (np.rint(halves * inverses[..., None]) * units[..., None]).reshape(x.shape)
 
 
 def _same(x: np.ndarray) -> np.ndarray:

@@ -21,17 +21,25 @@ from llama_reference import BASE, config_of, random_weights
 from sglc.kernels.lanes import load_floats, store_floats
 from sglc.kernels.library import typed_library
 from sglc.kernels.llama.pointwise import exponential
-from sglc.kernels.llama.records import Blocks, joined, look_up, matrix_bytes, packed, quantised
+from sglc.kernels.llama.records import (
+    Blocks,
+    joined,
+    kinds_mask,
+    look_up,
+    matrix_bytes,
+    packed,
+    quantised,
+)
 from sglc.kernels.llama.shape import Shape, ShapeError
 from sglc.kernels.llama.step import step
 from sglc.kernels.llvm import jit
 from sglc.kernels.llvm.target import Target, host, wide_host
 from sglc.kernels.llvm.translate import translate
 from sglc.kernels.typed import F32, Specialised, kernel, run
-from sglc.runtime.executor.native import NativeExecutor
+from sglc.runtime.executor.native import NativeExecutor, step_constants
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.family import Family, family_of
-from sglc.runtime.model.packed import open_packed, pack
+from sglc.runtime.model.packed import PackedModel, open_packed, pack
 from small_models import small_tokenizer
 
 BASELINE = "+sse2,+cx8,+64bit"
@@ -71,12 +79,12 @@ class Interpreted(NativeExecutor):
     """Runs the step as Python."""
 
     def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
-        constants = Specialised(step, self._family.shape.constants()).values
+        constants = Specialised(step, step_constants(self._family, self._model)).values
         run(step, *before, 0, 1, *after, *constants)
 
 
-def compiled_for(target: Target, family: Family) -> Callable[..., Any]:
-    one = Specialised(step, family.shape.constants())
+def compiled_for(target: Target, family: Family, model: PackedModel) -> Callable[..., Any]:
+    one = Specialised(step, step_constants(family, model))
     name = f"sglc_{one.name}"
     code = jit.compile_functions(translate([one], "step", target), [name], target)[name]
     kinds = [kind for name, kind in one.annotations.items() if name != "return"]
@@ -116,7 +124,7 @@ def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
         targets.append(Target(host().triple, "x86-64", "+avx2,+fma,+f16c"))
     for target in targets:
         other = executor()
-        other._step = compiled_for(target, family)
+        other._step = compiled_for(target, family, weights)
         for found, right in zip(results(other), wanted, strict=True):
             if target.fused:
                 assert np.array_equal(found, right), target.features
@@ -141,9 +149,10 @@ def test_a_step_for_other_processors(target: Target) -> None:
     except RuntimeError as error:
         pytest.skip(str(error))
     shape = family_of(MODELS["4 bits, norms of heads, part of a head turns"][0]).shape
-    text = translate([Specialised(step, shape.constants())], "step", target)
+    constants = {**shape.constants(), "kinds": kinds_mask((4, 9))}
+    text = translate([Specialised(step, constants)], "step", target)
     code = machine.emit_assembly(jit.optimised(text, machine))
-    called = set(re.findall(r"\b(?:callq?|bl)\s+([A-Za-z_]\w*)", code))
+    called = set(re.findall(r"^\s*(?:callq?|bl)[ \t]+([A-Za-z_]\w*)", code, re.MULTILINE))
     inside = {name for name in called if name.startswith("inner_")}
     assert called - inside <= {"sched_yield", "memset", "memcpy"}
 
@@ -160,10 +169,11 @@ def test_records_hold_the_weights(seed: int, bits: int, outputs: int, groups: in
     step_size = blocks.scales.astype(np.float32).repeat(32, 1)
     assert (np.abs(blocks.floats() - weights) <= 0.51 * step_size + 1e-3 * np.abs(weights).max()).all()
     data = packed(blocks)
-    assert len(data) == matrix_bytes(outputs, 32 * groups, bits)
+    assert blocks.kind == (4 if bits == 4 else 9)
+    assert len(data) == matrix_bytes(outputs, 32 * groups, blocks.kind)
     for output in {0, outputs // 2, outputs - 1}:
         row = np.zeros(32 * groups, np.float32)
-        run(look_up, data, 0, groups, bits, output, row, 0)
+        run(look_up, data, 0, groups, blocks.kind, output, row, 0)
         np.testing.assert_allclose(row, blocks.floats()[output], rtol=1e-6, atol=1e-8)
 
 
@@ -197,7 +207,7 @@ def test_shapes_that_are_refused(change: dict[str, int]) -> None:
         "layers": 1, "heads": 6, "shared": 2, "size": 64, "turned": 64, "width": 64, "inner": 64,
         "vocabulary": 9, "biased": False, "normed": False,
     }  # fmt: skip
-    assert Shape(**good).padded_vocabulary == 16  # type: ignore[arg-type]
+    assert Shape(**good).padded_vocabulary == 32  # type: ignore[arg-type]
     with pytest.raises(ShapeError):
         Shape(**{**good, **change})  # type: ignore[arg-type]
 

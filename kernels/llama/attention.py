@@ -17,6 +17,7 @@ from sglc.kernels.lanes import (
     load_floats,
     load_halves,
     max_floats,
+    prefetch,
     spread,
     store_floats,
     store_halves,
@@ -49,25 +50,42 @@ def attend(
     The block with the number b has the head's part at pool[b * block + part]; the numbers of the sequence's
     blocks begin at table[row]. Scores of head h are kept from scores[scratch + h * stride] on.
     """
-    low = start >> 4
+    # Blocks are taken by twos from an even one on, so that scores stay inside their stride.
+    low = (start >> 5) << 1
     high = (length + 15) >> 4
     most = float_lanes(together)
-    sums = float_lanes(together)
+    left = float_lanes(together)
+    right = float_lanes(together)
     for h in range(together):
         most[h] = spread(LEAST)
-    for j in range(low, high):
-        base = table[row + j] * block + part
+    for pair in range((high - low + 1) >> 1):
+        j = low + 2 * pair
+        # Two blocks side by side; behind the last one stands itself, and its scores are not looked at.
+        one = table[row + j] * block + part
+        two = table[row + min(j + 1, high - 1)] * block + part
+        ahead = table[row + min(j + 2, high - 1)] * block + part
+        beyond = table[row + min(j + 3, high - 1)] * block + part
         for h in range(together):
-            sums[h] = spread(0.0)
-        for d in range(size):
-            k = load_halves(pool, base + 16 * d)
-            for h in range(together):
-                sums[h] = fma(k, spread(qkv[query + h * size + d]), sums[h])
+            left[h] = spread(0.0)
+            right[h] = spread(0.0)
+        for d in range(size // 2):
+            prefetch(pool, ahead + 32 * d)
+            prefetch(pool, beyond + 32 * d)
+            for o in range(2):
+                k = load_halves(pool, one + 32 * d + 16 * o)
+                l = load_halves(pool, two + 32 * d + 16 * o)
+                for h in range(together):
+                    number = spread(qkv[query + h * size + 2 * d + o])
+                    left[h] = fma(k, number, left[h])
+                    right[h] = fma(l, number, right[h])
         for h in range(together):
-            s = keep_first(sums[h] * spread(scale), length - 16 * j, spread(LEAST))
+            s = keep_first(left[h] * spread(scale), length - 16 * j, spread(LEAST))
             s = keep_first(spread(LEAST), start - 16 * j, s)
-            most[h] = greater(most[h], s)
+            t = keep_first(right[h] * spread(scale), length - 16 * j - 16, spread(LEAST))
+            t = keep_first(spread(LEAST), start - 16 * j - 16, t)
+            most[h] = greater(most[h], greater(s, t))
             store_floats(scores, scratch + h * stride + 16 * j, s)
+            store_floats(scores, scratch + h * stride + 16 * j + 16, t)
     for h in range(together):
         top = spread(max_floats(most[h]))
         total = spread(0.0)
@@ -81,8 +99,11 @@ def attend(
     mixed = float_lanes(together * size // 16)
     for j in range(low, high):
         base = table[row + j] * block + part + 16 * size
+        ahead = table[row + min(j + 1, high - 1)] * block + part + 16 * size
         here = min(16, length - 16 * j)
         for p in range(max(0, start - 16 * j), here):
+            for d in range(size // 32):
+                prefetch(pool, ahead + p * size + 32 * d)
             for d in range(size // 16):
                 v = load_halves(pool, base + p * size + 16 * d)
                 for h in range(together):

@@ -1,16 +1,24 @@
 """Linear layers: rows of 8-bit activations times records of quantised weights.
 
-Sums of a group of 32 are whole numbers and exact; groups are added in order, one fused multiplication after
-the other. So an output depends on its own row alone, whatever rows are computed beside it.
+Activations are bytes in groups of 32 inputs, with a unit for each half of a group. Rows are cut into tiles of
+at most 6; within a tile they lie as [groups][rows][32] bytes and [groups][rows][6] floats, so that the code
+of a tile reads both one after the other. A tile is computed for two blocks of 16 outputs at a time: a number
+of a row is loaded once for both, and 24 registers hold the sums.
+
+Sums start at the bits of 1.5 * 2**23 as a float. A whole number that is added to the bits is added to the
+float: the sum of a half is brought to the unit of the other half by one fused multiplication, and becomes a
+float by another one. The sum of a group is rounded once to that unit; groups are added in order. So an output
+depends on its own row alone, whatever rows are computed beside it.
 """
 
 from __future__ import annotations
 
 from sglc.kernels.lanes import (
+    as_floats,
+    as_ints,
     dot4,
     float_lanes,
     fma,
-    greater,
     int_lanes,
     load_floats,
     load_halves,
@@ -18,161 +26,230 @@ from sglc.kernels.lanes import (
     magnitudes,
     max_floats,
     nearest,
+    prefetch,
+    rounded,
     shift_right,
     spread,
     spread_int,
     store_bytes,
     store_floats,
+    sum_floats,
     sum_ints,
     to_floats,
     word_at,
 )
-from sglc.kernels.typed import F32, I8, U8, Constant, kernel, kernel_apart
+from sglc.kernels.typed import F32, I8, U8, Constant, floats, kernel, kernel_apart
 
+TILE = 6
+"""Most rows of a tile."""
+FACTORS = 6
+"""Floats of a row and a group: start, ratio, shift, scale, less, total."""
 LOW = 0x0F0F0F0F
 """The low halves of four bytes."""
+ZERO = 12582912.0
+"""1.5 * 2**23: next to it, floats are whole numbers."""
+ZERO_BITS = 0x4B400000
+STEP = 1.00000095367431640625 / 127.0
+"""Of the largest number of a half, with room for rounding."""
+SPAN = 4.0
+"""How much larger the unit of a group's first half may be than that of its second: sums stay below 2**22."""
+AHEAD = 2048
+"""Bytes between the weights that a single row is multiplied with and those that are fetched."""
+SMALLEST = 1.0e-30
+"""The least unit: zeros have one too."""
 
 
 @kernel
-def quantise_row(x: F32, at: int, width: int, q: I8, to: int, scales: F32, sums: F32, group: int) -> None:
-    """`width` floats of x from `at` as bytes in groups of 32, each with a scale, and scale times their sum.
+def tile_start(row: int, count: int) -> int:
+    """The first row of the tile that `row` of `count` rows is in. Tiles are as even as can be."""
+    tiles = (count + TILE - 1) // TILE
+    return (((row + 1) * tiles - 1) // count) * count // tiles
 
-    The sum is what a weight's offset is multiplied with.
+
+@kernel
+def tile_rows(row: int, count: int) -> int:
+    """The number of rows of the tile that `row` of `count` rows is in."""
+    tiles = (count + TILE - 1) // TILE
+    tile = ((row + 1) * tiles - 1) // count
+    return (tile + 1) * count // tiles - tile * count // tiles
+
+
+@kernel
+def quantise(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre: int) -> None:
+    """A group of 32 floats as bytes, and the factors that belong to them.
+
+    The second half's unit is `scale`, the first half's `ratio` times that. `start` is where the sum of the
+    first half begins, `shift` goes with `ratio` when it becomes one in units of the second; weights are
+    unsigned, `centre` is what stands for zero among them. `scale` and `less` make the float. `total`, the sum
+    of all numbers, is for the offsets of weights that are not centred.
     """
-    for g in range(width >> 5):
-        a = load_floats(x, at + 32 * g)
-        b = load_floats(x, at + 32 * g + 16)
-        most = max_floats(greater(magnitudes(a), magnitudes(b)))
-        inverse = 0.0
-        if most > 0.0:
-            inverse = 127.0 / most
-        lanes = spread(inverse)
-        first = nearest(a * lanes)
-        second = nearest(b * lanes)
-        store_bytes(q, to + 32 * g, first)
-        store_bytes(q, to + 32 * g + 16, second)
-        scale = most / 127.0
-        scales[group + g] = scale
-        sums[group + g] = scale * sum_ints(first + second)
+    first = max_floats(magnitudes(a)) * STEP
+    second = max(max(max_floats(magnitudes(b)) * STEP, first / SPAN), SMALLEST)
+    # Few bits, so that `less` is exact.
+    scale = rounded(second, 3)
+    first = max(first, second / 1024.0)
+    inverse = 1.0 / scale
+    ratio = first * inverse
+    head = nearest(a * spread(1.0 / first))
+    tail = nearest(b * spread(inverse))
+    store_bytes(q, at, head)
+    store_bytes(q, at + 16, tail)
+    front = 0
+    back = 0
+    if centre > 0:
+        front = centre * sum_ints(head)
+        back = centre * sum_ints(tail)
+    else:
+        factors[f + 5] = scale * sum_floats(fma(to_floats(head), spread(ratio), to_floats(tail)))
+    factors[f] = ZERO - front
+    factors[f + 1] = ratio
+    factors[f + 2] = ZERO - ZERO * ratio - back
+    factors[f + 3] = scale
+    factors[f + 4] = 0.0 - ZERO * scale
 
 
-@kernel
-def columns(
-    w: U8, record: int, groups: int, q: I8, scales: F32, sums: F32, y: F32, to: int, blocks: Constant,
-    add: bool, bits: Constant,
+@kernel_apart
+def tile(
+    w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
+    add: bool, ahead: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
 ) -> None:  # fmt: skip
-    """One row times `blocks` blocks of 16 outputs; the records are read side by side."""
-    total = float_lanes(blocks)
-    size = 64 + 64 * bits
+    """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`."""
+    total = float_lanes(rows * blocks)
+    whole = int_lanes(rows * blocks)
+    low = int_lanes(blocks)
+    high = int_lanes(blocks)
+    size = 64 * bits + 64 - 32 * centred
     step = groups * size
     for g in range(groups):
-        scale = spread(scales[g])
-        offset = spread(sums[g])
-        for k in range(blocks):
-            at = record + k * step + g * size
-            even = spread_int(0)
-            odd = spread_int(0)
-            for j in range(4):
-                x = 32 * g + 8 * j
-                if bits == 4:
-                    pair = load_ints(w, at + 64 * j)
-                    even = dot4(even, pair & spread_int(LOW), spread_int(word_at(q, x)))
-                    odd = dot4(odd, shift_right(pair, 4) & spread_int(LOW), spread_int(word_at(q, x + 4)))
+        at = record + g * size
+        x = row + g * 32 * rows
+        f = factor + g * FACTORS * rows
+        if ahead > 0:
+            for b in range(blocks):
+                for line in range(bits + 1):
+                    prefetch(w, at + b * step + ahead + 64 * line)
+        for i in range(rows):
+            for b in range(blocks):
+                if centred:
+                    whole[b * rows + i] = as_ints(spread(factors[f + FACTORS * i]))
                 else:
-                    even = dot4(even, load_ints(w, at + 128 * j), spread_int(word_at(q, x)))
-                    odd = dot4(odd, load_ints(w, at + 128 * j + 64), spread_int(word_at(q, x + 4)))
-            d = load_halves(w, at + size - 64)
-            m = load_halves(w, at + size - 32)
-            total[k] = fma(m, offset, fma(to_floats(even + odd) * scale, d, total[k]))
-    for k in range(blocks):
-        if add:
-            store_floats(y, to + 16 * k, load_floats(y, to + 16 * k) + total[k])
-        else:
-            store_floats(y, to + 16 * k, total[k])
+                    whole[b * rows + i] = spread_int(ZERO_BITS)
+        for j in range(4):
+            for b in range(blocks):
+                if bits == 4:
+                    pair = load_ints(w, at + b * step + 64 * j)
+                    low[b] = pair & spread_int(LOW)
+                    high[b] = shift_right(pair, 4) & spread_int(LOW)
+                else:
+                    low[b] = load_ints(w, at + b * step + 128 * j)
+                    high[b] = load_ints(w, at + b * step + 128 * j + 64)
+            for i in range(rows):
+                one = spread_int(word_at(q, x + 32 * i + 8 * j))
+                for b in range(blocks):
+                    whole[b * rows + i] = dot4(whole[b * rows + i], low[b], one)
+            for i in range(rows):
+                two = spread_int(word_at(q, x + 32 * i + 8 * j + 4))
+                for b in range(blocks):
+                    whole[b * rows + i] = dot4(whole[b * rows + i], high[b], two)
+            if j == 1:
+                for i in range(rows):
+                    ratio = spread(factors[f + FACTORS * i + 1])
+                    shift = spread(factors[f + FACTORS * i + 2])
+                    for b in range(blocks):
+                        whole[b * rows + i] = as_ints(fma(as_floats(whole[b * rows + i]), ratio, shift))
+        for b in range(blocks):
+            d = load_halves(w, at + b * step + 64 * bits)
+            for i in range(rows):
+                o = f + FACTORS * i
+                t = fma(as_floats(whole[b * rows + i]), spread(factors[o + 3]), spread(factors[o + 4]))
+                total[b * rows + i] = fma(t, d, total[b * rows + i])
+            if not centred:
+                m = load_halves(w, at + b * step + 64 * bits + 32)
+                for i in range(rows):
+                    total[b * rows + i] = fma(m, spread(factors[f + FACTORS * i + 5]), total[b * rows + i])
+    for b in range(blocks):
+        for i in range(rows):
+            o = to + i * stride + 16 * b
+            if add:
+                store_floats(y, o, load_floats(y, o) + total[b * rows + i])
+            else:
+                store_floats(y, o, total[b * rows + i])
 
 
 @kernel
-def tile(
-    w: U8, record: int, groups: int, q: I8, first: int, scales: F32, sums: F32, y: F32, to: int, stride: int,
-    rows: Constant, add: bool, bits: Constant,
+def pair(
+    w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
+    add: bool, ahead: int, rows: int, bits: Constant, centred: Constant,
 ) -> None:  # fmt: skip
-    """`rows` rows from row `first` times one block of 16 outputs."""
-    total = float_lanes(rows)
-    whole = int_lanes(rows)
-    size = 64 + 64 * bits
-    for g in range(groups):
-        at = record + g * size
-        for i in range(rows):
-            whole[i] = spread_int(0)
-        for j in range(4):
-            if bits == 4:
-                pair = load_ints(w, at + 64 * j)
-                low = pair & spread_int(LOW)
-                high = shift_right(pair, 4) & spread_int(LOW)
-            else:
-                low = load_ints(w, at + 128 * j)
-                high = load_ints(w, at + 128 * j + 64)
-            for i in range(rows):
-                x = 32 * ((first + i) * groups + g) + 8 * j
-                whole[i] = dot4(
-                    dot4(whole[i], low, spread_int(word_at(q, x))), high, spread_int(word_at(q, x + 4))
-                )
-        d = load_halves(w, at + size - 64)
-        m = load_halves(w, at + size - 32)
-        for i in range(rows):
-            o = (first + i) * groups + g
-            total[i] = fma(m, spread(sums[o]), fma(to_floats(whole[i]) * spread(scales[o]), d, total[i]))
-    for i in range(rows):
-        o = to + (first + i) * stride
-        if add:
-            store_floats(y, o, load_floats(y, o) + total[i])
-        else:
-            store_floats(y, o, total[i])
+    """1 to 6 rows times two blocks."""
+    if rows == 6:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 6, 2, bits, centred)
+    elif rows == 5:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 5, 2, bits, centred)
+    elif rows == 4:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 4, 2, bits, centred)
+    elif rows == 3:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 3, 2, bits, centred)
+    elif rows == 2:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 2, 2, bits, centred)
+    else:
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 1, 2, bits, centred)
 
 
 @kernel_apart
 def linear(
-    w: U8, base: int, groups: int, q: I8, scales: F32, sums: F32, count: int, y: F32, stride: int, low: int,
-    high: int, add: bool, bits: Constant,
+    w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
+    stride: int, low: int, high: int, add: bool, bits: Constant, centred: Constant,
 ) -> None:  # fmt: skip
-    """Blocks `low` to `high` - 1 of the outputs of `count` rows, from the matrix at byte `base`.
+    """Outputs 32 `low` to 32 `high` - 1 of `count` rows, from the matrix at byte `base`.
 
-    Row r of the inputs is at q[32 groups r], of the outputs at y[stride r]; with `add` they are added there.
+    Rows begin at q[row] and factors[factor]; row r of the outputs at y[stride r]; with `add` they are added.
     """
-    size = groups * (64 + 64 * bits)
-    n = low
+    size = groups * (64 * bits + 64 - 32 * centred)
     if count == 1:
-        while n + 4 <= high:
-            columns(w, base + n * size, groups, q, scales, sums, y, 16 * n, 4, add, bits)
+        n = 2 * low
+        while n + 4 <= 2 * high:
+            tile(
+                w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
+                4, bits, centred,
+            )  # fmt: skip
             n += 4
-        while n < high:
-            columns(w, base + n * size, groups, q, scales, sums, y, 16 * n, 1, add, bits)
-            n += 1
+        if n < 2 * high:
+            tile(
+                w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
+                2, bits, centred,
+            )  # fmt: skip
     else:
-        while n < high:
-            row = 0
-            while row + 8 <= count:
-                tile(w, base + n * size, groups, q, row, scales, sums, y, 16 * n, stride, 8, add, bits)
-                row += 8
-            if row + 4 <= count:
-                tile(w, base + n * size, groups, q, row, scales, sums, y, 16 * n, stride, 4, add, bits)
-                row += 4
-            while row < count:
-                tile(w, base + n * size, groups, q, row, scales, sums, y, 16 * n, stride, 1, add, bits)
-                row += 1
-            n += 1
+        for n in range(low, high):
+            tiles = (count + TILE - 1) // TILE
+            first = 0
+            for k in range(tiles):
+                behind = (k + 1) * count // tiles
+                pair(
+                    w, base + 2 * n * size, groups, q, row + 32 * first * groups, factors,
+                    factor + FACTORS * first * groups, y, first * stride + 32 * n, stride, add,
+                    0 if first else 2 * size, behind - first, bits, centred,
+                )  # fmt: skip
+                first = behind
 
 
 @kernel
 def project(
-    w: U8, base: int, bits: int, groups: int, q: I8, scales: F32, sums: F32, count: int, y: F32, outputs: int,
-    add: bool, thread: int, threads: int,
+    w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
+    outputs: int, add: bool, thread: int, threads: int, kinds: Constant,
 ) -> None:  # fmt: skip
-    """A thread's part of a linear layer of `outputs` outputs, a multiple of 16."""
-    blocks = outputs >> 4
-    low = blocks * thread // threads
-    high = blocks * (thread + 1) // threads
-    if bits == 4:
-        linear(w, base, groups, q, scales, sums, count, y, outputs, low, high, add, 4)
-    else:
-        linear(w, base, groups, q, scales, sums, count, y, outputs, low, high, add, 8)
+    """A thread's part of a linear layer of `outputs` outputs, a multiple of 32, with weights of a kind."""
+    low = (outputs >> 5) * thread // threads
+    high = (outputs >> 5) * (thread + 1) // threads
+    if kinds & 1:
+        if kind == 4:
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 0)
+    if kinds & 2:
+        if kind == 5:
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 1)
+    if kinds & 4:
+        if kind == 8:
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 0)
+    if kinds & 8:
+        if kind == 9:
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 1)

@@ -1,4 +1,4 @@
-"""What a step does to each number by itself: norms, rotations, gates, exponentials."""
+"""What a step does to each number by itself: norms, rotations, exponentials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sglc.kernels.lanes import (
     sum_floats,
     to_floats,
 )
-from sglc.kernels.typed import F32, Constant, floats, kernel
+from sglc.kernels.llama.linear import FACTORS, quantise, tile_rows, tile_start
+from sglc.kernels.typed import F32, I8, Constant, floats, kernel
 
 
 @kernel
@@ -41,18 +42,27 @@ def exponential(x: floats) -> floats:
 
 
 @kernel
-def norm(
-    x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, out: F32, to: int
-) -> None:
-    """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019)."""
+def norm_row(
+    x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, q: I8, to: int, factors: F32,
+    f: int, row: int, count: int, centre: int,
+) -> None:  # fmt: skip
+    """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019).
+
+    They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear.quantise_row`.
+    """
     total = spread(0.0)
     for i in range(width // 16):
         v = load_floats(x, at + 16 * i)
         total = fma(v, v, total)
     scale = spread(1.0 / square_root(sum_floats(total) / width + epsilon))
-    for i in range(width // 16):
-        v = load_floats(x, at + 16 * i) * scale
-        store_floats(out, to + 16 * i, v * load_floats(weights, where + 16 * i))
+    begin = tile_start(row, count)
+    rows = tile_rows(row, count)
+    first = begin * (width // 32) + row - begin
+    for g in range(width // 32):
+        a = load_floats(x, at + 32 * g) * scale * load_floats(weights, where + 32 * g)
+        b = load_floats(x, at + 32 * g + 16) * scale * load_floats(weights, where + 32 * g + 16)
+        group = first + rows * g
+        quantise(a, b, q, to + 32 * group, factors, f + FACTORS * group, centre)
 
 
 @kernel
@@ -88,12 +98,3 @@ def rotate(v: F32, at: int, turned: Constant, cosines: F32, sines: F32, angle: i
         s = load_floats(sines, angle + 16 * i)
         store_floats(v, at + 16 * i, a * c - b * s)
         store_floats(v, at + turned // 2 + 16 * i, fma(b, c, a * s))
-
-
-@kernel
-def gate(x: F32, at: int, width: Constant, out: F32, to: int) -> None:
-    """The first `width` numbers times their logistic function (SiLU), times the second `width` numbers."""
-    for i in range(width // 16):
-        v = load_floats(x, at + 16 * i)
-        e = exponential(spread(0.0) - v)
-        store_floats(out, to + 16 * i, v / (spread(1.0) + e) * load_floats(x, at + width + 16 * i))

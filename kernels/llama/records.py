@@ -13,25 +13,33 @@ offset that is kept or is a power of two times the scale.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sglc.kernels.lanes import half_at
-from sglc.kernels.typed import F32, U8, Constant, kernel
+from sglc.kernels.typed import F32, U8, kernel
 
 ROWS, GROUP = 16, 32
 """Outputs and inputs of a record."""
+KINDS = (4, 5, 8, 9)
+"""4 or 8 bits with offsets, and 4 or 8 bits centred: one more."""
 
 
-def record_bytes(bits: int) -> int:
-    """Bytes of a record with values of 4 or 8 bits."""
-    return 64 * bits + 64
+def record_bytes(kind: int) -> int:
+    """Bytes of a record of a kind, see `Blocks.kind`."""
+    return 64 * (kind & 12) + 64 - 32 * (kind & 1)
 
 
-def matrix_bytes(outputs: int, inputs: int, bits: int) -> int:
-    """Bytes of a matrix; outputs are filled up to a multiple of 16."""
-    return -(-outputs // ROWS) * (inputs // GROUP) * record_bytes(bits)
+def matrix_bytes(outputs: int, inputs: int, kind: int) -> int:
+    """Bytes of a matrix; outputs are filled up to a multiple of 32."""
+    return -(-outputs // (2 * ROWS)) * 2 * (inputs // GROUP) * record_bytes(kind)
+
+
+def kinds_mask(kinds: Iterable[int]) -> int:
+    """Kinds as bits of a number: what the code of a step is made for."""
+    return sum(1 << KINDS.index(kind) for kind in set(kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,17 @@ class Blocks:
     scales: np.ndarray
     offsets: np.ndarray
     bits: int
+
+    @property
+    def kind(self) -> int:
+        """One of `KINDS`. Centred weights have the offset -8 or -128 times the scale, which is not kept."""
+        centred = self.scales.astype(np.float32) * -(1 << (self.bits - 1))
+        return self.bits + bool((centred == self.offsets.astype(np.float32)).all())
+
+    def by_turns(self) -> Blocks:
+        """16 rows of the first half, 16 rows of the second, and so on; a half is a multiple of 16."""
+        rows = np.arange(len(self.values)).reshape(2, -1, ROWS).swapaxes(0, 1).reshape(-1)
+        return Blocks(self.values[rows], self.scales[rows], self.offsets[rows], self.bits)
 
     def floats(self) -> np.ndarray:
         """The weights as float32 [N, 32 G]."""
@@ -88,7 +107,7 @@ def quantised(weights: np.ndarray, bits: int = 8) -> Blocks:
 def packed(blocks: Blocks) -> np.ndarray:
     """The records of a matrix as bytes, uint8 of `matrix_bytes`."""
     count = len(blocks.values)
-    missing = -count % ROWS
+    missing = -count % (2 * ROWS)
     values, scales, offsets = blocks.values, blocks.scales, blocks.offsets
     if missing:
         values = np.concatenate([values, np.zeros((missing, *values.shape[1:]), np.uint8)])
@@ -100,24 +119,29 @@ def packed(blocks: Blocks) -> np.ndarray:
     lanes = values.reshape(rows, ROWS, groups, 8, 4).transpose(0, 2, 3, 1, 4)
     if blocks.bits == 4:
         lanes = lanes[:, :, 0::2] | (lanes[:, :, 1::2] << 4)
-    found = np.empty((rows, groups, record_bytes(blocks.bits)), np.uint8)
+    kind = blocks.kind
+    found = np.empty((rows, groups, record_bytes(kind)), np.uint8)
     size = 64 * blocks.bits
     found[..., :size].reshape(rows, groups, -1, ROWS, 4)[...] = lanes
-    for place, part in ((size, scales), (size + 32, offsets)):
+    for place, part in ((size, scales), (size + 32, offsets))[: 2 - (kind & 1)]:
         turned = np.ascontiguousarray(part.reshape(rows, ROWS, groups).transpose(0, 2, 1))
         found[..., place : place + 32] = turned.view(np.uint8).reshape(rows, groups, 32)
     return found.reshape(-1)
 
 
 @kernel
-def look_up(w: U8, base: int, groups: int, bits: Constant, output: int, x: F32, to: int) -> None:
+def look_up(w: U8, base: int, groups: int, kind: int, output: int, x: F32, to: int) -> None:
     """The weights of one output of the matrix at byte `base`: a row of embeddings."""
-    size = 64 + 64 * bits
+    bits = kind & 12
+    size = 64 * bits + 64 - 32 * (kind & 1)
     lane = output & 15
     for g in range(groups):
         at = base + ((output >> 4) * groups + g) * size
-        scale = half_at(w, at + size - 64 + 2 * lane)
-        offset = half_at(w, at + size - 32 + 2 * lane)
+        scale = half_at(w, at + 64 * bits + 2 * lane)
+        if kind & 1:
+            offset = scale * (0 - (1 << (bits - 1)))
+        else:
+            offset = half_at(w, at + 64 * bits + 32 + 2 * lane)
         for i in range(32):
             if bits == 4:
                 value = (w[at + 64 * (i >> 3) + 4 * lane + (i & 3)] >> (i & 4)) & 15

@@ -56,8 +56,8 @@ class Shape:
 
     @property
     def padded_vocabulary(self) -> int:
-        """Outputs of the head: a multiple of 16."""
-        return -(-self.vocabulary // 16) * 16
+        """Outputs of the head: a multiple of 32."""
+        return -(-self.vocabulary // 32) * 32
 
     @property
     def together(self) -> int:

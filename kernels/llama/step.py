@@ -2,17 +2,22 @@
 
 Every thread runs it on the same arrays, takes its part of each layer's work, and waits for the others where
 it needs theirs. Rows (tokens) are split for what is done token by token, outputs for the linear layers, heads
-for attention. Nothing depends on the number of threads but who does it.
+for attention. One or two rows are normed by every thread for itself, which is quicker than waiting. Nothing
+depends on the number of threads but who does it.
 """
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import arrive, wait_for
+from sglc.kernels.lanes import arrive, load_floats, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
-from sglc.kernels.llama.linear import project, quantise_row
-from sglc.kernels.llama.pointwise import add_vector, gate, norm, norm_in_place, rotate
+from sglc.kernels.llama.feed import SCRATCH, gate
+from sglc.kernels.llama.linear import FACTORS, project, quantise, tile_rows, tile_start
+from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
 from sglc.kernels.llama.records import look_up
 from sglc.kernels.typed import F32, I8, I32, I64, U8, U16, Constant, kernel, parallel_kernel
+
+ALONE = 2
+"""Most rows that every thread norms for itself."""
 
 
 @kernel
@@ -23,144 +28,207 @@ def meet(counters: I64, turn: int) -> None:
 
 
 @kernel
-def embed(w: U8, places: I64, where: int, token: int, groups: int, x: F32, to: int) -> None:
-    """A token's embedding, from the matrix with the number `where`."""
-    if places[2 * where + 1] == 4:
-        look_up(w, places[2 * where], groups, 4, token, x, to)
-    else:
-        look_up(w, places[2 * where], groups, 8, token, x, to)
+def centre_of(kind: int) -> int:
+    """What stands for zero among the weights of a kind (`sglc.kernels.llama.records.Blocks.kind`)."""
+    return (kind & 1) << ((kind & 12) - 1)
 
 
 @kernel
-def turn_heads(
-    qkv: F32, at: int, position: int, cosines: F32, sines: F32, vectors: F32, layer: int, epsilon: float,
-    layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant, width: Constant,
-    biased: Constant, normed: Constant,
+def turn_head(
+    qkv: F32, at: int, bias: int, norms: int, position: int, cosines: F32, sines: F32, vectors: F32,
+    epsilon: float, size: Constant, turned: Constant, biased: Constant, normed: Constant,
 ) -> None:  # fmt: skip
-    """Biases, norms and rotation of one token's queries and keys."""
-    every = (heads + 2 * shared) * size
+    """Bias, norm and rotation of one head of a token's queries or keys."""
     if biased:
-        add_vector(qkv, at, (heads + 2 * shared) * size, vectors, (2 * layers + 1) * width + layer * every)
-    for a in range(heads + shared):
-        if normed:
-            norms = (2 * layers + 1) * width + biased * layers * every + 2 * layer * size
-            if a < heads:
-                norm_in_place(qkv, at + a * size, size, vectors, norms, epsilon)
-            else:
-                norm_in_place(qkv, at + a * size, size, vectors, norms + size, epsilon)
-        rotate(qkv, at + a * size, turned, cosines, sines, position * (turned // 2))
+        add_vector(qkv, at, size, vectors, bias)
+    if normed:
+        norm_in_place(qkv, at, size, vectors, norms, epsilon)
+    rotate(qkv, at, turned, cosines, sines, position * (turned // 2))
+
+
+@kernel
+def place_heads(
+    qkv: F32, at: int, a: int, pool: U16, base: int, position: int, cosines: F32, sines: F32, vectors: F32,
+    layer: int, epsilon: float, layers: Constant, heads: Constant, shared: Constant, size: Constant,
+    turned: Constant, width: Constant, biased: Constant, normed: Constant,
+) -> None:  # fmt: skip
+    """Head `a` of one token's keys and values goes into the pool; the queries it serves are turned."""
+    every = (heads + 2 * shared) * size
+    bias = (2 * layers + 1) * width + layer * every
+    norms = (2 * layers + 1) * width + biased * layers * every + 2 * layer * size
+    for h in range(a * (heads // shared), (a + 1) * (heads // shared)):
+        turn_head(
+            qkv, at + h * size, bias + h * size, norms, position, cosines, sines, vectors, epsilon, size,
+            turned, biased, normed,
+        )  # fmt: skip
+    key = (heads + a) * size
+    value = key + shared * size
+    turn_head(
+        qkv, at + key, bias + key, norms + size, position, cosines, sines, vectors, epsilon, size, turned,
+        biased, normed,
+    )  # fmt: skip
+    if biased:
+        add_vector(qkv, at + value, size, vectors, bias + value)
+    remember(qkv, at + key, at + value, pool, base, position & 15, size)
+
+
+@kernel
+def quantise_heads(
+    h: F32, at: int, count: Constant, q: I8, factors: F32, group: int, groups: int, row: int, rows: int,
+    centre: int,
+) -> None:  # fmt: skip
+    """`count` groups of 32 from h[at], which are the groups `group` … of `groups` of row `row` of `rows`."""
+    begin = tile_start(row, rows)
+    step = tile_rows(row, rows)
+    first = begin * groups + row - begin
+    for g in range(count):
+        place = first + step * (group + g)
+        quantise(
+            load_floats(h, at + 32 * g), load_floats(h, at + 32 * g + 16), q, 32 * place, factors,
+            FACTORS * place, centre,
+        )  # fmt: skip
 
 
 @parallel_kernel
 def step(
     w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U16, tokens: I32,
-    positions: I32, rows: I32, count: int, table: I32, most_blocks: int, last: I32, last_count: int,
-    logits: F32, x: F32, qkv: F32, up: F32, h: F32, q: I8, scales: F32, sums: F32, scores: F32, stride: int,
-    counters: I64, thread: int, threads: int, epsilon: float, scale: float, layers: Constant, heads: Constant,
-    shared: Constant, size: Constant, turned: Constant, width: Constant, inner: Constant,
-    vocabulary: Constant, biased: Constant, normed: Constant, together: Constant,
+    positions: I32, rows: I32, count: int, table: I32, most_blocks: int, sequences: int, last: I32,
+    last_count: int, logits: F32, x: F32, qkv: F32, h: F32, q: I8, factors: F32, inner_q: I8,
+    inner_factors: F32, scores: F32, stride: int, counters: I64, thread: int, threads: int, epsilon: float,
+    scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant,
+    width: Constant, inner: Constant, vocabulary: Constant, biased: Constant, normed: Constant,
+    together: Constant, kinds: Constant,
 ) -> None:  # fmt: skip
-    """`count` tokens, and the logits behind `last_count` of them.
+    """`count` tokens of `sequences` sequences, and the logits behind `last_count` of them.
 
-    w          records of all matrices; places[2 i], places[2 i + 1] are the first byte and the bits of matrix
-               i: queries, keys and values; output; gate and up; down of each layer; embeddings; head
+    w          records of all matrices; places[2 i], places[2 i + 1] are the first byte and the kind of matrix
+               i: queries, keys and values; output; gate and up by turns; down of each layer; embeddings; head
     vectors    norms [2 layers + 1][width], biases [layers][heads], norms of heads [layers][2][size]
     windows    [layers] positions that a layer looks back at, itself included
     cosines, sines  [positions][turned / 2]
     pool       see `sglc.kernels.llama.attention`
     tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of
-    scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 16
-    counters   [8] zeros; the rest are places to work in, a row for each token
+    x, qkv     [count] rows of width, of all heads
+    h          [threads][numbers of all query heads, at least 6 * 64]
+    q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][6]
+    inner_q, inner_factors  as those, for rows of the inner width or of all query heads
+    scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32
+    counters   [8] zeros
     """
     turn = 0
-    first = count * thread // threads
-    behind = count * (thread + 1) // threads
     group = heads // shared
     every = (heads + 2 * shared) * size
     groups = width // 32
+    wide = heads * size
     part = 2 * size * 16
     block = layers * shared * part
+    first = count * thread // threads
+    behind = count * (thread + 1) // threads
+    # Where a thread's own rows of bytes and factors begin, if it has its own.
+    own = 0
+    if count <= ALONE:
+        first = 0
+        behind = count
+        own = thread * ALONE * groups
+    mine = thread * max(wide, SCRATCH)
     for t in range(first, behind):
-        embed(w, places, 4 * layers, tokens[t], groups, x, t * width)
+        look_up(w, places[8 * layers], groups, places[8 * layers + 1], tokens[t], x, t * width)
     for layer in range(layers):
-        for t in range(first, behind):
-            norm(x, t * width, width, vectors, 2 * layer * width, epsilon, h, t * width)
-            quantise_row(h, t * width, width, q, t * width, scales, sums, t * groups)
-        turn += threads
-        meet(counters, turn)
         at = 8 * layer
-        project(
-            w, places[at], places[at + 1], groups, q, scales, sums, count, qkv, every, False, thread, threads
-        )
-        turn += threads
-        meet(counters, turn)
         for t in range(first, behind):
-            position = positions[t]
-            turn_heads(
-                qkv, t * every, position, cosines, sines, vectors, layer, epsilon, layers, heads, shared,
-                size, turned, width, biased, normed,
+            norm_row(
+                x, t * width, width, vectors, 2 * layer * width, epsilon, q, 32 * own, factors, FACTORS * own,
+                t, count, centre_of(places[at + 1]),
             )  # fmt: skip
-            base = table[rows[t] * most_blocks + (position >> 4)] * block + layer * shared * part
-            for a in range(shared):
-                key = t * every + (heads + a) * size
-                remember(qkv, key, key + shared * size, pool, base + a * part, position & 15, size)
+        if count > ALONE:
+            turn += threads
+            meet(counters, turn)
+        project(
+            w, places[at], places[at + 1], groups, q, 32 * own, factors, FACTORS * own, count, qkv, every,
+            False, thread, threads, kinds,
+        )  # fmt: skip
         turn += threads
         meet(counters, turn)
-        for item in range(count * shared):
-            if item % threads == thread:
+        if sequences < count:
+            # Tokens of one sequence look at each other's keys and values.
+            for item in range(count * shared * thread // threads, count * shared * (thread + 1) // threads):
                 t = item // shared
                 a = item % shared
-                attend_group(
-                    qkv, t * every + a * group * size, h, (t * heads + a * group) * size, pool,
-                    (layer * shared + a) * part, block, table, rows[t] * most_blocks,
-                    max(0, positions[t] + 1 - windows[layer]), positions[t] + 1, scale, scores,
-                    thread * group * stride, stride, heads // shared, together, size,
+                here = table[rows[t] * most_blocks + (positions[t] >> 4)]
+                base = here * block + (layer * shared + a) * part
+                place_heads(
+                    qkv, t * every, a, pool, base, positions[t], cosines, sines, vectors, layer, epsilon,
+                    layers, heads, shared, size, turned, width, biased, normed,
                 )  # fmt: skip
-        turn += threads
-        meet(counters, turn)
-        for t in range(first, behind):
-            wide = heads * size
-            quantise_row(h, t * wide, wide, q, t * wide, scales, sums, t * (wide // 32))
+            turn += threads
+            meet(counters, turn)
+        item = thread
+        while item < count * shared:
+            t = item // shared
+            a = item % shared
+            if sequences == count:
+                here = table[rows[t] * most_blocks + (positions[t] >> 4)]
+                base = here * block + (layer * shared + a) * part
+                place_heads(
+                    qkv, t * every, a, pool, base, positions[t], cosines, sines, vectors, layer, epsilon,
+                    layers, heads, shared, size, turned, width, biased, normed,
+                )  # fmt: skip
+            attend_group(
+                qkv, t * every + a * group * size, h, mine, pool, (layer * shared + a) * part, block, table,
+                rows[t] * most_blocks, max(0, positions[t] + 1 - windows[layer]), positions[t] + 1, scale,
+                scores, thread * group * stride, stride, heads // shared, together, size,
+            )  # fmt: skip
+            quantise_heads(
+                h, mine, heads // shared * size // 32, inner_q, inner_factors, a * (group * size // 32),
+                wide // 32, t, count, centre_of(places[at + 3]),
+            )  # fmt: skip
+            item += threads
         turn += threads
         meet(counters, turn)
         project(
-            w, places[at + 2], places[at + 3], heads * size // 32, q, scales, sums, count, x, width, True,
-            thread, threads,
+            w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, count, x, width,
+            True, thread, threads, kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         for t in range(first, behind):
-            norm(x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, h, t * width)
-            quantise_row(h, t * width, width, q, t * width, scales, sums, t * groups)
-        turn += threads
-        meet(counters, turn)
-        project(
-            w, places[at + 4], places[at + 5], groups, q, scales, sums, count, up, 2 * inner, False, thread,
-            threads,
+            norm_row(
+                x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, q, 32 * own, factors,
+                FACTORS * own, t, count, centre_of(places[at + 5]),
+            )  # fmt: skip
+        if count > ALONE:
+            turn += threads
+            meet(counters, turn)
+        gate(
+            w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, count, h, mine,
+            inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), thread, threads, kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
-        for t in range(first, behind):
-            gate(up, t * 2 * inner, inner, h, t * inner)
-            quantise_row(h, t * inner, inner, q, t * inner, scales, sums, t * (inner // 32))
-        turn += threads
-        meet(counters, turn)
         project(
-            w, places[at + 6], places[at + 7], inner // 32, q, scales, sums, count, x, width, True, thread,
-            threads,
+            w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, count, x, width,
+            True, thread, threads, kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
     first = last_count * thread // threads
     behind = last_count * (thread + 1) // threads
-    for r in range(first, behind):
-        norm(x, last[r] * width, width, vectors, 2 * layers * width, epsilon, h, r * width)
-        quantise_row(h, r * width, width, q, r * width, scales, sums, r * groups)
-    turn += threads
-    meet(counters, turn)
+    own = 0
+    if last_count <= ALONE:
+        first = 0
+        behind = last_count
+        own = thread * ALONE * groups
     head = 8 * layers + 2
+    for r in range(first, behind):
+        norm_row(
+            x, last[r] * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
+            FACTORS * own, r, last_count, centre_of(places[head + 1]),
+        )  # fmt: skip
+    if last_count > ALONE:
+        turn += threads
+        meet(counters, turn)
     project(
-        w, places[head], places[head + 1], groups, q, scales, sums, last_count, logits, vocabulary, False,
-        thread, threads,
+        w, places[head], places[head + 1], groups, q, 32 * own, factors, FACTORS * own, last_count, logits,
+        vocabulary, False, thread, threads, kinds,
     )  # fmt: skip

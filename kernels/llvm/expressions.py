@@ -19,6 +19,7 @@ from sglc.kernels.llvm.values import (
     FLOAT,
     FLOATS,
     I1,
+    I8,
     I16,
     I32,
     I64,
@@ -40,7 +41,7 @@ _INT_LANES: dict[type, str] = {
 _FOLDED: dict[type, Callable[[int, int], int]] = {
     ast.Add: operators.add, ast.Sub: operators.sub, ast.Mult: operators.mul, ast.FloorDiv: operators.floordiv,
     ast.Mod: operators.mod, ast.Eq: operators.eq, ast.NotEq: operators.ne, ast.Lt: operators.lt,
-    ast.LtE: operators.le, ast.Gt: operators.gt, ast.GtE: operators.ge,
+    ast.LtE: operators.le, ast.Gt: operators.gt, ast.GtE: operators.ge, ast.BitAnd: operators.and_,
 }  # fmt: skip
 _LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "spread": (("float",), "floats"),
@@ -61,6 +62,7 @@ _LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "sum_ints": (("ints",), "int"),
     "half_of": (("float",), "int"),
     "square_root": (("float",), "float"),
+    "rounded": (("float", "int"), "float"),
 }
 """Functions of numbers and lanes: the kinds of their arguments and of their result."""
 _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
@@ -72,6 +74,7 @@ _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
     "store_floats": (("F32",), FLOATS, ""),
     "store_bytes": (("I8",), BYTES, ""),
     "store_halves": (("U16",), SHORTS, ""),
+    "prefetch": (tuple(ELEMENTS), I8, ""),
     "arrive": (("I64",), I64, ""),
     "wait_for": (("I64",), I64, ""),
 }
@@ -450,6 +453,8 @@ class Expressions:
                 b.store(code.narrow(self._as("ints", values[0])), place, align=align)
             case "store_halves":
                 b.store(code.to_halves(self._as("floats", values[0])), place, align=align)
+            case "prefetch":
+                code.prefetch(place)
             case "arrive":
                 code.arrive(place)
             case "wait_for":

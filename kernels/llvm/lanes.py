@@ -193,6 +193,21 @@ class LaneCode:
         root = self.intrinsic("llvm.sqrt.f32", FLOAT, [self.b.fptrunc(number, FLOAT)])
         return self.b.fpext(root, DOUBLE)
 
+    def rounded(self, number: ir.Value, bits: ir.Value) -> ir.Value:
+        b, drop = self.b, self.b.trunc(bits, I32)
+        found = b.shl(b.lshr(b.bitcast(b.fptrunc(number, FLOAT), I32), drop), drop)
+        return b.fpext(b.bitcast(found, FLOAT), DOUBLE)
+
+    def prefetch(self, place: ir.Value) -> None:
+        """For reading, into the nearest cache."""
+        place = self.b.bitcast(place, I8.as_pointer())
+        name = "llvm.prefetch.p0"
+        function = self.module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(ir.VoidType(), [place.type, I32, I32, I32])
+            function = ir.Function(self.module, kind, name=name)
+        self.b.call(function, [place, I32(0), I32(3), I32(1)])
+
     # Threads
 
     def arrive(self, place: ir.Value) -> None:

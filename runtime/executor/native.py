@@ -20,8 +20,11 @@ import numpy as np
 
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.llama.feed import SCRATCH
 from sglc.kernels.llama.likeliest import likeliest
-from sglc.kernels.llama.step import step
+from sglc.kernels.llama.linear import FACTORS
+from sglc.kernels.llama.records import kinds_mask
+from sglc.kernels.llama.step import ALONE, step
 from sglc.kernels.typed import Specialised
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
@@ -37,7 +40,7 @@ from sglc.runtime.tokenizer import Tokenizer
 
 MOST_ROWS = 256
 """Tokens of one native call; longer steps are several. Bounds the memory to work in."""
-LAYOUT = 1
+LAYOUT = 2
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
 ROWS_A_THREAD = 4
@@ -63,7 +66,7 @@ class NativeExecutor:
         self.block_bytes = 2 * shape.block_numbers
         self.identity = f"native {LAYOUT} {packed.FORMAT} {model.digest}"
         self._family, self._model = family, model
-        one = Specialised(step, shape.constants())
+        one = Specialised(step, step_constants(family, model))
         library = typed_library(one, wide=True).functions()
         if library is None:
             raise NotNativeError("no machine code can be made for this processor")
@@ -218,14 +221,14 @@ class NativeExecutor:
         wanted = np.array(last, np.int32)
         self._make_room(len(tokens))
         cosines, sines = self._angles_up_to(longest)
-        stride = -(-longest // LANES) * LANES
+        stride = -(-longest // (2 * LANES)) * 2 * LANES
         group = shape.heads // shape.shared
         if len(self._scores) < self._crew.most * group * stride:
             self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
-            self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, wanted, len(last),
-            logits, *self._scratch, self._scores, stride, np.zeros(_COUNTERS, np.int64),
+            self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, len(pieces), wanted,
+            len(last), logits, *self._scratch, self._scores, stride, np.zeros(_COUNTERS, np.int64),
         )  # fmt: skip
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
@@ -246,19 +249,21 @@ class NativeExecutor:
         pace.record((perf_counter() - started) / count)
 
     def _make_room(self, rows: int) -> None:
-        """Places to work in for so many tokens: residual, heads, gate and up, outputs, bytes and scales."""
+        """Places to work in for so many tokens: residual, heads, a thread's outputs, bytes and factors."""
+        rows = max(rows, ALONE * self._crew.most)
         if rows <= self._room:
             return
         shape = self._family.shape
-        wide = max(shape.width, shape.inner, shape.heads * shape.size)
+        every = shape.heads * shape.size
+        wide = max(shape.inner, every)
         self._scratch = [
             _lines(rows * shape.width, np.float32),
             _lines(rows * shape.all_heads, np.float32),
-            _lines(rows * 2 * shape.inner, np.float32),
-            _lines(rows * wide, np.float32),
+            _lines(self._crew.most * max(every, SCRATCH), np.float32),
+            _lines(rows * shape.width, np.int8),
+            _lines(rows * shape.width // 32 * FACTORS, np.float32),
             _lines(rows * wide, np.int8),
-            _lines(rows * wide // 32, np.float32),
-            _lines(rows * wide // 32, np.float32),
+            _lines(rows * wide // 32 * FACTORS, np.float32),
         ]
         self._room = rows
 
@@ -269,6 +274,11 @@ class NativeExecutor:
             cosines, sines = (np.concatenate([old, new]) for old, new in zip(self._angles, more, strict=True))
             self._angles = cosines, sines
         return self._angles
+
+
+def step_constants(family: Family, model: PackedModel) -> dict[str, int]:
+    """What the code of a step is made for."""
+    return {**family.shape.constants(), "kinds": kinds_mask(model.places[:, 1].tolist())}
 
 
 def _parts(pieces: Sequence[Piece]) -> list[list[Piece]]:

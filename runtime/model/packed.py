@@ -29,14 +29,14 @@ from sglc.runtime.model.safetensors_file import SafetensorsFile, weight_files, w
 Progress = Callable[[str, int, int], None]
 NAME = "native.bin"
 """Of the file in a converted model's folder."""
-FORMAT = 1
+FORMAT = 2
 """Version of the layout, of records too; another one is made again."""
 HEAD = 1 << 16
 _MAGIC = b"sglc native weights\0"
 _LINE = 64
 """Matrices begin at a multiple of these bytes."""
 MATRICES = 4
-"""Of a layer: queries, keys and values; output; gate and up; down. Embeddings and head follow the layers."""
+"""Of a layer: queries, keys and values; output; gate and up by turns; down. Embeddings and head follow."""
 
 
 class Source(Protocol):
@@ -54,7 +54,7 @@ class PackedModel:
     """Weights in mapped memory.
 
     weights  uint8[…]       records of all matrices, see `sglc.kernels.llama.records`
-    places   int64[n, 2]    first byte and bits of each matrix, in the order of `MATRICES`
+    places   int64[n, 2]    first byte and kind of each matrix, in the order of `MATRICES`
     vectors  float32[…]     see `sglc.kernels.llama.step`
     digest                  SHA-256 of all of these
     """
@@ -223,7 +223,9 @@ def pack(
                     raise ModelError(
                         "the model is damaged", parts[0], "its weights do not fit its configuration"
                     )
-                places.append([offset, matrix.bits])
+                if "gate_proj" in parts[0]:
+                    matrix = matrix.by_turns()
+                places.append([offset, matrix.kind])
                 write(packed(matrix))
             vectors = []
             for name, length in vector_names(family):
