@@ -166,6 +166,7 @@ class TorchExecutor:
     def close(self) -> None:
         """Release the pool and the model; the executor cannot be used after it."""
         self.pool = TensorPool((), self.pool.dtype, self._device)
+        self._graphs = None
         self.model = None
 
     @classmethod
