@@ -17,7 +17,7 @@ from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.cost import StepCost, expected
-from sglc.runtime.engine.drafts import LONGEST, Drafting
+from sglc.runtime.engine.drafts import LONGEST, MOST_HOLES, Drafting
 from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
 from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
 from sglc.runtime.engine.open import open_engine
@@ -26,6 +26,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
 from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.kv.cache import KVCache
+from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.types.language import language
@@ -546,6 +547,21 @@ def test_drafts_that_fail_are_given_up() -> None:
         )
         share.append(result.work.drafted / result.sampled)
     assert sum(share[4:]) / 4 < 0.15
+
+
+def test_habits_of_few_holes_are_kept() -> None:
+    bench = Bench(CopyingExecutor(2, bonus=0.0))
+    assert bench.drafting is not None
+    bench.fill(Named("Mood"), name="first")
+    lookup, constraint = Lookup(), compile_constraint(language=language(Bool(), TABLE))
+    for number in range(MOST_HOLES - 1):
+        bench.drafting.hole(f"hole {number}", constraint, lookup)
+    kept = bench.drafting.hole("hole 0", constraint, lookup)._habits
+    bench.drafting.hole("one more", constraint, lookup)
+    bench.drafting.hole("and one more", constraint, lookup)
+    assert len(bench.drafting._holes) == MOST_HOLES
+    assert bench.drafting.hole("hole 0", constraint, lookup)._habits is kept
+    assert not any(name == "first" for _, name in bench.drafting._holes)
 
 
 # -- whole programs ----------------------------------------------------------------------------------

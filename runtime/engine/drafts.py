@@ -15,8 +15,9 @@ with its rows, as in large batches on a CPU, nothing is drafted.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.habits import LEVELS, Habits, Rates
@@ -33,7 +34,7 @@ LEAST_GAIN = 0.03
 UNSTABLE = 64
 """Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
 MOST_HOLES = 64
-"""Holes of one constraint that are told apart."""
+"""Holes whose habits are remembered; those not filled for longest go first. Each takes 4 MB at most."""
 
 _LENGTHS = (2, 3, 4, 6, 9, 14, 23)
 """Upper ends of the classes of matches by their length; longer ones are a class of their own."""
@@ -69,16 +70,17 @@ class Drafting:
         self.vocabulary = vocabulary
         self._encode = encode
         self._rates = Rates(_BELIEFS)
-        self._holes: WeakKeyDictionary[object, dict[str, tuple[Habits, Rates]]] = WeakKeyDictionary()
+        self._holes: OrderedDict[tuple[ref[object], str], tuple[Habits, Rates]] = OrderedDict()
 
     def hole(self, name: str, constraint: object, lookup: Lookup) -> Drafts:
         """Drafts of one fill of a hole. `lookup` is that of its conversation."""
-        holes = self._holes.setdefault(constraint, {})
-        found = holes.get(name)
+        key = ref(constraint), name
+        found = self._holes.get(key)
         if found is None:
-            while len(holes) >= MOST_HOLES:
-                del holes[next(iter(holes))]
-            found = holes[name] = Habits(), self._rates.successor()
+            while len(self._holes) >= MOST_HOLES:
+                self._holes.popitem(last=False)
+            found = self._holes[key] = Habits(), self._rates.successor()
+        self._holes.move_to_end(key)
         return Drafts(self, lookup, *found)
 
     def observe(self, kind: int, came: bool) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 Way = tuple[int, ...]
 
-MOST_PLACES = 8192
+MOST_PLACES = 4096
 """Places of one hole that are remembered; the oldest go first."""
 LEVELS = 3
 """Ways to know a place."""
