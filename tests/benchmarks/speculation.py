@@ -2,7 +2,7 @@
 
     python -P tests/benchmarks/speculation.py [--executor KIND] [--model NAME] [--rounds 5] [--markdown FILE]
 
-Programs of `speculation.sgl` run greedily on SmolLM2-135M, one after the other, each on twelve inputs: texts
+Programs of `speculation.sgl` run greedily on SmolLM2-135M, one after the other, each on several inputs: texts
 that quote or change a text in the prompt, records of what a text says, and records that are invented. Both
 ways share an executor and take turns from input to input; figures are those of the median of the rounds, the
 ratio is the median of theirs. Time is that of writing: steps that read prompts are not counted.
