@@ -34,6 +34,8 @@ from sglc.kernels.lanes import (
     magnitudes,
     max_floats,
     nearest,
+    prefetch,
+    rounded,
     shift_left,
     shift_right,
     spread,
@@ -100,7 +102,8 @@ def arithmetic(x: F32, y: F32, z: F32, out: F32, count: int) -> float:
     store_floats(out, 48, as_floats(as_ints(c) & spread_int(0x7FFFFFFF)))
     scale_rows(out, 3, 2)
     scale_rows(out, 2, 1)
-    return sum_floats(a) + max_floats(b) + square_root(magnitudes_sum(c))
+    prefetch(x, 1 << 20)
+    return sum_floats(a) + max_floats(b) + square_root(magnitudes_sum(c)) + rounded(sum_floats(b), 15)
 
 
 @kernel

@@ -20,6 +20,7 @@ import llvmlite.binding as llvm
 from llama_reference import BASE, config_of, random_weights
 from sglc.kernels.lanes import load_floats, store_floats
 from sglc.kernels.library import typed_library
+from sglc.kernels.llama.linear import FACTORS, TILE, quantise, tile, tile_rows, tile_start
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.llama.records import (
     Blocks,
@@ -210,6 +211,47 @@ def test_shapes_that_are_refused(change: dict[str, int]) -> None:
     assert Shape(**good).padded_vocabulary == 32  # type: ignore[arg-type]
     with pytest.raises(ShapeError):
         Shape(**{**good, **change})  # type: ignore[arg-type]
+
+
+# -- linear layers ----------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 300))
+def test_tiles_are_even_and_hold_every_row_once(count: int) -> None:
+    starts = [tile_start(row, count) for row in range(count)]
+    assert starts == sorted(starts) and starts[0] == 0
+    for row, start in enumerate(starts):
+        assert start <= row < start + tile_rows(row, count) and 1 <= tile_rows(row, count) <= TILE
+        assert tile_rows(row, count) == starts.count(start)
+    sizes = {tile_rows(row, count) for row in range(count)}
+    assert max(sizes) - min(sizes) <= 1
+
+
+EXTREMES = (0.0, 1.0, -1.0, 3e-9, -7e5, 4e4, 1e-38)
+
+
+@given(st.lists(st.sampled_from(EXTREMES), min_size=4, max_size=4), st.booleans(), st.sampled_from([4, 8]))
+@settings(max_examples=60, deadline=None)
+def test_products_of_extremes(parts: list[float], centred: bool, bits: int) -> None:
+    """Largest and smallest weights and numbers: no sum leaves the range where floats are whole numbers."""
+    most = (1 << bits) - 1
+    values = np.full((32, 1, 32), most, np.uint8)
+    values[16:] = 0
+    values[8:24, :, ::2] = most // 3
+    scales = np.full((32, 1), 0.5, np.float16)
+    offsets = np.full((32, 1), -0.5 * (1 << (bits - 1)) if centred else 0.25, np.float16)
+    blocks = Blocks(values, scales, offsets, bits)
+    assert blocks.kind == bits + centred
+    x = np.repeat(np.array(parts, np.float32), 8)
+    q, factors, y = np.zeros(32, np.int8), np.zeros(FACTORS, np.float32), np.zeros(32, np.float32)
+    centre = 1 << (bits - 1) if centred else 0
+    quantise(x[:16], x[16:], q.data, 0, factors.data, 0, centre)
+    run(tile, packed(blocks), 0, 1, q, 0, factors, 0, y, 0, 32, False, 0, 1, 2, bits, int(centred))
+    units = np.repeat(np.array([factors[1] * factors[3], factors[3]], np.float64), 16)
+    assert np.abs(q.astype(np.int32)).max() <= 127
+    assert (np.abs(q * units - x) <= 0.5001 * np.maximum(units, 1e-30)).all()
+    right = blocks.floats().astype(np.float64) @ (q * units)
+    np.testing.assert_allclose(y, right, rtol=1e-5, atol=0.6 * units.max() + 1e-6 * np.abs(right).max())
 
 
 # -- functions --------------------------------------------------------------------------------------------

@@ -112,6 +112,14 @@ class NativeExecutor:
             model = new_weights(folder, family, bits, progress)
         return cls(name or folder.name, tokenizer, family, model, threads)
 
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of the weights that a step reads; of the embeddings only where they are the head too."""
+        places = self._model.places[:, 0]
+        shared = places[-1] == places[-2]
+        end = len(self._model.weights) - 4 * self._family.shape.vector_numbers
+        return int(end - (0 if shared else places[-1] - places[-2]))
+
     # -- blocks ---------------------------------------------------------------------------------------
 
     def reserve(self, blocks: int) -> None:
