@@ -168,6 +168,18 @@ def test_costs_never_fall_as_rows_are_added(steps: list[tuple[int, float]]) -> N
     assert all(0 < one <= other * (1 + 1e-9) for one, other in pairwise(estimates))
 
 
+def test_a_size_that_was_slow_once_is_tried_again() -> None:
+    cost = StepCost()
+    for _ in range(20):
+        cost.record(4, 0.5)
+        cost.record(1, 0.01)
+    assert cost.estimate(4) == pytest.approx(0.5)
+    for _ in range(400):
+        cost.record(1, 0.01)
+    assert cost.estimate(4) == pytest.approx(0.01 * expected(4))
+    assert cost.estimate(1) == pytest.approx(0.01)
+
+
 def test_costs_begin_with_a_guess_and_ignore_what_is_no_time() -> None:
     cost = StepCost()
     for seconds in (0.0, -1.0, float("nan"), float("inf")):
@@ -332,9 +344,10 @@ class PricedCost(StepCost):
         super().__init__()
         self.price = price
         self.among = among
-        """So many sequences are said to take part in each step."""
+        """So many sequences are said to take part in each step, each with as many rows."""
 
     def record(self, rows: int, seconds: float, sequences: int = 1) -> None:
+        rows *= self.among
         super().record(rows, self.price(rows), self.among)
 
 
@@ -511,27 +524,24 @@ def test_a_text_that_repeats_is_drafted_from_itself() -> None:
     assert result.sampled > 30 and bench.forwards < result.sampled / 3
 
 
-@pytest.mark.parametrize("drafts", [True, False])
-def test_nothing_is_drafted_where_every_row_costs_a_step(drafts: bool) -> None:
-    bench = Bench(CopyingExecutor(1, bonus=40.0), steep, drafts)
-    for _ in range(3):
+def test_hardly_anything_is_drafted_where_every_row_costs_a_step() -> None:
+    bench = Bench(CopyingExecutor(1, bonus=40.0), steep)
+    sampled = 0
+    for _ in range(4):
         result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
-    assert result.saved == 0
-    assert bench.forwards == 3 * result.sampled
-    assert bench.engine.statistics.drafted <= 30  # to learn what rows cost
+        sampled += result.sampled
+    assert sampled > 200
+    assert bench.engine.statistics.drafted <= sampled // 5  # to learn, now and then, what rows cost
 
 
-def test_nothing_is_drafted_in_batches_that_use_all_rows() -> None:
+def test_hardly_anything_is_drafted_in_batches_that_use_all_rows() -> None:
     """The price is flat up to eight rows: alone a text is drafted, among eight others it is not."""
     counts = []
     for sequences in (1, 8):
         bench = Bench(CopyingExecutor(1, bonus=40.0), lambda rows: 0.001 * max(8, rows), among=sequences)
-        for rows in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128):
-            for _ in range(20):
-                bench.cost.record(rows, 0.0)
         result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
         counts.append(result.work.drafted)
-    assert counts[0] > 20 and counts[1] == 0
+    assert counts[0] > 20 and counts[1] < 8  # a few, to learn what more rows cost
 
 
 def test_drafts_that_fail_are_given_up() -> None:

@@ -2,8 +2,9 @@
 
 Whether tokens should be drafted is a question of price: a step of four rows may cost as much as one of one
 row (weights are read once) or four times as much (arithmetic is the limit), and that depends on machine,
-model, load and batch. So it is measured. Each size counts by the median of its latest steps, as times are
-noisy; sizes between those measured are interpolated, and costs never fall as rows are added.
+model, load and batch. So it is measured. Each size counts by the quicker quarter of its latest steps, as
+times are noisy to one side; sizes between are interpolated, and costs never fall as rows are added. What has
+not been seen for long is forgotten by and by: else a size that was slow once would never be tried again.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024,
 """Upper ends of the classes of sizes that are told apart."""
 KEPT = 15
 """Steps of each class that are remembered."""
+STALE, CLEARING = 128, 32
+"""A class that no step fell into for so many steps forgets its slower half, every so many steps."""
 CHANGE = 0.02
-"""A median that moves less than this, relatively, changes nothing."""
+"""What moves less than this, relatively, changes nothing."""
 
 
 def expected(rows: float) -> float:
@@ -33,7 +36,10 @@ class StepCost:
         """How many sequences a step serves: a moving average."""
         self._steps: list[deque[tuple[int, float]]] = [deque(maxlen=KEPT) for _ in SIZES]
         self._points: list[tuple[float, float] | None] = [None] * len(SIZES)
-        """By class: the middle of its rows and its median of seconds, as the curve knows them."""
+        """By class: the middle of its rows and its seconds, as the curve knows them."""
+        self._seen = [0] * len(SIZES)
+        """By class: the number of the step that fell into it last."""
+        self._count = 0
         self._curve: list[tuple[float, float]] = []
         """(log rows, log seconds), ascending."""
         self._known: dict[int, float] = {}
@@ -44,14 +50,18 @@ class StepCost:
             return
         self.sequences += (max(1, sequences) - self.sequences) / 4
         place = min(bisect_left(SIZES, rows), len(SIZES) - 1)
+        self._count += 1
+        self._seen[place] = self._count
+        if self._count % CLEARING == 0:
+            self._clear()
         steps = self._steps[place]
         steps.append((rows, seconds))
         times = sorted(seconds for _, seconds in steps)
-        median = times[(len(times) - 1) // 2]
+        quick = times[(len(times) - 1) // 4]
         middle = sum(rows for rows, _ in steps) / len(steps)
         point = self._points[place]
-        if point is None or abs(median - point[1]) > CHANGE * point[1] or abs(middle - point[0]) > 0.2:
-            self._points[place] = (middle, median)
+        if point is None or abs(quick - point[1]) > CHANGE * point[1] or abs(middle - point[0]) > 0.2:
+            self._points[place] = (middle, quick)
             self._draw()
 
     def estimate(self, rows: int) -> float:
@@ -72,6 +82,19 @@ class StepCost:
             return math.exp(low + (high - low) * (at - left) / (right - left))
         near, level = curve[max(0, place - 1)]
         return math.exp(level) * expected(rows) / expected(math.exp(near))
+
+    def _clear(self) -> None:
+        """Forget some of what was measured long ago."""
+        for place, steps in enumerate(self._steps):
+            if steps and self._seen[place] < self._count - STALE:
+                kept = sorted(steps, key=lambda step: step[1])[: len(steps) // 2]
+                self._steps[place] = deque(kept, KEPT)
+                if kept:
+                    middle = sum(rows for rows, _ in kept) / len(kept)
+                    self._points[place] = (middle, kept[(len(kept) - 1) // 4][1])
+                else:
+                    self._points[place] = None
+        self._draw()
 
     def _draw(self) -> None:
         """Make the curve anew: neighbours that fall are pooled (Ayer et al. 1955)."""
