@@ -15,7 +15,7 @@ from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import ArgumentError, SglError
-from sglc.runtime.generation import Constraints
+from sglc.runtime.hole import Constraints
 from sglc.runtime.mask.frozen import FrozenFolders
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.vm.coerce import coerce

@@ -18,7 +18,8 @@ from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.engine.sampler import NothingAllowed
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Observer, Timing
+from sglc.runtime.generation import Filling
+from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.tracker import Tracker

@@ -24,7 +24,8 @@ from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
-from sglc.runtime.generation import Budget, Constraints, Filling, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.generation import Filling
+from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import Session

@@ -18,15 +18,8 @@ from sglc.runtime.engine import sampler
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import (
-    Budget,
-    Constraints,
-    Filling,
-    HoleRequest,
-    HoleResult,
-    Silent,
-    Timing,
-)
+from sglc.runtime.generation import Filling
+from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.tracker import Tracker
 from sglc.types.language import language

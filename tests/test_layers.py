@@ -28,7 +28,8 @@ BELOW_ENGINE = RUN | {
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
     "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
-    "sglc.runtime.conversation", "sglc.runtime.tracker", "sglc.runtime.generation",
+    "sglc.runtime.conversation", "sglc.runtime.tracker", "sglc.runtime.hole",
+    "sglc.runtime.generation",
 }  # fmt: skip
 VALIDATION = {"sglc.runtime.barring", "sglc.runtime.validation"}
 RUNTIME = BELOW_VM | VALIDATION | {"sglc.runtime.vm", "sglc.runtime.session"}
@@ -68,6 +69,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
     "sglc.runtime.tracker": {"sglc.runtime.mask"},
+    "sglc.runtime.hole": {"sglc.automata", "sglc.runtime.engine", "sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
     "sglc.runtime.barring": {"sglc.runtime.mask", "sglc.runtime.engine", "sglc.runtime.tracker"},
     "sglc.runtime.validation": BELOW_VM | {"sglc.runtime.barring"},

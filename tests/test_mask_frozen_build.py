@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sglc.cli import main
-from sglc.runtime import generation
+from sglc.runtime import hole
 from sglc.runtime.mask import frozen
 from sglc.runtime.mask.frozen import FrozenConstraint
 
@@ -54,7 +54,7 @@ def run(place: Path, capsys: pytest.CaptureFixture[str], file: str = "sort.sglb"
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The languages of constraints that were compiled instead of found."""
     seen: list[object] = []
-    real = generation.compile_constraint
+    real = hole.compile_constraint
 
     def compile_constraint(**given: object) -> object:
         seen.append(given["language"])
@@ -64,7 +64,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         seen.append(self.language)
         return frozen.Constraint(self.language, self.options)
 
-    monkeypatch.setattr(generation, "compile_constraint", compile_constraint)
+    monkeypatch.setattr(hole, "compile_constraint", compile_constraint)
     monkeypatch.setattr(FrozenConstraint, "compiled", thawed)
     return seen
 

@@ -20,7 +20,7 @@ from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Budget, Constraints, HoleRequest, HoleResult, Timing
+from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.session import Session

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from time import perf_counter
 
-from sglc.runtime.generation import HoleResult
+from sglc.runtime.hole import HoleResult
 from sglc.runtime.metrics.figures import FunctionFigures, HoleFigures
 from sglc.runtime.vm.run import Statistics
 from sglc.runtime.vm.trace import Listener

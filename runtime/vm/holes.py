@@ -10,15 +10,16 @@ from typing import Any
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
 from sglc.runtime.engine.errors import EngineError, language_error
-from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Budget, Filling, HoleRequest, HoleResult
+from sglc.runtime.generation import Filling
+from sglc.runtime.hole import Budget, HoleRequest, HoleResult
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame
 from sglc.runtime.vm.fuzz import random_good_word, random_word
 from sglc.runtime.vm.given import Bound
+from sglc.runtime.vm.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.retries import earlier_values, give_up
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure
@@ -26,48 +27,8 @@ from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
 from sglc.types.printer import print_value
 from sglc.types.type import (
-    AliasType,
-    Alternatives,
-    Bool,
-    Constant,
-    EnumType,
-    Int,
-    Named,
-    Null,
-    Optional,
     Type,
-    TypeTable,
 )
-from sglc.types.values import EnumValue
-
-OPTIONS_LIMIT = 100_000
-"""Most options of one choice."""
-SCORED_LIMIT = 1024
-"""Most options that `select` scores."""
-
-
-def finite_values(type: Type, table: TypeTable) -> list[Any]:
-    """All values of a finite type, in order of declaration."""
-    match type:
-        case Bool():
-            return [True, False]
-        case Null():
-            return [None]
-        case Constant(value=value):
-            return [value]
-        case Int(minimum=int(low), maximum=int(high), multiple_of=step) if high - low <= SCORED_LIMIT:
-            return [n for n in range(low, high + 1) if not step or n % step == 0]
-        case Optional(item=item):
-            return [*finite_values(item, table), None]
-        case Alternatives(arms=arms):
-            return [value for arm in arms for value in finite_values(arm, table)]
-        case Named(name=name):
-            declared = table.get(name)
-            if isinstance(declared, EnumType):
-                return [EnumValue(name, member) for member in declared.members]
-            if isinstance(declared, AliasType):
-                return finite_values(declared.type, table)
-    raise failure("the options of a `select` are finitely many")
 
 
 class _Report:
@@ -102,55 +63,6 @@ class _Report:
         self._machine.emit("stepped_back", {"hole": self._hole, "text": shown})
 
 
-class _Options:
-    """The values of a hole's options, by name."""
-
-    def __init__(self, spec: HoleSpec, values: list[Any]) -> None:
-        self._values = dict(zip(spec.options, values, strict=True))
-
-    def given(self) -> list[Any]:
-        """The values that the hole's type and condition depend on, by number."""
-        return [value for name, value in self._values.items() if name.startswith("given")]
-
-    def asked(self) -> list[Any]:
-        """Arguments of the hole's validators."""
-        return [value for name, value in self._values.items() if name.startswith("asked")]
-
-    def candidates(self, table: TypeTable) -> list[Any] | None:
-        found = self._values.get("options")
-        if found is None:
-            return None
-        if not found:
-            raise SglError("Unsatisfiable", "there are no options to choose from")
-        if len(found) > OPTIONS_LIMIT:
-            raise failure(f"a choice has at most {OPTIONS_LIMIT} options")
-        return list(found)
-
-    def whole(self, name: str) -> int | None:
-        value = self._values.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise failure(f"option `{name}` is an integer")
-        return value
-
-    def number(self, name: str) -> float | None:
-        value = self._values.get(name)
-        return None if value is None else float(value)
-
-    def sampling(self) -> Sampling:
-        temperature = self.number("temp") or 0.0
-        try:
-            return Sampling(
-                temperature=temperature,
-                top_k=self.whole("top_k"),
-                top_p=self.number("top_p"),
-                min_p=self.number("min_p"),
-            )
-        except ValueError as fault:
-            raise failure(str(fault)) from None
-
-
 def _short(name: str) -> str:
     return name.rpartition(".")[2]
 
@@ -165,7 +77,7 @@ def _budget(frame: Frame, most: int | None) -> Budget | None:
 
 
 def _request(
-    machine: Strand, frame: Frame, index: int, options: _Options
+    machine: Strand, frame: Frame, index: int, options: Options
 ) -> tuple[HoleRequest, dict[str, Any], Type | None]:
     """What is to be generated, for run-time choices the value of each text, for others the type."""
     run = machine.run
@@ -237,7 +149,7 @@ async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> N
     """Fill a `gen` or `choose` hole and leave its value on the stack."""
     run = machine.run
     spec = machine.program.holes[index]
-    options = _Options(spec, given)
+    options = Options(spec, given)
     request, values, type = _request(machine, frame, index, options)
     verdicts = _verdicts(machine, spec, options.asked()) if spec.validators else None
     if run.listeners:
@@ -417,7 +329,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
     run = machine.run
     spec = machine.program.holes[index]
     table = machine.program.table
-    candidates = _Options(spec, given).candidates(table)
+    candidates = Options(spec, given).candidates(table)
     if candidates is None:
         if spec.type is None:
             raise failure(f"hole `{spec.name}` has neither a type nor options")

@@ -14,7 +14,8 @@ from sglc.bytecode.code import HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
-from sglc.runtime.generation import HEALED_BYTES, filled_language
+from sglc.runtime.generation import HEALED_BYTES
+from sglc.runtime.hole import filled_language
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.freeze import freeze
 from sglc.runtime.mask.frozen import (
