@@ -19,8 +19,10 @@ from sglc.grammar.errors import GrammarError
 from sglc.grammar.factoring import Factoring
 from sglc.grammar.graph import Graph, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
+from sglc.grammar.levels import merge_levels
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
 from sglc.grammar.model import Grammar
+from sglc.grammar.options_in_turn import unfold_options
 from sglc.grammar.parsing import Parser
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Tokens
@@ -62,8 +64,11 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     if lexis is None:
         # What follows each part of a whole is known already, so that it is left as it is. For others the
         # lexis comes now: without left recursion less can follow, so that fewer characters matter.
-        factoring = Factoring(graph)
         lexis = plain_lexis(graph, grammar, tokens) if rivals is None else None
+        merge_levels(graph)
+        if lexis is not None:
+            unfold_options(graph)
+        factoring = Factoring(graph)
         if lexis is None:
             nodes = factoring.all(graph.start)
             lexis = _lexis(graph, nodes, grammar, tokens, rivals)

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from grammar_strategies import ALPHABET, char_grammars, token_grammars, words_of
-from sglc.grammar import emitter, language, left_recursion, lexing, regular_parts
+from grammar_oracle import accepts
+from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
+from sglc.grammar import emitter, language, left_recursion, levels, lexing, options_in_turn, regular_parts
 from sglc.grammar.contests import Contest, Contests
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import LEAF, RULE
@@ -16,6 +17,7 @@ from sglc.grammar.language import GrammarOptions, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
 from sglc.runtime.mask import compiler
+from sglc.runtime.mask.constraint import compile_constraint
 
 grammars = token_grammars() | char_grammars()
 
@@ -69,6 +71,99 @@ def test_recursion_that_is_unwound_writes_the_same(written: str | Grammar) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(left_recursion, "unwound", lambda graph, circle: False)
         assert words(written, longest=False) == found
+
+
+@st.composite
+def level_grammars(draw: st.DrawFn) -> str:
+    """Operators in levels, as repetitions or left-recursive, over an operand that may lead back to any."""
+    count = draw(st.integers(2, 5))
+    lines = ["root ::= l0"]
+    for level in range(count):
+        below = f"l{level + 1}" if draw(st.integers(0, 3)) else f"u{level}"
+        lines += [f"u{level} ::= l{level + 1}"] if below[0] == "u" else []
+        used = draw(
+            st.lists(st.sampled_from(('"x"', '"y"', '"xy"', '"x"?', '"y" "z"')), min_size=1, max_size=2)
+        )
+        end = below if draw(st.integers(0, 5)) else f"l{draw(st.integers(0, count))}"
+        if draw(st.booleans()):
+            arms = " | ".join(f"{text} {end}" for text in used)
+            lines.append(
+                f"l{level} ::= {below} ({arms})*" + draw(st.sampled_from(("", "", "", ' "z"', " | l0")))
+            )
+        else:
+            lines.append(f"l{level} ::= {below} | " + " | ".join(f"l{level} {text} {end}" for text in used))
+    operand = draw(
+        st.sampled_from(('"z"', '"z" | "x" l1', '"z" l0 "z" | "y"', '"z"?', '"y" "z"* | "z"', '"z" "x"*'))
+    )
+    return "\n".join([*lines, f"l{count} ::= {operand}"])
+
+
+@some(40)
+@given(level_grammars())
+def test_levels_that_are_merged_write_the_same(text: str) -> None:
+    grammar = read_grammar(text, "gbnf")
+    found = words(grammar, longest=False)
+    assert found == {word for word in texts("xyz", 3) if accepts(grammar, word)}
+    for patched in ({"_TOGETHER": 1}, {"_LONG": 0}):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, limit in patched.items():
+                patch.setattr(levels, name, limit)
+            assert words(grammar, longest=False) == found
+
+
+def test_levels_are_one_place() -> None:
+    lines = [f'l{n}: l{n} "o{n}" l{n + 1} | l{n + 1}' for n in range(300)]
+    text = "\n".join(["start: l0", *lines, 'l300: "x" | "(" l0 ")" | "[" l70 "]"'])
+    matcher = compile_constraint(grammar=text).matcher(BYTES)
+    assert matcher.accept_bytes(b"xo299(xo7x")
+    assert len(matcher.machine.configs[matcher.config]) < 4
+    assert matcher.accept_bytes(b")o12[xo299xo71x") and not matcher.clone().accept_bytes(b"o69")
+    assert matcher.accept_bytes(b"]o7x") and matcher.is_accepting()
+
+
+@st.composite
+def rows_of_options(draw: st.DrawFn) -> str:
+    """Sequences most of whose parts may be left out in one of several ways."""
+    parts = ('"x"?', "a", "b", '"y"*', '("z" b)?', '("x" | "yz" | "")', "c", '"x"', "d", '("z"?){0,3}')
+    row = draw(st.lists(st.sampled_from(parts), min_size=2, max_size=7))
+    rules = [
+        'a ::= ("x" "y")?',
+        "b ::= e",
+        'e ::= "z"* ',
+        'c ::= "" | "y" root "z" | "xz"',
+        'd ::= a b? "x"?',
+    ]
+    return "\n".join([f'root ::= {" ".join(row)} | {" ".join(row[2:] or row)} "y"', *rules])
+
+
+@some(40)
+@given(rows_of_options(), st.integers(1, 3), st.integers(1, 3))
+def test_options_in_turn_write_the_same(text: str, many: int, together: int) -> None:
+    grammar = read_grammar(text, "gbnf")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options_in_turn, "MANY", many)
+        patch.setattr(options_in_turn, "_TOGETHER", together)
+        found = words(grammar, longest=False)
+    assert found == {word for word in texts("xyz", 3) if accepts(grammar, word)}
+
+
+@some(25)
+@given(char_grammars() | token_grammars())
+def test_options_of_any_grammar_in_turn_write_the_same(written: str | Grammar) -> None:
+    found = words(written, longest=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options_in_turn, "MANY", 1)
+        patch.setattr(options_in_turn, "_TOGETHER", 2)
+        assert words(written, longest=False) == found
+
+
+def test_a_thousand_options_are_few_places() -> None:
+    options = " ".join(f'("o{n}" "=" /[0-9]+/)?' for n in range(1_000))
+    matcher = compile_constraint(grammar=f'start: "<" {options} ">" {options} "."').matcher(BYTES)
+    assert matcher.accept_bytes(b"<o7=12o99=4")
+    assert len(matcher.machine.configs[matcher.config]) < 30
+    assert not matcher.clone().accept_bytes(b"o98=") and not matcher.clone().accept_bytes(b".")
+    assert matcher.accept_bytes(b"5o998=1o999=0>o3=1.") and matcher.is_accepting()
 
 
 @pytest.mark.parametrize(
