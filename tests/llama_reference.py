@@ -95,6 +95,21 @@ def rounded_to_bytes(x: np.ndarray) -> np.ndarray:
     return (np.rint(halves * inverses[..., None]) * units[..., None]).reshape(x.shape)
 
 
+def rounded_finely(x: np.ndarray) -> np.ndarray:
+    """As `rounded_to_bytes` with a unit for each 8, which is what the head gets."""
+    quarters = x.astype(np.float32).reshape(*x.shape[:-1], -1, 4, 8)
+    units = np.abs(quarters).max(-1).astype(np.float64) * STEP
+    units[..., 0] = np.maximum(units[..., 0], SMALLEST)
+    for part in (1, 2, 3):
+        units[..., part] = np.maximum(units[..., part], units[..., :part].max(-1) / SPAN)
+    cut = units[..., 3].astype(np.float32).view(np.uint32) >> np.uint32(3) << np.uint32(3)
+    units[..., 3] = cut.view(np.float32)
+    for part in (2, 1, 0):
+        units[..., part] = np.maximum(units[..., part], units[..., part + 1] / 1024)
+    inverses = (1 / units).astype(np.float32)
+    return (np.rint(quarters * inverses[..., None]) * units[..., None]).reshape(x.shape)
+
+
 def _same(x: np.ndarray) -> np.ndarray:
     return x
 
@@ -105,6 +120,7 @@ def logits(
     """Float64 [tokens, V]."""
     shape = family.shape
     given: Callable[[np.ndarray], np.ndarray] = rounded_to_bytes if quantise else _same
+    given_last: Callable[[np.ndarray], np.ndarray] = rounded_finely if quantise else _same
     stored: Callable[[np.ndarray], np.ndarray] = (
         (lambda x: x.astype(np.float16).astype(np.float64)) if quantise else _same
     )
@@ -145,4 +161,4 @@ def logits(
         h = gate / (1 + np.exp(-gate)) * linear(h, f"{name}mlp.up_proj")
         x = x + linear(h, f"{name}mlp.down_proj")
     head = "model.embed_tokens" if family.tied else "lm_head"
-    return linear(norm(x, "model.norm"), head)
+    return given_last(norm(x, "model.norm")) @ weights[f"{head}.weight"].astype(np.float64).T

@@ -20,7 +20,16 @@ import llvmlite.binding as llvm
 from llama_reference import BASE, config_of, random_weights
 from sglc.kernels.lanes import load_floats, store_floats
 from sglc.kernels.library import typed_library
-from sglc.kernels.llama.linear import FACTORS, TILE, quantise, tile, tile_rows, tile_start
+from sglc.kernels.llama.linear import (
+    FACTORS,
+    FINE,
+    TILE,
+    quantise,
+    quantise_finely,
+    tile,
+    tile_rows,
+    tile_start,
+)
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.llama.records import (
     Blocks,
@@ -150,7 +159,7 @@ def test_a_step_for_other_processors(target: Target) -> None:
     except RuntimeError as error:
         pytest.skip(str(error))
     shape = family_of(MODELS["4 bits, norms of heads, part of a head turns"][0]).shape
-    constants = {**shape.constants(), "kinds": kinds_mask((4, 9))}
+    constants = {**shape.constants(), "kinds": kinds_mask((4, 9)), "head_kinds": kinds_mask((9,))}
     text = translate([Specialised(step, constants)], "step", target)
     code = machine.emit_assembly(jit.optimised(text, machine))
     called = set(re.findall(r"^\s*(?:callq?|bl)[ \t]+([A-Za-z_]\w*)", code, re.MULTILINE))
@@ -230,9 +239,14 @@ def test_tiles_are_even_and_hold_every_row_once(count: int) -> None:
 EXTREMES = (0.0, 1.0, -1.0, 3e-9, -7e5, 4e4, 1e-38)
 
 
-@given(st.lists(st.sampled_from(EXTREMES), min_size=4, max_size=4), st.booleans(), st.sampled_from([4, 8]))
-@settings(max_examples=60, deadline=None)
-def test_products_of_extremes(parts: list[float], centred: bool, bits: int) -> None:
+@given(
+    st.lists(st.sampled_from(EXTREMES), min_size=4, max_size=4),
+    st.booleans(),
+    st.sampled_from([4, 8]),
+    st.booleans(),
+)
+@settings(max_examples=120, deadline=None)
+def test_products_of_extremes(parts: list[float], centred: bool, bits: int, fine: bool) -> None:
     """Largest and smallest weights and numbers: no sum leaves the range where floats are whole numbers."""
     most = (1 << bits) - 1
     values = np.full((32, 1, 32), most, np.uint8)
@@ -243,11 +257,15 @@ def test_products_of_extremes(parts: list[float], centred: bool, bits: int) -> N
     blocks = Blocks(values, scales, offsets, bits)
     assert blocks.kind == bits + centred
     x = np.repeat(np.array(parts, np.float32), 8)
-    q, factors, y = np.zeros(32, np.int8), np.zeros(FACTORS, np.float32), np.zeros(32, np.float32)
+    q, factors, y = np.zeros(32, np.int8), np.zeros(FINE, np.float32), np.zeros(32, np.float32)
     centre = 1 << (bits - 1) if centred else 0
-    quantise(x[:16], x[16:], q.data, 0, factors.data, 0, centre)
-    run(tile, packed(blocks), 0, 1, q, 0, factors, 0, y, 0, 32, False, 0, 1, 2, bits, int(centred))
-    units = np.repeat(np.array([factors[1] * factors[3], factors[3]], np.float64), 16)
+    (quantise_finely if fine else quantise)(x[:16], x[16:], q.data, 0, factors.data, 0, centre)
+    run(tile, packed(blocks), 0, 1, q, 0, factors, 0, y, 0, 32, False, 0, 1, 2, bits, int(centred), int(fine))
+    ratios = factors[[5, 3, 1]] if fine else factors[[1]]
+    last = factors[(FINE if fine else FACTORS) - 3]
+    # The unit of each part is so many times that of the part behind it.
+    ends = np.cumprod([last, *ratios], dtype=np.float64)[::-1]
+    units = np.repeat(ends, 32 // len(ends))
     assert np.abs(q.astype(np.int32)).max() <= 127
     assert (np.abs(q * units - x) <= 0.5001 * np.maximum(units, 1e-30)).all()
     right = blocks.floats().astype(np.float64) @ (q * units)

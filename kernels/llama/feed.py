@@ -41,14 +41,14 @@ def gate_part(
             at = row + 32 * first * groups
             f = factor + FACTORS * first * groups
             if rows == 1:
-                tile(w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 1, 4, bits, centred)
+                tile(w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 1, 4, bits, centred, 0)
             else:
                 # The first tile fetches the weights of the next outputs for all.
                 ahead = 0 if first else 4 * size
-                pair(w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, rows, bits, centred)
+                pair(w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, rows, bits, centred, 0)
                 pair(
                     w, record + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, rows,
-                    bits, centred,
+                    bits, centred, 0,
                 )  # fmt: skip
             for i in range(rows):
                 group = (first * inner_groups + n * rows) + i

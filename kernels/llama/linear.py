@@ -1,14 +1,15 @@
 """Linear layers: rows of 8-bit activations times records of quantised weights.
 
-Activations are bytes in groups of 32 inputs, with a unit for each half of a group. Rows are cut into tiles of
-at most 6; within a tile they lie as [groups][rows][32] bytes and [groups][rows][6] floats, so that the code
-of a tile reads both one after the other. A tile is computed for two blocks of 16 outputs at a time: a number
-of a row is loaded once for both, and 24 registers hold the sums.
+Activations are bytes in groups of 32 inputs, with a unit for each half of a group, or for each quarter where
+they are `fine`. Rows are cut into tiles of at most 6; within a tile they lie as [groups][rows][32] bytes and
+[groups][rows][6] floats (fine: 10), so that the code of a tile reads both one after the other. A tile is
+computed for two blocks of 16 outputs at a time: a number of a row is loaded once for both, and 24 registers
+hold the sums.
 
 Sums start at the bits of 1.5 * 2**23 as a float. A whole number that is added to the bits is added to the
-float: the sum of a half is brought to the unit of the other half by one fused multiplication, and becomes a
-float by another one. The sum of a group is rounded once to that unit; groups are added in order. So an output
-depends on its own row alone, whatever rows are computed beside it.
+float: the sum of a part is brought to the unit of the next part by one fused multiplication, and that of the
+last part becomes a float by another one. The sum of a group is rounded to these units; groups are added in
+order. So an output depends on its own row alone, whatever rows are computed beside it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sglc.kernels.lanes import (
     float_lanes,
     fma,
     int_lanes,
+    keep_first,
     load_floats,
     load_halves,
     load_ints,
@@ -42,8 +44,9 @@ from sglc.kernels.typed import F32, I8, U8, Constant, floats, kernel, kernel_apa
 
 TILE = 6
 """Most rows of a tile."""
-FACTORS = 6
-"""Floats of a row and a group: start, ratio, shift, scale, less, total."""
+FACTORS, FINE = 6, 10
+"""Floats of a row and a group, and of one that is fine: start, ratio and shift to the next part (three of
+each in a fine one), scale, less, total."""
 LOW = 0x0F0F0F0F
 """The low halves of four bytes."""
 ZERO = 12582912.0
@@ -52,7 +55,7 @@ ZERO_BITS = 0x4B400000
 STEP = 1.00000095367431640625 / 127.0
 """Of the largest number of a half, with room for rounding."""
 SPAN = 4.0
-"""How much larger the unit of a group's first half may be than that of its second: sums stay below 2**22."""
+"""How much larger the units of a group's parts may be than those of parts behind: sums stay below 2**22."""
 AHEAD = 2048
 """Bytes between the weights that a single row is multiplied with and those that are fetched."""
 SMALLEST = 1.0e-30
@@ -108,10 +111,58 @@ def quantise(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre:
     factors[f + 4] = 0.0 - ZERO * scale
 
 
+@kernel
+def quantise_finely(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, centre: int) -> None:
+    """As `quantise`, with a unit for each quarter, and a ratio and a shift for each but the last."""
+    none = spread(0.0)
+    x = magnitudes(a)
+    y = magnitudes(b)
+    first = max(max_floats(keep_first(x, 8, none)) * STEP, SMALLEST)
+    second = max(max_floats(keep_first(none, 8, x)) * STEP, first / SPAN)
+    third = max(max_floats(keep_first(y, 8, none)) * STEP, max(first, second) / SPAN)
+    # Few bits, so that `less` is exact.
+    scale = rounded(max(max_floats(keep_first(none, 8, y)) * STEP, max(max(first, second), third) / SPAN), 3)
+    # No part is so small beside the next that its ratio vanishes.
+    third = max(third, scale / 1024.0)
+    second = max(second, third / 1024.0)
+    first = max(first, second / 1024.0)
+    head = nearest(a * keep_first(spread(1.0 / first), 8, spread(1.0 / second)))
+    tail = nearest(b * keep_first(spread(1.0 / third), 8, spread(1.0 / scale)))
+    store_bytes(q, at, head)
+    store_bytes(q, at + 16, tail)
+    one = 0
+    two = 0
+    three = 0
+    four = 0
+    if centre > 0:
+        one = sum_ints(as_ints(keep_first(as_floats(head), 8, none)))
+        two = centre * (sum_ints(head) - one)
+        one = centre * one
+        three = sum_ints(as_ints(keep_first(as_floats(tail), 8, none)))
+        four = centre * (sum_ints(tail) - three)
+        three = centre * three
+    else:
+        front = to_floats(head) * keep_first(spread(first), 8, spread(second))
+        factors[f + 9] = sum_floats(fma(to_floats(tail), keep_first(spread(third), 8, spread(scale)), front))
+    ratio = first / second
+    factors[f] = ZERO - one
+    factors[f + 1] = ratio
+    factors[f + 2] = ZERO - ZERO * ratio - two
+    ratio = second / third
+    factors[f + 3] = ratio
+    factors[f + 4] = ZERO - ZERO * ratio - three
+    ratio = third / scale
+    factors[f + 5] = ratio
+    factors[f + 6] = ZERO - ZERO * ratio - four
+    factors[f + 7] = scale
+    factors[f + 8] = 0.0 - ZERO * scale
+
+
 @kernel_apart
 def tile(
     w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
     add: bool, ahead: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
+    fine: Constant,
 ) -> None:  # fmt: skip
     """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`."""
     total = float_lanes(rows * blocks)
@@ -120,10 +171,11 @@ def tile(
     high = int_lanes(blocks)
     size = 64 * bits + 64 - 32 * centred
     step = groups * size
+    width = FACTORS + (FINE - FACTORS) * fine
     for g in range(groups):
         at = record + g * size
         x = row + g * 32 * rows
-        f = factor + g * FACTORS * rows
+        f = factor + g * width * rows
         if ahead > 0:
             for b in range(blocks):
                 for line in range(bits + 1):
@@ -131,7 +183,7 @@ def tile(
         for i in range(rows):
             for b in range(blocks):
                 if centred:
-                    whole[b * rows + i] = as_ints(spread(factors[f + FACTORS * i]))
+                    whole[b * rows + i] = as_ints(spread(factors[f + width * i]))
                 else:
                     whole[b * rows + i] = spread_int(ZERO_BITS)
         for j in range(4):
@@ -151,22 +203,24 @@ def tile(
                 two = spread_int(word_at(q, x + 32 * i + 8 * j + 4))
                 for b in range(blocks):
                     whole[b * rows + i] = dot4(whole[b * rows + i], high[b], two)
-            if j == 1:
+            # The next part begins behind half of the group, or behind each quarter of one that is fine.
+            if j == 1 or (fine and j < 3):
                 for i in range(rows):
-                    ratio = spread(factors[f + FACTORS * i + 1])
-                    shift = spread(factors[f + FACTORS * i + 2])
+                    ratio = spread(factors[f + width * i + 1 + 2 * j * fine])
+                    shift = spread(factors[f + width * i + 2 + 2 * j * fine])
                     for b in range(blocks):
                         whole[b * rows + i] = as_ints(fma(as_floats(whole[b * rows + i]), ratio, shift))
         for b in range(blocks):
             d = load_halves(w, at + b * step + 64 * bits)
             for i in range(rows):
-                o = f + FACTORS * i
+                o = f + width * i + 4 * fine
                 t = fma(as_floats(whole[b * rows + i]), spread(factors[o + 3]), spread(factors[o + 4]))
                 total[b * rows + i] = fma(t, d, total[b * rows + i])
             if not centred:
                 m = load_halves(w, at + b * step + 64 * bits + 32)
                 for i in range(rows):
-                    total[b * rows + i] = fma(m, spread(factors[f + FACTORS * i + 5]), total[b * rows + i])
+                    o = f + width * i + 4 * fine
+                    total[b * rows + i] = fma(m, spread(factors[o + 5]), total[b * rows + i])
     for b in range(blocks):
         for i in range(rows):
             o = to + i * stride + 16 * b
@@ -180,44 +234,47 @@ def tile(
 def pair(
     w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
     add: bool, ahead: int, rows: int, bits: Constant, centred: Constant,
+    fine: Constant,
 ) -> None:  # fmt: skip
     """1 to 6 rows times two blocks."""
     if rows == 6:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 6, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 6, 2, bits, centred, fine)
     elif rows == 5:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 5, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 5, 2, bits, centred, fine)
     elif rows == 4:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 4, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 4, 2, bits, centred, fine)
     elif rows == 3:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 3, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 3, 2, bits, centred, fine)
     elif rows == 2:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 2, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 2, 2, bits, centred, fine)
     else:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 1, 2, bits, centred)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 1, 2, bits, centred, fine)
 
 
 @kernel_apart
 def linear(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
     stride: int, low: int, high: int, add: bool, bits: Constant, centred: Constant,
+    fine: Constant,
 ) -> None:  # fmt: skip
     """Outputs 32 `low` to 32 `high` - 1 of `count` rows, from the matrix at byte `base`.
 
     Rows begin at q[row] and factors[factor]; row r of the outputs at y[stride r]; with `add` they are added.
     """
     size = groups * (64 * bits + 64 - 32 * centred)
+    width = FACTORS + (FINE - FACTORS) * fine
     if count == 1:
         n = 2 * low
         while n + 4 <= 2 * high:
             tile(
                 w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
-                4, bits, centred,
+                4, bits, centred, fine,
             )  # fmt: skip
             n += 4
         if n < 2 * high:
             tile(
                 w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
-                2, bits, centred,
+                2, bits, centred, fine,
             )  # fmt: skip
     else:
         for n in range(low, high):
@@ -227,8 +284,8 @@ def linear(
                 behind = (k + 1) * count // tiles
                 pair(
                     w, base + 2 * n * size, groups, q, row + 32 * first * groups, factors,
-                    factor + FACTORS * first * groups, y, first * stride + 32 * n, stride, add,
-                    0 if first else 2 * size, behind - first, bits, centred,
+                    factor + width * first * groups, y, first * stride + 32 * n, stride, add,
+                    0 if first else 2 * size, behind - first, bits, centred, fine,
                 )  # fmt: skip
                 first = behind
 
@@ -237,19 +294,20 @@ def linear(
 def project(
     w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
     outputs: int, add: bool, thread: int, threads: int, kinds: Constant,
+    fine: Constant,
 ) -> None:  # fmt: skip
     """A thread's part of a linear layer of `outputs` outputs, a multiple of 32, with weights of a kind."""
     low = (outputs >> 5) * thread // threads
     high = (outputs >> 5) * (thread + 1) // threads
     if kinds & 1:
         if kind == 4:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 0)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 0, fine)
     if kinds & 2:
         if kind == 5:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 1)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 1, fine)
     if kinds & 4:
         if kind == 8:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 0)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 0, fine)
     if kinds & 8:
         if kind == 9:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 1)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 1, fine)

@@ -16,7 +16,7 @@ from sglc.kernels.lanes import (
     sum_floats,
     to_floats,
 )
-from sglc.kernels.llama.linear import FACTORS, quantise, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, quantise, quantise_finely, tile_rows, tile_start
 from sglc.kernels.typed import F32, I8, Constant, floats, kernel
 
 
@@ -44,11 +44,11 @@ def exponential(x: floats) -> floats:
 @kernel
 def norm_row(
     x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, q: I8, to: int, factors: F32,
-    f: int, row: int, count: int, centre: int,
+    f: int, row: int, count: int, centre: int, fine: Constant,
 ) -> None:  # fmt: skip
     """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019).
 
-    They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear.quantise_row`.
+    They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear`.
     """
     total = spread(0.0)
     for i in range(width // 16):
@@ -62,7 +62,10 @@ def norm_row(
         a = load_floats(x, at + 32 * g) * scale * load_floats(weights, where + 32 * g)
         b = load_floats(x, at + 32 * g + 16) * scale * load_floats(weights, where + 32 * g + 16)
         group = first + rows * g
-        quantise(a, b, q, to + 32 * group, factors, f + FACTORS * group, centre)
+        if fine:
+            quantise_finely(a, b, q, to + 32 * group, factors, f + FINE * group, centre)
+        else:
+            quantise(a, b, q, to + 32 * group, factors, f + FACTORS * group, centre)
 
 
 @kernel

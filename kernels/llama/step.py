@@ -11,7 +11,7 @@ from __future__ import annotations
 from sglc.kernels.lanes import arrive, load_floats, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
-from sglc.kernels.llama.linear import FACTORS, project, quantise, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, project, quantise, tile_rows, tile_start
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
 from sglc.kernels.llama.records import look_up
 from sglc.kernels.typed import F32, I8, I32, I64, U8, U16, Constant, kernel, parallel_kernel
@@ -97,7 +97,7 @@ def step(
     inner_factors: F32, scores: F32, stride: int, counters: I64, thread: int, threads: int, epsilon: float,
     scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant,
     width: Constant, inner: Constant, vocabulary: Constant, biased: Constant, normed: Constant,
-    together: Constant, kinds: Constant,
+    together: Constant, kinds: Constant, head_kinds: Constant,
 ) -> None:  # fmt: skip
     """`count` tokens of `sequences` sequences, and the logits behind `last_count` of them.
 
@@ -111,10 +111,12 @@ def step(
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of
     x, qkv     [count] rows of width, of all heads
     h          [threads][numbers of all query heads, at least 6 * 64]
-    q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][6]
-    inner_q, inner_factors  as those, for rows of the inner width or of all query heads
+    q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
+    inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
     scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32
     counters   [8] zeros
+    kinds, head_kinds  of the matrices of layers, and of the head; its inputs are fine: nothing behind
+               it evens out its errors
     """
     turn = 0
     group = heads // shared
@@ -139,14 +141,14 @@ def step(
         for t in range(first, behind):
             norm_row(
                 x, t * width, width, vectors, 2 * layer * width, epsilon, q, 32 * own, factors, FACTORS * own,
-                t, count, centre_of(places[at + 1]),
+                t, count, centre_of(places[at + 1]), 0,
             )  # fmt: skip
         if count > ALONE:
             turn += threads
             meet(counters, turn)
         project(
             w, places[at], places[at + 1], groups, q, 32 * own, factors, FACTORS * own, count, qkv, every,
-            False, thread, threads, kinds,
+            False, thread, threads, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -188,14 +190,14 @@ def step(
         meet(counters, turn)
         project(
             w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, count, x, width,
-            True, thread, threads, kinds,
+            True, thread, threads, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         for t in range(first, behind):
             norm_row(
                 x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, q, 32 * own, factors,
-                FACTORS * own, t, count, centre_of(places[at + 5]),
+                FACTORS * own, t, count, centre_of(places[at + 5]), 0,
             )  # fmt: skip
         if count > ALONE:
             turn += threads
@@ -208,7 +210,7 @@ def step(
         meet(counters, turn)
         project(
             w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, count, x, width,
-            True, thread, threads, kinds,
+            True, thread, threads, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -223,12 +225,12 @@ def step(
     for r in range(first, behind):
         norm_row(
             x, last[r] * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
-            FACTORS * own, r, last_count, centre_of(places[head + 1]),
+            FINE * own, r, last_count, centre_of(places[head + 1]), 1,
         )  # fmt: skip
     if last_count > ALONE:
         turn += threads
         meet(counters, turn)
     project(
-        w, places[head], places[head + 1], groups, q, 32 * own, factors, FACTORS * own, last_count, logits,
-        vocabulary, False, thread, threads, kinds,
+        w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
+        vocabulary, False, thread, threads, head_kinds, 1,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.llama.feed import SCRATCH
 from sglc.kernels.llama.likeliest import likeliest
-from sglc.kernels.llama.linear import FACTORS
+from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.records import kinds_mask
 from sglc.kernels.llama.step import ALONE, step
 from sglc.kernels.typed import Specialised
@@ -269,7 +269,7 @@ class NativeExecutor:
             _lines(rows * shape.all_heads, np.float32),
             _lines(self._crew.most * max(every, SCRATCH), np.float32),
             _lines(rows * shape.width, np.int8),
-            _lines(rows * shape.width // 32 * FACTORS, np.float32),
+            _lines(rows * shape.width // 32 * FINE, np.float32),
             _lines(rows * wide, np.int8),
             _lines(rows * wide // 32 * FACTORS, np.float32),
         ]
@@ -286,7 +286,9 @@ class NativeExecutor:
 
 def step_constants(family: Family, model: PackedModel) -> dict[str, int]:
     """What the code of a step is made for."""
-    return {**family.shape.constants(), "kinds": kinds_mask(model.places[:, 1].tolist())}
+    kinds = model.places[:, 1].tolist()
+    # Rows of embeddings are read whatever their kind is.
+    return {**family.shape.constants(), "kinds": kinds_mask(kinds[:-2]), "head_kinds": kinds_mask(kinds[-1:])}
 
 
 def _parts(pieces: Sequence[Piece]) -> list[list[Piece]]:
