@@ -19,6 +19,7 @@ import numpy as np
 from sglc.runtime.mask.beginnings import Beginnings
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import ACCEPT, END, Node, Work
 from sglc.runtime.mask.nodes import RuleNode
@@ -42,7 +43,7 @@ class JoiningMachine(Machine):
         self.joint = Joint()
         self.register(self.joint)
         self._beginnings = Beginnings(self)
-        self._opened: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
         self._first_after: dict[int, np.ndarray] = {}
         self._begin_rows: dict[int, np.ndarray] = {}

@@ -18,6 +18,7 @@ import numpy as np
 
 from sglc.runtime.mask import steps
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, FINAL, Node, Work
 from sglc.runtime.mask.steps import Group
 
@@ -27,6 +28,7 @@ _MOST_THREADS = 32_768
 _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 1_000
+_HALF = 32
 
 
 class Machine:
@@ -43,17 +45,18 @@ class Machine:
         # Nodes are kept by number: tuples of numbers are no work for the garbage collector.
         self.nodes: list[Node] = []
         self._conts: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
-        self._cont_ids: dict[tuple[int, Hashable, int], int] = {}
+        self._cont_ids: Interned[tuple[int, Hashable, int], int] = Interned()
         self._threads: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
-        self._thread_ids: dict[tuple[int, Hashable, int], int] = {}
+        self._thread_ids: Interned[tuple[int, Hashable, int], int] = Interned()
         self._traced_threads: list[bool] = [False]
         self._lost_threads: list[bool] = [False]
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
-        self._config_ids: dict[tuple[int, ...], int] = {(): DEAD, (ACCEPT,): FINAL}
+        self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD, (ACCEPT,): FINAL})
         self._alone: dict[int, int] = {ACCEPT: FINAL}
         self._after: dict[int, int] = {END: FINAL}
-        self._begun: dict[tuple[int, int], int] = {}
-        self._unions: dict[tuple[int, int], int] = {}
+        # Pairs are one number: `a << _HALF | b`.
+        self._begun: dict[int, int] = {}
+        self._unions: dict[int, int] = {}
         self.traced: list[bool] = [False, False]
         """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
         self.accepting: list[bool] = [False, True]
@@ -61,11 +64,11 @@ class Machine:
         self.lost: list[bool] = [False, False]
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
-        self._grafts: dict[tuple[int, int], int] = {}
+        self._grafts: dict[int, int] = {}
         self._steps: dict[int, int] = {}
         self._firsts: dict[int, np.ndarray] = {}
         self._groups: dict[int, tuple[Group, ...]] = {}
-        self._joins: dict[tuple[int, ...], int] = {}
+        self._joins: Interned[tuple[int, ...], int] = Interned()
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False
@@ -165,7 +168,7 @@ class Machine:
             return a
         if a == DEAD:
             return b
-        key = (a, b) if a < b else (b, a)
+        key = a << _HALF | b if a < b else b << _HALF | a
         found = self._unions.get(key)
         if found is None:
             found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
@@ -187,13 +190,13 @@ class Machine:
     def _grafted(self, own: int, cont: int) -> int:
         """A continuation that goes on with another one."""
         chain = []
-        while own != END and (own, cont) not in self._grafts:
+        while own != END and own << _HALF | cont not in self._grafts:
             chain.append(own)
             own = self._conts[own][2]
-        found = cont if own == END else self._grafts[own, cont]
+        found = cont if own == END else self._grafts[own << _HALF | cont]
         for own in reversed(chain):
             node, state, _ = self.frame(own)
-            found = self._grafts[own, cont] = self._graft_frame(node, state, found, cont)
+            found = self._grafts[own << _HALF | cont] = self._graft_frame(node, state, found, cont)
         return found
 
     def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
@@ -210,7 +213,7 @@ class Machine:
 
     def begin(self, node: Node, cont: int) -> int:
         """The configuration before `node`, which is followed by `cont`."""
-        key = (node.index, cont)
+        key = node.index << _HALF | cont
         found = self._begun.get(key)
         if found is None:
             found = self._begun[key] = self._close([(node, cont)])
@@ -286,7 +289,7 @@ class Machine:
         if found is None:
             # Mostly for the mask and the step that come next.
             if len(self._groups) > _MOST_GROUPS:
-                self._groups.clear()
+                del self._groups[next(iter(self._groups))]
             found = self._groups[config] = steps.groups(self, config)
         return found
 

@@ -240,7 +240,7 @@ class Merging:
             plain = self._machine.groups(config)
             found = plain if len(plain) < _FEW else self._merged(plain)
             if len(self._groups) > _MOST_VIEWS:
-                self._groups.clear()
+                del self._groups[next(iter(self._groups))]
             self._groups[config] = found
         return found
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.merged import Merging
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Shapes:
 
     def _clear(self) -> None:
         self._views.clear()
-        self._numbers: dict[Hashable, int] = {}
+        self._numbers: Interned[Hashable, int] = Interned()
         self._tables: dict[int, LeafTable] = {}
         """Keeps the tables whose identities are in shapes."""
         self._next: dict[int, int] = {}
@@ -110,7 +111,8 @@ class Shapes:
         if config in self._views:
             return self._views[config]
         if len(self._views) > _MOST_VIEWS:
-            self._views.clear()
+            # One goes for each that comes: to let all go at once takes longer than a mask.
+            del self._views[next(iter(self._views))]
         found = self._views[config] = self._look(config)
         return found
 
