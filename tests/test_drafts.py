@@ -17,7 +17,7 @@ from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.cost import StepCost, expected
-from sglc.runtime.engine.drafts import LONGEST, MOST_HOLES, Drafting
+from sglc.runtime.engine.drafts import LONGEST, MOST_HOLES, Drafting, Drafts
 from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
 from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
 from sglc.runtime.engine.open import open_engine
@@ -543,6 +543,39 @@ def test_hardly_anything_is_drafted_in_batches_that_use_all_rows() -> None:
         result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an")
         counts.append(result.work.drafted)
     assert counts[0] > 20 and counts[1] < 8  # a few, to learn what more rows cost
+
+
+def test_where_drafts_are_not_worth_it_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a large batch few requests are guessed for; alone, the hole is drafted again, with equal texts."""
+    guesses = [0]
+    original = Drafts._guess
+
+    def counted(self: Drafts, *given: Any) -> None:
+        guesses[0] += 1
+        original(self, *given)
+
+    monkeypatch.setattr(Drafts, "_guess", counted)
+    bench, alone = (Bench(CopyingExecutor(1, bonus=5.0), among=among) for among in (32, 1))
+    monkeypatch.setattr(bench.cost, "estimate", lambda rows: 0.009 + 0.0016 * rows)
+
+    def fill(times: int) -> tuple[float, float]:
+        """The share of requests with guesses, and that of requests that no step was needed for."""
+        before, sampled, saved = guesses[0], 0, 0
+        for number in range(times):
+            given = {"seed": number, "sampling": Sampling(0.9)}
+            result, _ = bench.fill(Str(min_chars=150, max_chars=200), "the answer is there, the an", **given)
+            sampled += result.sampled
+            saved += result.saved
+        return (guesses[0] - before) / sampled, saved / sampled
+
+    fill(8)
+    guessed, _ = fill(16)
+    assert 0 < guessed < 0.25
+    bench.cost.among = 1
+    fill(4)
+    guessed, saved = fill(4)
+    assert guessed + saved > 0.8 and saved > 0.2
+    assert bench.fill(Str(), "the answer", seed=3)[1] == alone.fill(Str(), "the answer", seed=3)[1]
 
 
 def test_drafts_that_fail_are_given_up() -> None:

@@ -33,6 +33,11 @@ LEAST_GAIN = 0.03
 """Drafts that gain less than this share of a step are not worth the noise."""
 UNSTABLE = 64
 """Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
+GUESS_SECONDS = 1e-4
+"""What guessing takes for one sequence, about. Where drafts gain less on average, holes are left alone."""
+TRIED, RESTED, RARE = 8, 2, 8
+"""There, guesses are made for so many requests of one fill, and then so many requests go without for each
+sequence of a step. One fill in so many begins with guesses."""
 MOST_HOLES = 64
 """Holes whose habits are remembered; those not filled for longest go first. Each takes 4 MB at most."""
 
@@ -57,6 +62,30 @@ _BELIEFS = (
 """By kind: how likely a guess is to come, before anything is known."""
 
 
+class Balance:
+    """What guessing is worth in one hole, whoever fills it."""
+
+    __slots__ = ("_fills", "gain")
+
+    def __init__(self) -> None:
+        self.gain = 1.0
+        """Seconds that the drafts of a step save: a moving average over all guesses, from a high hope on."""
+        self._fills = 0
+
+    def enter(self, gain: float) -> None:
+        """A guess promised to save so many seconds; 0.0 if nothing was sent."""
+        self.gain += (gain - self.gain) / 16
+
+    def begin(self, sequences: int) -> int:
+        """Of how many requests a fill is to think that guesses were made for them already."""
+        self._fills += 1
+        return TRIED if self._fills % RARE and self.is_low(sequences) else 0
+
+    def is_low(self, sequences: int) -> bool:
+        """Whether guesses for so many sequences of a step take longer than they save."""
+        return self.gain < GUESS_SECONDS * sequences
+
+
 class Drafting:
     """What the holes of a process share: costs of steps, rates of success, habits.
 
@@ -70,7 +99,7 @@ class Drafting:
         self.vocabulary = vocabulary
         self._encode = encode
         self._rates = Rates(_BELIEFS)
-        self._holes: OrderedDict[tuple[ref[object], str], tuple[Habits, Rates]] = OrderedDict()
+        self._holes: OrderedDict[tuple[ref[object], str], tuple[Habits, Rates, Balance]] = OrderedDict()
 
     def hole(self, name: str, constraint: object, lookup: Lookup) -> Drafts:
         """Drafts of one fill of a hole. `lookup` is that of its conversation."""
@@ -79,7 +108,7 @@ class Drafting:
         if found is None:
             while len(self._holes) >= MOST_HOLES:
                 self._holes.popitem(last=False)
-            found = self._holes[key] = Habits(), self._rates.successor()
+            found = self._holes[key] = Habits(), self._rates.successor(), Balance()
         self._holes.move_to_end(key)
         return Drafts(self, lookup, *found)
 
@@ -122,13 +151,22 @@ class Drafts:
     """Drafts of one fill of a hole; see `propose`."""
 
     __slots__ = (
-        "_answered", "_base", "_computed", "_drafted", "_drafting", "_forced", "_gains", "_habits",
-        "_hint", "_kinds", "_lookup", "_place", "_rates", "_sent", "_stable", "_yield",
-        "accepted", "drafted", "saved",
+        "_answered", "_balance", "_base", "_computed", "_drafted", "_drafting", "_forced", "_gains",
+        "_habits", "_hint", "_kinds", "_lookup", "_place", "_rates", "_rest", "_rested_at", "_sent",
+        "_stable", "_tried", "_yield", "accepted", "drafted", "saved",
     )  # fmt: skip
 
-    def __init__(self, drafting: Drafting, lookup: Lookup, habits: Habits, rates: Rates) -> None:
+    def __init__(
+        self, drafting: Drafting, lookup: Lookup, habits: Habits, rates: Rates, balance: Balance
+    ) -> None:
         self._drafting = drafting
+        self._balance = balance
+        self._tried = balance.begin(max(1, round(drafting.cost.sequences)))
+        """Guesses in a row that were made though they are not worth it."""
+        self._rest = 0
+        """So many requests go without guesses."""
+        self._rested_at = 0
+        """Sequences of a step when that was decided."""
         self._lookup = lookup
         self._habits = habits
         self._rates = rates
@@ -165,6 +203,10 @@ class Drafts:
         Empty where the answer is there already, and where drafts are not worth their rows.
         """
         size = len(tokens)
+        cost = self._drafting.cost
+        if self._rest:
+            self._rest = self._rest - 1 if self._rested_at < 2 * cost.sequences else 0
+            return ()
         self._learn(tokens)
         self._forced = self._place is None or size - self._place[3] != 1
         self._place = (masks.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
@@ -174,11 +216,19 @@ class Drafts:
             self._answered += 1
             return ()
         self._settle(tokens)
-        cost, batch = self._drafting.cost, max(1, round(self._drafting.cost.sequences))
+        batch = max(1, round(cost.sequences))
+        if not self._balance.is_low(batch):
+            self._tried = 0
+        elif self._tried < TRIED:
+            self._tried += 1
+        else:
+            self._leave(batch)
+            return ()
         step = cost.estimate(batch)
         self._base, self._sent = size, 0
         self._drafted, self._kinds, self._gains = [], [], []
         if all(cost.estimate(batch * rows) >= rows * step for rows in (2, 4, 8, 16)):
+            self._balance.enter(0.0)
             return ()  # not even certain tokens would be worth their rows
         pending = 1 if self._computed < 0 else max(1, size - self._computed)
         prices = [cost.estimate(batch * rows + pending - 1) for rows in range(1, LONGEST + 2 + AHEAD)]
@@ -191,6 +241,7 @@ class Drafts:
                 net = gain * value - prices[count] + prices[0]
                 if net > most:
                     best, most = count, net
+        self._balance.enter(most if best else 0.0)
         self._sent = best
         self.drafted += best
         return tuple(self._drafted[:best])
@@ -205,6 +256,12 @@ class Drafts:
         self._settle(tokens)
         self._sent = 0
         self._drafted = []
+
+    def _leave(self, batch: int) -> None:
+        """Let the hole alone for a while: guesses gain nothing in so large a batch."""
+        self._tried, self._rest, self._rested_at = 0, RESTED * batch, batch
+        self._place, self._base, self._computed = None, 0, -1
+        self._sent, self._drafted, self._kinds = 0, [], []
 
     # -- what came -----------------------------------------------------------------------------------
 
