@@ -37,12 +37,10 @@ def references(body: Expression) -> Iterator[Reference]:
             waiting += (item.without, item.item)  # type: ignore[union-attr]
 
 
-def check_names(
-    grammar: Grammar, source: Source | None = None, used: Collection[Reference] | None = None
-) -> None:
+def check_names(grammar: Grammar, source: Source | None = None, used: Collection[str] | None = None) -> None:
     """Raises GrammarError for an undefined name, a terminal that needs a rule or itself, no start.
 
-    `used` are the references of all rules, where they are known. A grammar is checked once.
+    `used` are the names in all rules, where they are known. A grammar is checked once.
     """
     if grammar.checked:
         return
@@ -56,7 +54,7 @@ def check_names(
         )  # fmt: skip
     if grammar.whole and grammar.whole not in rules:
         raise GrammarError(f"the grammar has no rule {grammar.whole} for {grammar.start} to stand in")
-    if used is None or any([use.name not in rules and use.name not in terminals for use in used]):
+    if used is None or any([use not in rules and use not in terminals for use in used]):
         for name, rule in rules.items():
             for reference in references(rule.body):
                 if reference.name not in rules and reference.name not in terminals:

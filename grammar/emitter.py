@@ -52,6 +52,8 @@ class Emitter:
         self.rests: dict[_Rest, str] = {}
         self.keys: dict[str, tuple[int, int] | _Rest] = {}
         """What the rules that have been named so far stand for."""
+        self.counts: dict[str, int] = {}
+        """How many names were made of one that was wanted."""
         self.ways: dict[frozenset[tuple[int, ...]], tuple[tuple[int, ...], ...]] = {}
         self.units: dict[int, int] = {}
         self.beginnings: dict[int, tuple[tuple[int, tuple[int, ...]], ...] | None] = {}
@@ -165,9 +167,9 @@ class Emitter:
         return t.Rule(name)
 
     def name(self, wanted: str, key: tuple[int, int] | _Rest) -> str:
-        name, count = wanted, 1
+        name = wanted
         while name in self.keys:
-            count += 1
+            count = self.counts[wanted] = self.counts.get(wanted, 1) + 1
             name = f"{wanted}.{count}"
         self.keys[name] = key
         return name

@@ -6,9 +6,9 @@ that ten thousand rules, or a chain of them, are no trouble.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Sequenced
-from typing import cast
+from typing import Any, cast
 
 from sglc.automata import charset
 from sglc.automata.dfa import TooLarge, any_char_class, difference, literal, words
@@ -30,6 +30,7 @@ from sglc.grammar.model import (
     Words,
 )
 from sglc.grammar.regular import alternation, joined, repeated
+from sglc.grammar.shapes import EITHER, IN_ROW, TIMES, ShapedRules
 from sglc.grammar.terminals import Token, Tokens
 from sglc.source import Source
 
@@ -72,6 +73,8 @@ class Graph:
         self.productive: list[int] = []
         self.begins: list[bool] = []
         self.rules: list[int] = []
+        self.apart: set[int] = set()
+        """Rules that were made to be read when they are come to, never as a part of others."""
         self.start = -1
         self.root = -1
         """The rule whose texts are meant, where the start is only what it stands in."""
@@ -254,26 +257,24 @@ class Graph:
         return below
 
 
-def build_graph(grammar: Grammar, tokens: Tokens) -> Graph:
-    """The graph of all rules that the whole needs, which is its start; leaves are single terminals."""
-    graph = Graph()
-    builder = _Builder(graph, grammar, tokens)
-    graph.start = builder.rule(grammar.whole or grammar.start)
-    while builder.waiting:
-        node, name = builder.waiting.pop()
-        rule = grammar.rules[name]
-        builder.source = rule.source
-        graph.define(node, builder.node(rule.body, 0))
-    if grammar.start not in builder.rules:
-        raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
-    graph.root = builder.rules[grammar.start]
-    graph.settle()
-    return graph
+def build_graph(grammar: Grammar, tokens: Tokens, *, share: bool = False) -> Graph:
+    """The graph of all rules that the whole needs, which is its start; leaves are single terminals.
+
+    With `share`, parts that are written alike in several rules of one shape are one node.
+    """
+    if isinstance(grammar.rules, ShapedRules):
+        try:
+            return _ShapedBuilder(grammar, tokens, grammar.rules, share).graph_of_all()
+        except GrammarError:
+            # Once more with the place of each part, to say where it is.
+            _Builder(grammar, Tokens(grammar)).graph_of_all()
+            raise
+    return _Builder(grammar, tokens).graph_of_all()
 
 
 class _Builder:
-    def __init__(self, graph: Graph, grammar: Grammar, tokens: Tokens) -> None:
-        self.graph = graph
+    def __init__(self, grammar: Grammar, tokens: Tokens) -> None:
+        self.graph = Graph()
         self.grammar = grammar
         self.tokens = tokens
         self.waiting: list[tuple[int, str]] = []
@@ -282,6 +283,23 @@ class _Builder:
         self.known: dict[int, int] = {}
         """Names, texts and patterns by identity: they live as long as the grammar."""
         self.source: Source | None = None
+
+    def graph_of_all(self) -> Graph:
+        graph, grammar = self.graph, self.grammar
+        graph.start = self.rule(grammar.whole or grammar.start)
+        while self.waiting:
+            node, name = self.waiting.pop()
+            graph.define(node, self.body(name))
+        if grammar.start not in self.rules:
+            raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
+        graph.root = self.rules[grammar.start]
+        graph.settle()
+        return graph
+
+    def body(self, name: str) -> int:
+        rule = self.grammar.rules[name]
+        self.source = rule.source
+        return self.node(rule.body, 0)
 
     def rule(self, name: str) -> int:
         node = self.rules.get(name)
@@ -418,3 +436,69 @@ class _Builder:
                 return alternation([dfa for dfa, _ in token.automaton])
             case Given():
                 raise GrammarError(f"the value of {item.shown} is not known yet", self.source, item.at)
+
+
+class _ShapedBuilder(_Builder):
+    """As any builder, but for rules that are known by their shape."""
+
+    def __init__(self, grammar: Grammar, tokens: Tokens, rules: ShapedRules, share: bool) -> None:
+        super().__init__(grammar, tokens)
+        self.shaped = rules
+        self.atoms = _Atoms(self.atom)
+        self.share = share
+        self.made: dict[object, int] = {}
+        """What has been made of the same parts in the same way."""
+
+    def atom(self, text: str) -> int:
+        """The node of a token."""
+        if text in self.shaped:
+            return self.rule(text)
+        if text.strip() in _MARKS:
+            return -1
+        item = self.shaped.atom(text)
+        if isinstance(item, Reference):
+            return self.token(self.tokens.named(item.name))
+        return self.token(self.tokens.written(item, None))
+
+    def body(self, name: str) -> int:
+        written = self.shaped.written.get(name)
+        if written is None:
+            return super().body(name)
+        share, made = self.share, self.made
+        first, shape, _ = written
+        nodes = list(map(self.atoms.__getitem__, self.shaped.texts[first : first + shape.size]))
+        for step in shape.steps:
+            kind, parts, minimum, maximum = step
+            below = parts(nodes)
+            if not share:
+                nodes.append(self.made_of(kind, below, minimum, maximum))
+                continue
+            key = below if kind == IN_ROW else (kind, below, minimum, maximum)
+            node = made.get(key)
+            if node is None:
+                node = made[key] = self.made_of(kind, below, minimum, maximum)
+            nodes.append(node)
+        return nodes[shape.only]
+
+    def made_of(self, kind: int, below: Any, minimum: int, maximum: int | None) -> int:
+        graph = self.graph
+        if kind == IN_ROW:
+            return graph.sequence(below)
+        if kind == EITHER:
+            return graph.choice(below)
+        return graph.repeat(below, minimum, maximum) if kind == TIMES else graph.empty
+
+
+_MARKS = frozenset("()[]*+?|")
+
+
+class _Atoms(dict[str, int]):
+    """By text the node of a token, made when it is met."""
+
+    def __init__(self, make: Callable[[str], int]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, text: str) -> int:
+        found = self[text] = self._make(text)
+        return found

@@ -95,7 +95,7 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Riv
     """The graph as it was written, its terminals, and which of these are tried together."""
     check_names(grammar)
     tokens = Tokens(grammar)
-    graph = build_graph(grammar, tokens)
+    graph = build_graph(grammar, tokens, share=options.lexing == "dynamic")
     rivals = None
     if options.lexing == "longest":
         rivals = rivals_of(graph, grammar, tokens)

@@ -8,6 +8,7 @@ installed package.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
@@ -17,8 +18,9 @@ from sglc.grammar.checks import check_names
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.lark_expressions import ExpressionReader
 from sglc.grammar.lark_templates import Expander, File, Template, meant, names, renamed
-from sglc.grammar.lark_tokens import DIRECTIVE, END, HEAD, LINE, NAME, kind_of
-from sglc.grammar.model import Alternatives, Expression, Grammar, Reference, Rule, Terminal
+from sglc.grammar.lark_tokens import DIRECTIVE, END, HEAD, LINE, NAME, Kinds, is_usual, kind_of, unescaped
+from sglc.grammar.model import Alternatives, Expression, Grammar, Literal, Pattern, Reference, Rule, Terminal
+from sglc.grammar.shapes import ATOM, Shape, ShapedRules, Written, shape_of
 from sglc.source import Source
 
 _HEAD = re.compile(r"([?!]*)([_A-Za-z][_A-Za-z0-9]*)(?:\.([0-9]+))?")
@@ -34,7 +36,7 @@ def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Gra
         check_names(grammar, source)
         return grammar
     try:
-        check_names(grammar, source, [item for item in reader.known.values() if type(item) is Reference])
+        check_names(grammar, source, reader.names_used())
     except GrammarError:
         # Once more with the place of each reference.
         check_names(_grammar(_Reader(source, placed=True), start), source)
@@ -44,9 +46,14 @@ def read_lark(text: str, start: str | None = None, name: str = "grammar") -> Gra
 
 def _grammar(reader: _Reader, start: str | None) -> Grammar:
     file = reader.file()
-    rules, terminals = dict(file.rules), dict(file.terminals)
+    terminals = dict(file.terminals)
+    rules: Mapping[str, Rule]
     if reader.templates:
         rules = Expander(file, reader.source).expand()
+    elif reader.shaped:
+        rules = ShapedRules(file.rules, reader.texts, reader.expression_of, reader.read_written)
+    else:
+        rules = file.read
     return Grammar(rules, terminals, tuple(file.ignore), start or "start", "lark")
 
 
@@ -58,19 +65,104 @@ class _Reader(ExpressionReader):
         self.library = library
         self.result = File({}, {}, {}, [])
         self.defined: set[str] = set()
+        self.kinds = Kinds()
+        self.shaped = False
+        """Whether some rules are known by their shape."""
+
+    def names_used(self) -> set[str]:
+        """The names in all bodies; of a text without templates."""
+        found = {item.name for item in self.known.values() if type(item) is Reference}
+        if self.shaped:
+            found.update([text for text, kind in self.kinds.items() if kind == ATOM and text[0] not in '"/'])
+        return found
 
     # Statements
 
     def file(self) -> File:
-        texts, known = self.texts, self.known
+        texts = self.texts
         # Imports count as made before all else, wherever they stand.
         if "%import" in texts:
             for index, text in enumerate(texts):
                 if text == "%import":
                     self.index = index
                     self.directive()
-        self.index = 0
-        while True:
+        if self.placed or self.library or "%extend" in texts:
+            self.statements(len(texts))
+        else:
+            self.statements_by_shape()
+        return self.result
+
+    def statements_by_shape(self) -> None:
+        """All statements; rules of a plain shape are read by it, and as any others when somebody asks."""
+        texts, text = self.texts, self.source.text
+        first, *bodies = "".join(map(self.kinds.__getitem__, texts)).split("\n")
+        if any([kind == "x" and "\n" in token for token, kind in self.kinds.items()]):
+            # In a pattern of several lines something may stand that looks like a definition.
+            self.statements(len(texts))
+            return
+        shapes: dict[str, Shape | None] = {}
+        index, start = len(first), -1
+        body = first.partition(" ")[0]
+        begin = 0
+        if texts[1] == ":" and self.by_shape(texts[0], 2, text.find(":"), body[2:], shapes):
+            begin = len(body)
+        if begin < len(first):
+            self.statements(index, begin)
+        for kinds in bodies:
+            head = texts[index]
+            start = text.index(head, start + 1)
+            end = index + 1 + len(kinds)
+            body, _, others = kinds.partition(" ")
+            if not self.by_shape(head.strip()[:-1].rstrip(), index + 1, start, body, shapes):
+                self.head = index, start
+                self.statements(end, index)
+            elif others:
+                self.head = index, start
+                self.statements(end, index + 1 + len(body))
+            index = end
+
+    def by_shape(
+        self, name: str, first: int, at: int, kinds: str, shapes: dict[str, Shape | None]
+    ) -> bool:  # fmt: skip
+        """Take over a rule of a plain shape: its tokens from `first` on, and where the one before is."""
+        if kinds in shapes:
+            shape = shapes[kinds]
+        else:
+            shape = shapes[kinds] = shape_of(kinds)
+        if shape is None or not name.islower() or not name.isidentifier() or not is_usual(name):
+            return False
+        if name in self.defined or (self.adjoined and "?" + ATOM in kinds):
+            return False
+        self.defined.add(name)
+        self.result.rules[name] = Written(first, shape, at)
+        self.shaped = True
+        return True
+
+    def expression_of(self, token: str) -> Literal | Pattern | Reference:
+        """What a token stands for in a shape; it is not known where that stands."""
+        if token[0] not in '"/':
+            return Reference(token)
+        end = token.rindex(token[0])
+        inner = unescaped(token[1:end], self.source, -1)
+        if token[0] == '"':
+            return Literal(inner.replace("\\\\", "\\"), token[-1] == "i")
+        return Pattern(inner, frozenset(token[end + 1 :]))
+
+    def read_written(self, name: str, rule: Written) -> Rule:
+        """The rule as any other one."""
+        head = self.texts[rule.first - 1]
+        self.head = rule.first - 1, rule.at
+        self.index = rule.first
+        at = self.source.text.find(name)
+        if head != ":":
+            at = rule.at + len(head) - len(head.lstrip())
+        return Rule(name, self.alternatives(0), "", None, at, self.source)
+
+    def statements(self, end: int, begin: int = 0) -> None:
+        """The statements between two tokens."""
+        texts, known = self.texts, self.known
+        self.index = begin
+        while self.index < end:
             index = self.index
             kind = known[texts[index]]
             if kind == HEAD:
@@ -78,7 +170,7 @@ class _Reader(ExpressionReader):
             elif kind == LINE:
                 self.index += 1
             elif kind == END:
-                return self.result
+                return
             elif texts[index] == "%import":
                 while kind_of(texts[self.index]) not in (LINE, HEAD):
                     self.index += 1
@@ -186,7 +278,9 @@ class _Reader(ExpressionReader):
                 raise GrammarError(f"{name} has other parameters where it is defined", self.source, at)
             before = result.templates[name].rule.body
         else:
-            before = result.rules[name].body
+            rule = result.rules[name]
+            assert isinstance(rule, Rule), "rules that are extended are read at once"
+            before = rule.body
         return Alternatives((body, *(before.arms if isinstance(before, Alternatives) else (before,))))
 
     def template_parameters(self, name: str) -> tuple[str, ...]:
@@ -268,7 +362,7 @@ class _Reader(ExpressionReader):
     def take_over(self, library: str, aliases: dict[str, str], at: int) -> None:
         """The imported names and what they need, the latter under names of their own."""
         file = _library(library)
-        known: dict[str, Rule | Terminal] = {**file.rules, **file.terminals}
+        known: dict[str, Rule | Terminal] = {**file.read, **file.terminals}
 
         def new_name(name: str) -> str:
             if name in aliases:

@@ -19,6 +19,7 @@ from sglc.grammar.model import (
     Sequence,
     Terminal,
 )
+from sglc.grammar.shapes import Written
 from sglc.source import Source
 
 MAX_TEMPLATES = 10_000
@@ -44,10 +45,15 @@ class Use:
 class File:
     """What one file defines, before templates are expanded."""
 
-    rules: dict[str, Rule]
+    rules: dict[str, Rule | Written]
     terminals: dict[str, Terminal]
     templates: dict[str, Template]
     ignore: list[str]
+
+    @property
+    def read(self) -> dict[str, Rule]:
+        """The rules but those that are known by their shape only."""
+        return {name: rule for name, rule in self.rules.items() if isinstance(rule, Rule)}
 
 
 class Expander:
@@ -61,7 +67,7 @@ class Expander:
         self.waiting: list[tuple[str, Template, tuple[Expression, ...]]] = []
 
     def expand(self) -> dict[str, Rule]:
-        for name, rule in self.file.rules.items():
+        for name, rule in self.file.read.items():
             self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}, name))
         while self.waiting:
             name, template, arguments = self.waiting.pop()

@@ -53,6 +53,7 @@ def _merge(graph: Graph, rule: int) -> None:
     if len(_arms(graph, further)) > _TOGETHER:
         together = graph.rule("operators")
         graph.define(together, further)
+        graph.apart.add(together)
         arms.append(together)
     else:
         arms += _arms(graph, further)

@@ -7,7 +7,7 @@ follows a part is a rule; so many of these choices share their ends that all of 
 
 from __future__ import annotations
 
-from sglc.grammar.graph import CHOICE, REPEAT, RULE, SEQUENCE, Graph, bounds
+from sglc.grammar.graph import CHOICE, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
 
 MANY = 24
 """So many options in a row are written as a choice."""
@@ -52,16 +52,20 @@ def _unfold(graph: Graph, node: int, options: list[int]) -> None:
 
 def _choices(graph: Graph, options: list[int], behind: int) -> int:
     """A rule of the first part that is there, what may follow it, or only what is behind all of them."""
+    kind, below, begins = graph.kind, graph.below, graph.begins
+    nullable = graph.nullable[behind]
     after = behind
-    arms: list[int] = []
-    """From the last to the first."""
+    arms: tuple[int, ...] = ()
     last = behind
     for number, option in enumerate(reversed(options)):
         if number and not number % _TOGETHER:
-            arms, last = [], after
-        arms.append(graph.sequence((option, after)))
+            arms, last = (), after
+        parts = below[option] if kind[option] == SEQUENCE else (option,)
+        rest = below[after] if kind[after] == SEQUENCE else (after,)
+        arms = (graph.add(SEQUENCE, (*parts, *rest), None, NO, YES, begins[parts[0]]), *arms)
         after = graph.rule("rest")
-        graph.define(after, graph.choice((*reversed(arms), last)))
+        graph.apart.add(after)
+        graph.define(after, graph.add(CHOICE, (*arms, last), None, nullable, YES, True))
     return after
 
 
@@ -77,6 +81,8 @@ def _filled(graph: Graph, node: int) -> int:
         minimum, maximum = bounds(graph.about[node])
         if minimum or graph.nullable[item]:
             return 0
+        if maximum == 1:
+            return item
         if maximum is None:
             return graph.sequence((item, node))
         return graph.sequence((item, graph.repeat(item, 0, maximum - 1)))

@@ -144,7 +144,7 @@ class Regular:
         found = known.get(node)
         if found is not None:
             return found
-        if self.lexis.skip is not None:
+        if self.lexis.skip is not None or node in self.graph.apart:
             # Ignored text stands between terminals, so that nothing is regular as it is written.
             found = known[node] = _NOT_REGULAR
             return found
@@ -174,6 +174,8 @@ class Regular:
                         del known[inner]
                 break
             known[unknown] = _NOT_REGULAR
+            if unknown in self.graph.apart:
+                continue
             nested += self.graph.kind[unknown] == RULE
             path.append((unknown, self._asked(unknown)))
         return known[node]

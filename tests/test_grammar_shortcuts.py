@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from sglc.grammar.graph import LEAF, RULE
 from sglc.grammar.language import GrammarOptions, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
+from sglc.grammar.shapes import ShapedRules
 from sglc.runtime.mask import compiler
 from sglc.runtime.mask.constraint import compile_constraint
 
@@ -71,6 +74,38 @@ def test_recursion_that_is_unwound_writes_the_same(written: str | Grammar) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(left_recursion, "unwound", lambda graph, circle: False)
         assert words(written, longest=False) == found
+
+
+@some(40)
+@given(token_grammars(), st.booleans())
+def test_rules_by_their_shape_write_what_their_expressions_do(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    grammar = read_grammar(written, "lark")
+    assert isinstance(grammar.rules, ShapedRules) or "?" in written
+    plain = replace(grammar, rules=dict(grammar.rules))
+    options = GrammarOptions("longest" if longest else "dynamic")
+    try:
+        assert words_of(grammar_language(plain, options), ALPHABET, 3) == found
+    except GrammarError as fault:
+        assert fault.reason == found
+
+
+@pytest.mark.parametrize(
+    "line", ['b: "x" /(/', 'b: "x" /a*/', 'b: "x" a c', 'b: "\\ud800" "y"', 'b: "x" /(?=a)+b/ | a', "b: ()"]
+)
+def test_faults_in_rules_with_a_shape_have_their_place(line: str) -> None:
+    """Those that are found when the rules are used too."""
+
+    def fault(text: str) -> tuple[str, int]:
+        try:
+            grammar_language(read_grammar(text, "lark"))
+        except GrammarError as found:
+            return str(found), found.at
+        return "", 0
+
+    text = f'start: a b?\na: "x" /[a-z]/?\n{line}\nd: "x" "y"\n'
+    # With a template in it every rule is read in the long way.
+    assert fault(text) == fault(text + "t{x}: x\n")
 
 
 @st.composite
