@@ -10,6 +10,7 @@ registers of them.
 
 from __future__ import annotations
 
+from time import perf_counter_ns, thread_time_ns
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,16 @@ def rounded(number: float, bits: int) -> float:
 
 def prefetch(array: Any, at: int) -> None:
     """Say that an element will be read soon, whether it is there or not; changes nothing."""
+
+
+def elapsed_time() -> int:
+    """Nanoseconds since some moment; 0 on systems where machine code has no such clock."""
+    return perf_counter_ns()
+
+
+def processor_time() -> int:
+    """Nanoseconds that this thread has had a processor; 0 on systems where machine code is not told."""
+    return thread_time_ns()
 
 
 def arrive(counters: Any, at: int) -> None:

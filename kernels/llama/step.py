@@ -8,7 +8,7 @@ depends on the number of threads but who does it.
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import arrive, load_floats, wait_for
+from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
 from sglc.kernels.llama.linear import FACTORS, FINE, project, quantise, tile_rows, tile_start
@@ -114,10 +114,13 @@ def step(
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
     inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
     scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32
-    counters   [8] zeros
+    counters   [8 + 8 threads] zeros; counters[8 + 8 thread] becomes the nanoseconds that the step took in a
+               thread, and the one behind it those in which the thread had a processor
     kinds, head_kinds  of the matrices of layers, and of the head; its inputs are fine: nothing behind
                it evens out its errors
     """
+    began = elapsed_time()
+    had = processor_time()
     turn = 0
     group = heads // shared
     every = (heads + 2 * shared) * size
@@ -234,3 +237,5 @@ def step(
         w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
         vocabulary, False, thread, threads, head_kinds, 1,
     )  # fmt: skip
+    counters[8 * thread + 8] = elapsed_time() - began
+    counters[8 * thread + 9] = processor_time() - had

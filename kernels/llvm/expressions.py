@@ -63,6 +63,8 @@ _LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "half_of": (("float",), "int"),
     "square_root": (("float",), "float"),
     "rounded": (("float", "int"), "float"),
+    "elapsed_time": ((), "int"),
+    "processor_time": ((), "int"),
 }
 """Functions of numbers and lanes: the kinds of their arguments and of their result."""
 _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {

@@ -23,8 +23,11 @@ from sglc.kernels.llvm.values import (
     SHORTS,
 )
 
-_SPINS = 2000
-"""Rounds before a thread that waits gives its processor away: about as long as it takes to be woken."""
+_SPINS = 20_000
+"""Rounds before a thread that waits gives its processor away, about a millisecond: the others are mostly back
+by then, and who gives way on a busy machine gets no processor for several."""
+_CLOCKS = {"linux": (1, 3), "darwin": (6, 16), "macos": (6, 16), "freebsd": (4, 14)}
+"""Numbers of the clocks CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID by the system's name in a triple."""
 _MAGIC = 12582912.0
 """1.5 * 2**23, see `nearest`."""
 
@@ -209,6 +212,25 @@ class LaneCode:
         self.b.call(function, [place, I32(0), I32(3), I32(1)])
 
     # Threads
+
+    def elapsed_time(self) -> ir.Value:
+        return self._clock(0)
+
+    def processor_time(self) -> ir.Value:
+        return self._clock(1)
+
+    def _clock(self, which: int) -> ir.Value:
+        """Nanoseconds by a clock of the system (POSIX `clock_gettime` with two words of 64 bits), or 0."""
+        triple = self.target.triple
+        known = [numbers[which] for system, numbers in _CLOCKS.items() if system in triple]
+        if not known or not (triple.startswith("x86_64") or self.target.is_arm):
+            return I64(0)
+        b = self.b
+        with b.goto_entry_block():
+            place = b.alloca(I64, 2)
+        self.intrinsic("clock_gettime", I32, [I32(known[0]), place])
+        seconds, rest = b.load(place), b.load(b.gep(place, [I32(1)]))
+        return b.add(b.mul(seconds, I64(1_000_000_000)), rest)
 
     def arrive(self, place: ir.Value) -> None:
         self.b.atomic_rmw("add", place, I64(1), "seq_cst")

@@ -26,6 +26,7 @@ from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.records import kinds_mask
 from sglc.kernels.llama.step import ALONE, step
 from sglc.kernels.typed import Specialised
+from sglc.runtime.executor.crowding import Crowding
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
 from sglc.runtime.executor.threads import Crew, processors
@@ -43,6 +44,7 @@ MOST_ROWS = 256
 LAYOUT = 2
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
+"""Numbers of a line of memory: one for all threads, then one for each of them."""
 ROWS_A_THREAD = 4
 """Rows of logits that are worth another thread to look for the largest."""
 
@@ -77,7 +79,11 @@ class NativeExecutor:
         self._likeliest = reader.likeliest
         self.best: np.ndarray | None = None
         self._crew = Crew(threads or processors())
-        self._paces: dict[int, Pace] | None = {} if threads is None else None
+        self._crowding = Crowding(self._crew.most) if threads is None else None
+        self._paces: dict[int, Pace] = {}
+        """How many threads are best for steps of a size, by the number of bits of that size."""
+        self._threads = self._crew.most
+        """Of the last step."""
         self._windows = np.array(family.windows, np.int64)
         self._pool = _lines(0, np.uint16)
         self._written = np.zeros(0, bool)
@@ -184,7 +190,7 @@ class NativeExecutor:
         """Places of the largest logits, int32 [rows]."""
         best = np.empty(len(rows), np.int32)
         before = (rows.ctypes.data, len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
-        self._crew.run(self._likeliest, before, (), min(self._crew.most, 1 + len(rows) // ROWS_A_THREAD))
+        self._crew.run(self._likeliest, before, (), min(self._threads, 1 + len(rows) // ROWS_A_THREAD))
         return best
 
     def _check(self, piece: Piece) -> None:
@@ -233,10 +239,11 @@ class NativeExecutor:
         group = shape.heads // shape.shared
         if len(self._scores) < self._crew.most * group * stride:
             self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
+        counters = np.zeros((1 + self._crew.most) * _COUNTERS, np.int64)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
             self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, len(pieces), wanted,
-            len(last), logits, *self._scratch, self._scores, stride, np.zeros(_COUNTERS, np.int64),
+            len(last), logits, *self._scratch, self._scores, stride, counters,
         )  # fmt: skip
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
@@ -244,17 +251,24 @@ class NativeExecutor:
     def _invoke(self, before: Sequence[Any], after: Sequence[Any], count: int) -> None:
         """Run the step: its arguments before and after the thread and the number of threads.
 
-        It takes as many threads as are best for steps of about `count` tokens.
+        It takes as many threads as get a processor, and of these as many as are best for steps of about
+        `count` tokens.
         """
         given = [address(each) if isinstance(each, np.ndarray) else each for each in before]
-        if self._paces is None:
-            self._crew.run(self._step, given, after, self._crew.most)
+        crowding, most = self._crowding, self._crew.most
+        if crowding is None or most == 1:
+            self._crew.run(self._step, given, after, most)
             return
-        pace = self._paces.setdefault(count.bit_length(), Pace(self._crew.most))
-        threads = pace.threads()
+        pace = self._paces.setdefault(count.bit_length(), Pace(most))
+        allowed = crowding.threads()
+        self._threads = pace.threads() if allowed == most else min(allowed, pace.settled)
         started = perf_counter()
-        self._crew.run(self._step, given, after, threads)
-        pace.record((perf_counter() - started) / count)
+        self._crew.run(self._step, given, after, self._threads)
+        seconds = perf_counter() - started
+        times = before[-1].reshape(-1, _COUNTERS)[1 : 1 + self._threads, :2] / 1e9
+        lost = float((times[:, 0] - times[:, 1]).max())
+        if crowding.record(self._threads, float(times[:, 0].max()), lost) and allowed == most:
+            pace.record(seconds / count)
 
     def _make_room(self, rows: int) -> None:
         """Places to work in for so many tokens: residual, heads, a thread's outputs, bytes and factors."""
