@@ -223,7 +223,8 @@ class SubtreeWalk:
 
     def nested(self, nodes: np.ndarray) -> bool:
         """Whether one of some nodes in order lies below another one."""
-        return len(nodes) > 1 and bool((self.trie.end[nodes[:-1]] > nodes[1:]).any())
+        # `take` and `count_nonzero` are a third of what an index and `any` cost for a few nodes.
+        return len(nodes) > 1 and bool(np.count_nonzero(self.trie.end.take(nodes[:-1]) > nodes[1:]))
 
     def fits(self, nodes: np.ndarray) -> bool:
         """Whether there is room for exits at all that is below nodes, where some lie below others."""

@@ -93,12 +93,12 @@ class LeafWalks:
             characters = table.counted(place)
             if characters is not None:
                 still = self._still(characters, table.encoding)
-                if still is not None and not (first & still.bytes).any():
+                if still is not None and not np.count_nonzero(first & still.bytes):
                     return self._bounded(place, characters, still, first)
             table.measure()
         inside, quiet = None, None
         still = table.still(place, columns.longest)
-        if still is not None and not (first & still.bytes).any():
+        if still is not None and not np.count_nonzero(first & still.bytes):
             if still.uniform is not None:
                 self._share(table, still.uniform)
                 inside = self._class(still.uniform, table.encoding, None).row
@@ -182,7 +182,7 @@ class LeafWalks:
 
     def _set_words(self) -> tuple[np.ndarray, np.ndarray]:
         """The words of the blank row that a walk has set, and their bits; it is blank again."""
-        words = np.flatnonzero(self._blank)
+        words = self._blank.nonzero()[0]
         bits = self._blank[words]
         self._blank[words] = 0
         return words, bits
@@ -193,7 +193,7 @@ class LeafWalks:
         names = table.names(place)
         if names is not None:
             still = table.still(place, self.vocabulary.columns.longest)
-            if still is not None and still.uniform is not None and not (first & still.bytes).any():
+            if still is not None and still.uniform is not None and not np.count_nonzero(first & still.bytes):
                 found = self._named(names, still.uniform, table, first, entries)
                 row |= found.row
                 return found
@@ -230,7 +230,7 @@ class LeafWalks:
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
             still = None if entries is not None else self._still(characters, encoding)
-            if still is not None and not (follow & still.bytes).any():
+            if still is not None and not np.count_nonzero(follow & still.bytes):
                 # Tokens of such characters alone are looked up, and nothing ends between them.
                 columns = self.vocabulary.columns
                 row |= columns.inside(still.groups, None)

@@ -122,7 +122,7 @@ class MaskSearch:
     def _follow(self, pending: list[_Open]) -> bool:
         """Go on with rests of tokens, along the path as long as there is one."""
         machine = self._machine
-        done: dict[int, set[int]] = {}
+        done: dict[int, set[int] | np.ndarray] = {}
         visits: dict[int, int] = {}
         while pending and self._path is not None:
             config, entries, question = pending.pop()
@@ -133,7 +133,7 @@ class MaskSearch:
                 pending.append((config, entries, question))
                 break
             self._path.append((config, question))
-            entries = _new(entries, done.setdefault(config, set()))
+            entries = _new(entries, config, done)
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
@@ -143,7 +143,7 @@ class MaskSearch:
                 loops = self._loops(config, view.groups)
                 if loops:
                     runs = tuple([view.groups[number].run for number in loops])
-                    more = _new(self._walks.repeated(entries, runs, self._row), done[config])
+                    more = _new(self._walks.repeated(entries, runs, self._row), config, done)
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
             layers = self._layers(entries, view.groups)
@@ -153,7 +153,7 @@ class MaskSearch:
                     pending += self._passed(group, layer, (at, number), numbers)
         return self._follow_all(pending, done) if pending else False
 
-    def _follow_all(self, pending: list[_Open], done: dict[int, set[int]]) -> bool:
+    def _follow_all(self, pending: list[_Open], done: dict[int, set[int] | np.ndarray]) -> bool:
         """The same in any order: what comes to one configuration on different ways goes on together."""
         machine = self._machine
         lost = False
@@ -168,7 +168,7 @@ class MaskSearch:
             config = next(iter(waiting))
             parts = waiting.pop(config)
             entries = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
-            entries = _new(entries, done.setdefault(config, set()))
+            entries = _new(entries, config, done)
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
@@ -344,11 +344,20 @@ def _reads_nested(group: SearchGroup) -> bool:
     return bool(group.run) or isinstance(group, MergedGroup) or type(node) in (TextNode, CaseNode)
 
 
-def _new(entries: np.ndarray, before: set[int]) -> np.ndarray:
-    """The nodes that have not been there before, which they now have."""
-    if before:
-        nodes = [node for node in entries.tolist() if node not in before]
-        if len(nodes) < len(entries):
-            entries = np.array(nodes, np.int32)
-    before.update(entries.tolist())
+def _new(entries: np.ndarray, config: int, done: dict[int, set[int] | np.ndarray]) -> np.ndarray:
+    """The nodes that have not been at a configuration before, which they now have.
+
+    Most configurations are met once: the first nodes are kept as they are.
+    """
+    before = done.get(config)
+    if before is None:
+        done[config] = entries
+        return entries
+    if not isinstance(before, set):
+        before = done[config] = set(before.tolist())
+    nodes = entries.tolist()
+    fresh = [node for node in nodes if node not in before]
+    if len(fresh) < len(nodes):
+        entries = np.array(fresh, np.int32)
+    before.update(fresh)
     return entries

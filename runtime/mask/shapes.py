@@ -175,26 +175,27 @@ class Shapes:
         """Remember what was found."""
         if len(self._known) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
             self._clear()
-        steps, following = self._steps, self._next
+        steps, following, questions = self._steps, self._next, self._questions
         places: dict[int, int] = {}
         step = 0
         for number, (config, question) in enumerate(path):
             if question is not None:
-                asked = self._questions.setdefault(question, len(self._asked))
-                if asked == len(self._asked):
+                asked = questions.get(question)
+                if asked is None:
+                    asked = questions[question] = len(self._asked)
                     self._asked.append(question)
                 steps[step] = asked
-            place = places.get(config)
-            if place is None:
+            shape = places.get(config)
+            if shape is None:
                 view = self.view(config)
                 if view is None:
                     return
-                places[config] = number
+                places[config] = _SAME + number
                 shape = view.shape
-            else:
-                shape = _SAME + place
-            below = following.setdefault(step << _BITS | shape, len(steps))
-            if below == len(steps):
+            key = step << _BITS | shape
+            below = following.get(key)
+            if below is None:
+                below = following[key] = len(steps)
                 steps.append(_NOTHING)
             step = below
         if steps[step] == _NOTHING:
