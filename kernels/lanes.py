@@ -214,6 +214,14 @@ def arrive(counters: Any, at: int) -> None:
     counters[at] += 1
 
 
+def take(counters: Any, at: int, amount: int) -> int:
+    """Add to an element of an I64 array; gives what it was before. Of threads that share out work, each gets
+    another part of it."""
+    before = int(counters[at])
+    counters[at] = before + amount
+    return before
+
+
 def wait_for(counters: Any, at: int, value: int) -> None:
     """Wait until an element of an I64 array is at least `value`.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import load_floats, spread
+from sglc.kernels.lanes import load_floats, spread, take
 from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pair, quantise, tile
 from sglc.kernels.llama.pointwise import exponential
-from sglc.kernels.typed import F32, I8, U8, Constant, floats, kernel, kernel_apart
+from sglc.kernels.typed import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
 
 UNIT = 64
 """Outputs that are computed together: two blocks of the gate and two of what is let through, by turns."""
@@ -23,16 +23,19 @@ def gated_lanes(y: F32, at: int) -> floats:
 @kernel_apart
 def gate_part(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32, to: int,
-    inner_q: I8, inner_factors: F32, inner_groups: int, low: int, high: int, centre: int, bits: Constant,
+    inner_q: I8, inner_factors: F32, inner_groups: int, counters: I64, job: int, centre: int, bits: Constant,
     centred: Constant,
 ) -> None:  # fmt: skip
-    """Groups `low` to `high` - 1 of the gated rows, from a matrix with blocks of gate and up by turns.
+    """The groups of the gated rows that a thread takes, from a matrix with blocks of gate and up by turns.
 
     y[to …] holds 6 * 64 numbers in between. The gated rows are quantised for a matrix with that centre.
     """
     size = groups * (64 * bits + 64 - 32 * centred)
     tiles = (count + TILE - 1) // TILE
-    for n in range(low, high):
+    n = take(counters, job, 1)
+    while n < inner_groups:
+        # What comes after is known early: the first tile fetches its weights for all.
+        after = take(counters, job, 1)
         record = base + 4 * n * size
         first = 0
         for k in range(tiles):
@@ -43,8 +46,9 @@ def gate_part(
             if rows == 1:
                 tile(w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 1, 4, bits, centred, 0)
             else:
-                # The first tile fetches the weights of the next outputs for all.
-                ahead = 0 if first else 4 * size
+                ahead = 0
+                if first == 0 and after < inner_groups:
+                    ahead = 4 * size * (after - n)
                 pair(w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, rows, bits, centred, 0)
                 pair(
                     w, record + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, rows,
@@ -57,30 +61,29 @@ def gate_part(
                     inner_factors, FACTORS * group, centre,
                 )  # fmt: skip
             first = behind
+        n = after
 
 
 @kernel
 def gate(
     w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    to: int, inner_q: I8, inner_factors: F32, inner_groups: int, centre: int, thread: int, threads: int,
+    to: int, inner_q: I8, inner_factors: F32, inner_groups: int, centre: int, counters: I64, job: int,
     kinds: Constant,
 ) -> None:  # fmt: skip
     """A thread's part of the gated rows, with weights of a kind."""
-    low = inner_groups * thread // threads
-    high = inner_groups * (thread + 1) // threads
     if kinds & 1:
         if kind == 4:
             gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, low, high, centre, 4, 0)  # fmt: skip
+                      inner_groups, counters, job, centre, 4, 0)  # fmt: skip
     if kinds & 2:
         if kind == 5:
             gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, low, high, centre, 4, 1)  # fmt: skip
+                      inner_groups, counters, job, centre, 4, 1)  # fmt: skip
     if kinds & 4:
         if kind == 8:
             gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, low, high, centre, 8, 0)  # fmt: skip
+                      inner_groups, counters, job, centre, 8, 0)  # fmt: skip
     if kinds & 8:
         if kind == 9:
             gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, low, high, centre, 8, 1)  # fmt: skip
+                      inner_groups, counters, job, centre, 8, 1)  # fmt: skip

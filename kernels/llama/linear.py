@@ -37,10 +37,11 @@ from sglc.kernels.lanes import (
     store_floats,
     sum_floats,
     sum_ints,
+    take,
     to_floats,
     word_at,
 )
-from sglc.kernels.typed import F32, I8, U8, Constant, floats, kernel, kernel_apart
+from sglc.kernels.typed import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
 
 TILE = 6
 """Most rows of a tile."""
@@ -75,6 +76,14 @@ def tile_rows(row: int, count: int) -> int:
     tiles = (count + TILE - 1) // TILE
     tile = ((row + 1) * tiles - 1) // count
     return (tile + 1) * count // tiles - tile * count // tiles
+
+
+@kernel
+def share(parts: int, rows: int) -> int:
+    """How many of so many parts of a layer's work a thread takes at a time; at least two for few rows."""
+    if rows < 5:
+        return max(2, parts >> 6 << 1)
+    return max(1, parts >> 7)
 
 
 @kernel
@@ -254,60 +263,72 @@ def pair(
 @kernel_apart
 def linear(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    stride: int, low: int, high: int, add: bool, bits: Constant, centred: Constant,
+    stride: int, pairs: int, add: bool, counters: I64, job: int, bits: Constant, centred: Constant,
     fine: Constant,
 ) -> None:  # fmt: skip
-    """Outputs 32 `low` to 32 `high` - 1 of `count` rows, from the matrix at byte `base`.
+    """Outputs of `count` rows, 32 `pairs` of them, from the matrix at byte `base`: those that a thread takes.
 
     Rows begin at q[row] and factors[factor]; row r of the outputs at y[stride r]; with `add` they are added.
     """
     size = groups * (64 * bits + 64 - 32 * centred)
     width = FACTORS + (FINE - FACTORS) * fine
-    if count == 1:
-        n = 2 * low
-        while n + 4 <= 2 * high:
-            tile(
-                w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
-                4, bits, centred, fine,
-            )  # fmt: skip
-            n += 4
-        if n < 2 * high:
-            tile(
-                w, base + n * size, groups, q, row, factors, factor, y, 16 * n, stride, add, AHEAD, 1,
-                2, bits, centred, fine,
-            )  # fmt: skip
-    else:
-        for n in range(low, high):
-            tiles = (count + TILE - 1) // TILE
-            first = 0
-            for k in range(tiles):
-                behind = (k + 1) * count // tiles
-                pair(
-                    w, base + 2 * n * size, groups, q, row + 32 * first * groups, factors,
-                    factor + width * first * groups, y, first * stride + 32 * n, stride, add,
-                    0 if first else 2 * size, behind - first, bits, centred, fine,
+    tiles = (count + TILE - 1) // TILE
+    amount = share(pairs, count)
+    n = take(counters, job, amount)
+    while n < pairs:
+        # What comes after is known early, so that it can be fetched.
+        after = take(counters, job, amount)
+        stop = min(n + amount, pairs)
+        if count == 1:
+            m = 2 * n
+            while m + 4 <= 2 * stop:
+                tile(
+                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD, 1,
+                    4, bits, centred, fine,
                 )  # fmt: skip
-                first = behind
+                m += 4
+            if m < 2 * stop:
+                tile(
+                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD, 1,
+                    2, bits, centred, fine,
+                )  # fmt: skip
+        else:
+            for each in range(n, stop):
+                ahead = 2 * size
+                if each + 1 == stop:
+                    ahead = 2 * size * (after - each) if after < pairs else 0
+                first = 0
+                for k in range(tiles):
+                    behind = (k + 1) * count // tiles
+                    pair(
+                        w, base + 2 * each * size, groups, q, row + 32 * first * groups, factors,
+                        factor + width * first * groups, y, first * stride + 32 * each, stride, add,
+                        0 if first else ahead, behind - first, bits, centred, fine,
+                    )  # fmt: skip
+                    first = behind
+        n = after
 
 
 @kernel
 def project(
     w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    outputs: int, add: bool, thread: int, threads: int, kinds: Constant,
-    fine: Constant,
+    outputs: int, add: bool, counters: I64, job: int, kinds: Constant, fine: Constant,
 ) -> None:  # fmt: skip
     """A thread's part of a linear layer of `outputs` outputs, a multiple of 32, with weights of a kind."""
-    low = (outputs >> 5) * thread // threads
-    high = (outputs >> 5) * (thread + 1) // threads
+    pairs = outputs >> 5
     if kinds & 1:
         if kind == 4:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 0, fine)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, pairs, add, counters, job,
+                   4, 0, fine)  # fmt: skip
     if kinds & 2:
         if kind == 5:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 4, 1, fine)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, pairs, add, counters, job,
+                   4, 1, fine)  # fmt: skip
     if kinds & 4:
         if kind == 8:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 0, fine)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, pairs, add, counters, job,
+                   8, 0, fine)  # fmt: skip
     if kinds & 8:
         if kind == 9:
-            linear(w, base, groups, q, row, factors, factor, count, y, outputs, low, high, add, 8, 1, fine)
+            linear(w, base, groups, q, row, factors, factor, count, y, outputs, pairs, add, counters, job,
+                   8, 1, fine)  # fmt: skip

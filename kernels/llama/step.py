@@ -1,14 +1,15 @@
 """A whole step of a model of the Llama family: tokens in, logits out, in one call.
 
-Every thread runs it on the same arrays, takes its part of each layer's work, and waits for the others where
-it needs theirs. Rows (tokens) are split for what is done token by token, outputs for the linear layers, heads
-for attention. One or two rows are normed by every thread for itself, which is quicker than waiting. Nothing
-depends on the number of threads but who does it.
+Every thread runs it on the same arrays, takes parts of each layer's work, and waits for the others where it
+needs theirs. Rows (tokens) are split evenly for what is done token by token; outputs of linear layers and
+heads of attention are shared out as threads come for more, so that a thread which is slower, or has lost its
+processor for a while, does less. One or two rows are normed by every thread for itself, which is quicker than
+waiting. Nothing depends on the number of threads, or on who does what.
 """
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, wait_for
+from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, take, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
 from sglc.kernels.llama.linear import FACTORS, FINE, project, quantise, tile_rows, tile_start
@@ -114,8 +115,9 @@ def step(
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
     inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
     scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32
-    counters   [8 + 8 threads] zeros; counters[8 + 8 thread] becomes the nanoseconds that the step took in a
-               thread, and the one behind it those in which the thread had a processor
+    counters   [8 (2 + threads + layers)] zeros; counters[8 + 8 thread] becomes the nanoseconds that the step
+               took in a thread, the one behind it those in which the thread had a processor; from 8 + 8
+               threads on eight for a layer: how much of its work is taken
     kinds, head_kinds  of the matrices of layers, and of the head; its inputs are fine: nothing behind
                it evens out its errors
     """
@@ -137,6 +139,7 @@ def step(
         behind = count
         own = thread * ALONE * groups
     mine = thread * max(wide, SCRATCH)
+    jobs = 8 + 8 * threads
     for t in range(first, behind):
         look_up(w, places[8 * layers], groups, places[8 * layers + 1], tokens[t], x, t * width)
     for layer in range(layers):
@@ -151,7 +154,7 @@ def step(
             meet(counters, turn)
         project(
             w, places[at], places[at + 1], groups, q, 32 * own, factors, FACTORS * own, count, qkv, every,
-            False, thread, threads, kinds, 0,
+            False, counters, jobs + at, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -168,7 +171,7 @@ def step(
                 )  # fmt: skip
             turn += threads
             meet(counters, turn)
-        item = thread
+        item = take(counters, jobs + at + 1, 1)
         while item < count * shared:
             t = item // shared
             a = item % shared
@@ -188,12 +191,12 @@ def step(
                 h, mine, heads // shared * size // 32, inner_q, inner_factors, a * (group * size // 32),
                 wide // 32, t, count, centre_of(places[at + 3]),
             )  # fmt: skip
-            item += threads
+            item = take(counters, jobs + at + 1, 1)
         turn += threads
         meet(counters, turn)
         project(
             w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, count, x, width,
-            True, thread, threads, kinds, 0,
+            True, counters, jobs + at + 2, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -207,13 +210,14 @@ def step(
             meet(counters, turn)
         gate(
             w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, count, h, mine,
-            inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), thread, threads, kinds,
+            inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), counters, jobs + at + 3,
+            kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         project(
             w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, count, x, width,
-            True, thread, threads, kinds, 0,
+            True, counters, jobs + at + 4, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -235,7 +239,7 @@ def step(
         meet(counters, turn)
     project(
         w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
-        vocabulary, False, thread, threads, head_kinds, 1,
+        vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
     )  # fmt: skip
     counters[8 * thread + 8] = elapsed_time() - began
     counters[8 * thread + 9] = processor_time() - had

@@ -78,6 +78,7 @@ _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
     "store_halves": (("U16",), SHORTS, ""),
     "prefetch": (tuple(ELEMENTS), I8, ""),
     "arrive": (("I64",), I64, ""),
+    "take": (("I64",), I64, "int"),
     "wait_for": (("I64",), I64, ""),
 }
 """Functions of an array and an index: kinds of the array, type in memory, kind of the result."""
@@ -457,6 +458,8 @@ class Expressions:
                 b.store(code.to_halves(self._as("floats", values[0])), place, align=align)
             case "prefetch":
                 code.prefetch(place)
+            case "take":
+                return Value(code.take(place, self._as("int", values[0])), "int")
             case "arrive":
                 code.arrive(place)
             case "wait_for":

@@ -235,6 +235,9 @@ class LaneCode:
     def arrive(self, place: ir.Value) -> None:
         self.b.atomic_rmw("add", place, I64(1), "seq_cst")
 
+    def take(self, place: ir.Value, amount: ir.Value) -> ir.Value:
+        return self.b.atomic_rmw("add", place, amount, "monotonic")
+
     def wait_for(self, place: ir.Value, wanted: ir.Value) -> None:
         """Spins, then gives way: threads that only spin stop each other where processors are few."""
         b, function = self.b, self.b.function

@@ -44,7 +44,7 @@ MOST_ROWS = 256
 LAYOUT = 2
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
-"""Numbers of a line of memory: one for all threads, then one for each of them."""
+"""Numbers of a line of memory: one for all threads, one for each of them, for each layer and for the head."""
 ROWS_A_THREAD = 4
 """Rows of logits that are worth another thread to look for the largest."""
 
@@ -239,7 +239,7 @@ class NativeExecutor:
         group = shape.heads // shape.shared
         if len(self._scores) < self._crew.most * group * stride:
             self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
-        counters = np.zeros((1 + self._crew.most) * _COUNTERS, np.int64)
+        counters = np.zeros((2 + self._crew.most + shape.layers) * _COUNTERS, np.int64)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
             self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, len(pieces), wanted,
