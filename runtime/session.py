@@ -238,10 +238,11 @@ class Session:
                 value = await machine.call(code, bound, allowances)
         except TimeoutError:
             ended = "Timeout"
-            error = SglError(ended, f"the run took longer than {timeout:g} s", fatal=True)
-            raise self._failed(machine, error) from None
+            raise self._failed(machine, _out_of_time(timeout or 0.0)) from None
         except SglError as error:
             ended = error.name
+            if error.fatal and ended == "Timeout" and timeout is not None:
+                error = _out_of_time(timeout, error)  # the engine has seen it before the event loop did
             raise self._failed(machine, error) from None
         except BaseException as raised:
             ended = error_name(raised)
@@ -344,6 +345,14 @@ class Session:
             error.partial = machine.run.partial or None
         machine.emit("error", {"name": error.name, "message": error.message, "caught": False})
         return error
+
+
+def _out_of_time(timeout: float, seen: SglError | None = None) -> SglError:
+    """The error of a run whose time is over, however that was noticed."""
+    error = SglError("Timeout", f"the run took longer than {timeout:g} s", fatal=True)
+    if seen is not None:
+        error.partial, error.place, error.calls = seen.partial, seen.place, seen.calls
+    return error
 
 
 def _plain(value: Any) -> Any:

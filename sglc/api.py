@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.errors import SglError
     from sglc.runtime.kv.accounts import CacheStats
+    from sglc.runtime.kv.eviction import Policy
     from sglc.runtime.mask.frozen import FrozenFolders
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
@@ -443,6 +444,8 @@ def load(
     kv_disk: str | Path | None = None,
     kv_disk_bytes: int = DISK_BYTES,
     speculate: bool | None = None,
+    kv_eviction: Policy = "lru",
+    max_queue: int | None = None,
     engine: Engine | None = None,
     spans: Spans | None = None,
 ) -> Module:
@@ -453,7 +456,9 @@ def load(
     may be given instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
     """
     folder = None if kv_disk is None else Path(kv_disk)
-    options = EngineOptions(executor, dtype, threads, device, kv_memory, folder, kv_disk_bytes, speculate)
+    options = EngineOptions(
+        executor, dtype, threads, device, kv_memory, folder, kv_disk_bytes, speculate, kv_eviction, max_queue
+    )
     path = Path(path)
     program: Program | None
     if path.suffix == ".sglb":

@@ -125,6 +125,16 @@ class Model:
         sequence.release()
         sequence.release()
 
+    def end_some(self, chosen: int) -> None:
+        """Release the sequences whose bits are set; it is known before what that gives."""
+        going = [place for place in range(len(self.open)) if chosen >> place & 1]
+        before = self.cache.available
+        told = self.cache.release_of([self.open[place][0] for place in going])
+        assert self.cache.available == before
+        for place in reversed(going):
+            self.end(place)
+        assert self.cache.available == before + told
+
     def pin(self, tokens: list[int]) -> None:
         found = self.cache.pin(tokens)
         assert found >= self.findable(tokens)
@@ -196,6 +206,8 @@ class Model:
 
     def close(self) -> None:
         """Let go of everything; then all blocks can be had again."""
+        before, size = self.cache.available, self.cache.pool.size
+        assert before + self.cache.release_of([sequence for sequence, _ in self.open], pins=True) == size
         while self.open:
             self.end(0)
         while self.pins:

@@ -19,7 +19,14 @@ from fake_executor import FakeExecutor, expected_logits
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.engine import log_probability
-from sglc.runtime.engine.errors import ContextOverflow, DeadlinePassed, MemoryFull, QueueFull, StepFailed
+from sglc.runtime.engine.errors import (
+    ContextOverflow,
+    DeadlinePassed,
+    EngineFault,
+    MemoryFull,
+    QueueFull,
+    StepFailed,
+)
 from sglc.runtime.engine.schedule import StepLimits
 from sglc.runtime.executor.plan import BLOCK_TOKENS
 from sglc.runtime.kv.cache import KVCache
@@ -476,6 +483,73 @@ def test_what_never_fits_takes_nothing_from_others() -> None:
             await bench.branch([2] * 161).logits()
         assert len(bench.executor.steps) == 1
         assert bench.engine.statistics.preemptions == 0
+
+    bench.run(job())
+
+
+def test_memory_is_not_taken_where_it_would_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a request that runs a long one waits, rather than take what does not help it."""
+    bench = Bench(blocks=10)
+    seen: list[tuple[list[int], int]] = []
+    run = bench.executor.run
+
+    def watched(pieces: Sequence[Any]) -> np.ndarray:
+        seen.append(([len(piece.tokens) for piece in pieces], bench.engine.statistics.preemptions))
+        return run(pieces)
+
+    async def job() -> None:
+        idle, first, long = bench.branch([1] * 40), bench.branch([2] * 60), bench.branch([3] * 130)
+        first.priority = 1
+        await bench.check(idle)
+        monkeypatch.setattr(bench.executor, "run", watched)
+        await asyncio.gather(bench.check(first), bench.check(long))
+
+    bench.run(job())
+    assert seen[0] == ([60], 0)
+    assert sum(seen[1][0]) == 130 and seen[1][1] > 0
+
+
+def test_an_error_inside_the_engine_says_so_and_concerns_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+
+    def computed(tokens: list[int]) -> None:
+        if tokens[0] == 13:
+            raise IndexError("no such pin")
+
+    async def job() -> None:
+        monkeypatch.setattr(bench.engine._pins, "computed", computed)
+        bad, good = bench.branch([13] * 20), [bench.branch([n] * 20) for n in range(3)]
+        results = await asyncio.gather(bad.logits(), *map(bench.check, good), return_exceptions=True)
+        assert isinstance(results[0], EngineFault) and isinstance(results[0].__cause__, IndexError)
+        assert "fault of the engine" in str(results[0]) and "no such pin" in str(results[0])
+        assert results[1:] == [None] * 3
+        monkeypatch.undo()
+        await bench.check(bad)
+
+        def plan(waiting: object) -> list[object]:
+            raise KeyError("who")
+
+        monkeypatch.setattr(bench.engine._scheduler, "plan", plan)
+        for branch in good:
+            branch.append([5])
+        results = await asyncio.gather(*(branch.logits() for branch in good), return_exceptions=True)
+        assert all(isinstance(result, EngineFault) for result in results)
+        assert len({id(result) for result in results}) == 3
+        monkeypatch.undo()
+        await asyncio.gather(*map(bench.check, good))
+
+    bench.run(job())
+
+
+def test_a_step_counts_once_for_all_forks_in_it() -> None:
+    bench = Bench()
+
+    async def job() -> None:
+        branch = bench.branch([1, 2, 3])
+        with branch.apart() as work:
+            await branch.score_many([[4, 5, 6], [7, 8], [9, 9, 9]])
+        assert work.forwards == bench.engine.statistics.forwards == len(bench.executor.steps) == 2
+        assert work.tokens_fed == bench.engine.statistics.tokens_fed == 3 + 2 + 1 + 2
 
     bench.run(job())
 

@@ -66,13 +66,15 @@ def executor(monkeypatch: pytest.MonkeyPatch) -> FakeExecutor:
 
 def test_an_engine_has_the_memory_that_was_asked_for(executor: FakeExecutor, tmp_path: Path) -> None:
     options = EngineOptions(
-        kv_memory=100 * executor.block_bytes + 1, kv_disk=tmp_path / "kv", kv_disk_bytes=1 << 20
-    )
+        kv_memory=100 * executor.block_bytes + 1, kv_disk=tmp_path / "kv", kv_disk_bytes=1 << 20,
+        kv_eviction="lfu", max_queue=5,
+    )  # fmt: skip
     engine = load_engine("any", **options.keywords())
     assert isinstance(engine, BatchingEngine)
     stats = engine.get_cache_stats()
     assert stats.blocks == len(executor.states) == 100
     assert stats.disk is not None and stats.disk.limit == 1 << 20
+    assert engine.cache.tree.heap.policy == "lfu" and engine.max_queue == 5
     engine.close()
 
 
@@ -110,10 +112,10 @@ def test_the_command_passes_the_options_on(
     code, _, err = cli(
         "run", good, "--arg", "text=x", "--model", script, "--executor", "torch", "--threads", "3",
         "--dtype", "float32", "--kv-memory", "64M", "--kv-disk", f"{tmp_path}/kv:1G", "--device", "cuda",
-        "--no-speculation",
+        "--no-speculation", "--kv-eviction", "lfu", "--max-queue", "7",
     )  # fmt: skip
     assert code == 0, err
-    wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False)
+    wanted = EngineOptions("torch", "float32", 3, "cuda", 64 << 20, tmp_path / "kv", 1 << 30, False, "lfu", 7)
     assert seen == [wanted.keywords()]
 
 
@@ -122,6 +124,8 @@ def test_the_command_passes_the_options_on(
     [
         (["--kv-memory", "lots"], "is no size"),
         (["--executor", "gpu"], "'gpu' is not one of"),
+        (["--kv-eviction", "random"], "'random' is not one of"),
+        (["--max-queue", "0"], "0 is not in the range"),
         (["--threads", "0"], "0 is not in the range"),
         (["--stats=yaml"], "'yaml' is not one of"),
         (["--span-texts"], "--span-texts belongs to --spans"),

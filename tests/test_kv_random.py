@@ -73,6 +73,11 @@ class CacheMachine(RuleBasedStateMachine):
     def end(self, which: int) -> None:
         self.model.end(which)
 
+    @precondition(lambda self: self.model.open)
+    @rule(chosen=st.integers(0, 4095))
+    def end_some(self, chosen: int) -> None:
+        self.model.end_some(chosen)
+
     @rule(tokens=TEXT)
     def pin(self, tokens: list[int]) -> None:
         self.model.pin(tokens)
@@ -120,8 +125,10 @@ def operate(model: Model, chance: random.Random) -> None:
         model.pin(tokens)
     elif kind < 0.91 and model.pins:
         model.unpin(which)
-    elif kind < 0.97:
+    elif kind < 0.96:
         model.end(which)
+    elif kind < 0.965:
+        model.end_some(which & chance.randrange(1 << 20))
 
 
 @pytest.mark.parametrize("policy", ["lru", "lfu"])

@@ -12,6 +12,7 @@ import pytest
 
 from sglc.driver import compile_source
 from sglc.runtime.engine.engine import IDLE_BRANCHES, Engine
+from sglc.runtime.engine.errors import DeadlinePassed
 from sglc.runtime.errors import SglError, diagnostic_of
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.session import Session
@@ -42,6 +43,23 @@ def test_a_timeout_keeps_what_was_written() -> None:
     assert partial is not None and partial.startswith("Well: ")
     assert partial != "Well: a very long answer that takes its time"
     assert "Well: a very long answer that takes its time".startswith(partial)
+
+
+def test_a_deadline_that_the_engine_sees_is_the_run_s_timeout() -> None:
+    """Whoever notices first, the message is one, and no handler keeps the run going."""
+
+    class Late(ScriptedModel):
+        def forward(self, cache: ScriptedCache, tokens: Sequence[int], every: bool = False) -> np.ndarray:
+            raise DeadlinePassed("the answer was not there before its deadline")
+
+    built = assembler()
+    hole = built.hole("f.x", Str(max_chars=60))
+    built.code("f", [("ROLE", "assistant"), ("TEXT", "Well: "), ("GEN", hole, 0), ("END_ROLE",), ("RETURN",)])
+    with pytest.raises(SglError) as caught:
+        asyncio.run(Session(built.program(), Engine(Late(["x"]))).run("f", {}, timeout=30.0))
+    error = caught.value
+    assert (error.name, error.message, error.fatal) == ("Timeout", "the run took longer than 30 s", True)
+    assert error.partial is not None and error.partial.startswith("Well: ")
 
 
 def test_an_error_is_a_diagnostic_that_points_at_the_source() -> None:

@@ -23,7 +23,14 @@ import numpy as np
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.engine import log_probability
-from sglc.runtime.engine.errors import ContextOverflow, QueueFull, StepFailed, step_failed, too_large
+from sglc.runtime.engine.errors import (
+    ContextOverflow,
+    EngineFault,
+    QueueFull,
+    StepFailed,
+    step_failed,
+    too_large,
+)
 from sglc.runtime.engine.measure import StepMeasure
 from sglc.runtime.engine.pins import Pins
 from sglc.runtime.engine.request import Held, Request
@@ -281,7 +288,7 @@ class BatchingEngine:
         except Exception as error:
             for request in list(self._waiting):
                 if not request.future.done():
-                    request.future.set_exception(error)
+                    request.future.set_exception(EngineFault(error))
 
     async def _rest(self) -> None:
         """Let other tasks run until none of them has a new request."""
@@ -326,42 +333,53 @@ class BatchingEngine:
         self.measure.record(len(plan), rows_computed, seconds)
         if self.cost is not None:
             self.cost.record(rows_computed, seconds, len(plan))
+        told: set[int] = set()
+        """Statistics that know of this step: forks share them, and a step is one for all of them."""
         for item, result in zip(plan, results, strict=True):
-            request, piece = item.request, item.piece
-            held = request.held
-            own = request.branch.statistics
-            own.forwards += 1
-            own.tokens_fed += len(piece.tokens)
-            own.seconds += seconds
-            fed += len(piece.tokens)
-            if isinstance(result, BaseException):
-                if not request.future.done():
-                    request.future.set_exception(step_failed(result))
-                continue
-            rows, best = result
-            sequence = held.sequence
-            if sequence is None or sequence.table is not piece.table:
-                continue  # the branch was closed while the step ran
-            sequence.commit(list(piece.tokens))
-            held.used = self.measure.steps
-            if len(piece.tokens) >= BLOCK_TOKENS:
-                self._pins.computed(sequence.tokens)
-            if request.future.done():
-                continue
-            if request.scored:
-                following = request.scored[len(request.scores) :]
-                request.scores = [*request.scores, *map(log_probability, rows, following)]
-                if len(request.scores) == len(request.scored):
-                    request.future.set_result(None)
-            elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
-                rows.flags.writeable = False
-                held.rows, held.best, held.first, held.served = rows, best, request.first, 0
-                request.future.set_result(None)
+            own = item.request.branch.statistics
+            if id(own) not in told:
+                told.add(id(own))
+                own.forwards += 1
+                own.seconds += seconds
+            own.tokens_fed += len(item.piece.tokens)
+            fed += len(item.piece.tokens)
+            try:
+                self._enter(item, result)
+            except Exception as error:
+                _fault_of(item.request, error)
         self.statistics.forwards += 1
         self.statistics.tokens_fed += fed
         self.statistics.seconds += seconds
         if not self.measure.steps % IDLE_STEPS:
             self._part_rows()
+
+    def _enter(self, item: Planned, result: tuple[np.ndarray, np.ndarray | None] | BaseException) -> None:
+        """Enter what came of one piece, and answer its request if that is complete."""
+        request, piece = item
+        held = request.held
+        if isinstance(result, BaseException):
+            if not request.future.done():
+                request.future.set_exception(step_failed(result))
+            return
+        rows, best = result
+        sequence = held.sequence
+        if sequence is None or sequence.table is not piece.table:
+            return  # the branch was closed while the step ran
+        sequence.commit(list(piece.tokens))
+        held.used = self.measure.steps
+        if len(piece.tokens) >= BLOCK_TOKENS:
+            self._pins.computed(sequence.tokens)
+        if request.future.done():
+            return
+        if request.scored:
+            following = request.scored[len(request.scores) :]
+            request.scores = [*request.scores, *map(log_probability, rows, following)]
+            if len(request.scores) == len(request.scored):
+                request.future.set_result(None)
+        elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
+            rows.flags.writeable = False
+            held.rows, held.best, held.first, held.served = rows, best, request.first, 0
+            request.future.set_result(None)
 
     def _part_rows(self) -> None:
         """Give idle branches logits of their own: a view would keep those of all the step's branches."""
@@ -377,6 +395,13 @@ class BatchingEngine:
                     own = parted[id(rows)] = rows.copy()
                     own.flags.writeable = False
                 held.rows = own
+
+
+def _fault_of(request: Request, error: Exception) -> None:
+    """What was computed for a request could not be entered: it has no memory and no answer."""
+    request.held.forget()
+    if not request.future.done():
+        request.future.set_exception(EngineFault(error))
 
 
 def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:

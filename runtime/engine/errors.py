@@ -27,11 +27,19 @@ class MemoryFull(EngineError):
 
 
 class DeadlinePassed(EngineError):
-    """A request was not answered before its deadline."""
+    """A request was not answered before its deadline. That is a whole run's: no handler catches it."""
 
 
 class StepFailed(EngineError):
     """The executor could not compute a branch's tokens."""
+
+
+class EngineFault(EngineError):
+    """An error inside the engine, which is no fault of the request, the model or the machine."""
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(f"fault of the engine, please report it: {type(reason).__name__}: {reason}")
+        self.__cause__ = reason
 
 
 def step_failed(reason: BaseException) -> StepFailed:
@@ -48,9 +56,9 @@ def too_large(tokens: int, room: int) -> MemoryFull:
 
 def language_error(fault: EngineError, partial: str = "") -> SglError:
     """The error of the language that a program meets."""
-    name = "Backend"
+    name, fatal = "Backend", False
     if isinstance(fault, ContextOverflow):
         name = "Budget"
     elif isinstance(fault, DeadlinePassed):
-        name = "Timeout"
-    return SglError(name, str(fault), partial=partial)
+        name, fatal = "Timeout", True
+    return SglError(name, str(fault), partial=partial, fatal=fatal)

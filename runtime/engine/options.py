@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sglc.runtime.kv.eviction import Policy
+
 ExecutorKind = Literal["auto", "torch", "native"]
 DISK_BYTES = 4 << 30
 """Most bytes of keys and values on disk, if nothing else is said."""
@@ -30,6 +32,10 @@ class EngineOptions:
     kv_disk_bytes: int = DISK_BYTES
     speculate: bool | None = None
     """Whether likely tokens are computed ahead; None where results stay the same to the bit."""
+    kv_eviction: Policy = "lru"
+    """What goes first where memory is full: what was let go first (`lru`), or used least often (`lfu`)."""
+    max_queue: int | None = None
+    """Most requests that may wait for the model; one more gets `Backend` at once. None is no bound."""
 
     def keywords(self) -> dict[str, Any]:
         """As `load_engine` takes them."""
@@ -42,4 +48,6 @@ class EngineOptions:
             "disk": self.kv_disk,
             "disk_bytes": self.kv_disk_bytes,
             "speculate": self.speculate,
+            "policy": self.kv_eviction,
+            "max_queue": self.max_queue,
         }

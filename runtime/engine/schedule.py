@@ -161,7 +161,10 @@ class Scheduler:
     def _room(
         self, request: Request, count: int, planned: list[Planned], order: list[Request], place: int
     ) -> bool:
-        """Make room for `count` more tokens, taking memory from branches that are not in this step."""
+        """Make room for `count` more tokens, taking memory from branches that are not in this step.
+
+        Beside others that run it is taken only if it suffices; a request that would be alone takes all.
+        """
         sequence = request.held.sequence
         assert sequence is not None
         victims: list[Held] | None = None
@@ -169,9 +172,12 @@ class Scheduler:
             try:
                 sequence.reserve(count)
                 return True
-            except PoolFull:
+            except PoolFull as full:
                 if victims is None:
                     victims = self._victims(request, planned, order[place + 1 :])
+                    held = [victim.sequence for victim in victims if victim.sequence is not None]
+                    if planned and full.available + self.cache.release_of(held, True) < full.needed:
+                        return False
                 if victims:
                     victims.pop().forget()
                     self.statistics.preemptions += 1

@@ -11,6 +11,7 @@ from sglc.runtime.kv.checking import check_cache
 from sglc.runtime.kv.disk import DiskTier
 from sglc.runtime.kv.eviction import Policy
 from sglc.runtime.kv.node import Node
+from sglc.runtime.kv.release import Release
 from sglc.runtime.kv.sequence import Sequence
 from sglc.runtime.kv.tree import PrefixTree, path
 
@@ -118,6 +119,16 @@ class KVCache:
         else:
             del self._pins[run]
             self.tree.drop(node)
+
+    def release_of(self, sequences: Iterable[Sequence], pins: bool = False) -> int:
+        """How many more blocks would be free or evictable without these sequences, and without all `pins`."""
+        release = Release(self)
+        for sequence in sequences:
+            release.add(sequence)
+        if pins:
+            for node, _ in self._pins.values():
+                release.drop(node)
+        return release.blocks
 
     def save(self, most: int | None = None) -> None:
         """Write whole blocks in memory to the tier on disk, where a later process finds them.

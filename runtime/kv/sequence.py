@@ -53,6 +53,11 @@ class Sequence:
         """The same object for open sequences whose tokens in whole blocks are the same, and for no others."""
         return self._node
 
+    @property
+    def held(self) -> Node:
+        """The node of the tree that the sequence holds: its last whole block, or the root."""
+        return self._node
+
     # -- growing --------------------------------------------------------------------------------------
 
     def reserve(self, n: int) -> None:

@@ -403,7 +403,7 @@ async def _scored(
         scores = await selection.score(conversation, texts)
         result.work.add(scores.work)
         result.prompt = scores.prompt
-        run.statistics.forwards += len(texts)
+        run.statistics.forwards += scores.work.forwards
         sums = scores.sums()
         if run.script is not None:
             wish = run.script.option(spec.name, texts)
@@ -445,8 +445,8 @@ async def _premise(
             scores = await selection.score(alone, texts)
             result.work.add(scores.work)
             known = scores.sums()
+            run.statistics.forwards += scores.work.forwards
         finally:
             alone.close()
-        run.statistics.forwards += len(texts)
         run.premises[key] = known
     return known

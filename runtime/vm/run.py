@@ -186,5 +186,7 @@ class Run:
         """Have the model read a conversation that several branches are about to share."""
         if self.has_model and not self.fuzzing and conversation.encoder is not None:
             conversation.start()
-            await conversation.sync().logits()
-            self.statistics.forwards += 1
+            branch = conversation.sync()
+            with branch.apart() as work:
+                await branch.logits()
+            self.statistics.forwards += work.forwards

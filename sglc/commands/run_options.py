@@ -123,6 +123,19 @@ ENGINE: Sequence[Callable[[Any], Any]] = (
         help="Folder for keys and values that memory has no room for; 4G if no size is said.",
     ),
     click.option(
+        "--kv-eviction",
+        type=click.Choice(["lru", "lfu"]),
+        default="lru",
+        show_default=True,
+        help="What goes first where memory is full: let go longest ago, or used least often.",
+    ),
+    click.option(
+        "--max-queue",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Most requests that may wait for the model; one more fails at once. No bound by default.",
+    ),
+    click.option(
         "--speculation/--no-speculation",
         "speculate",
         default=None,
@@ -164,11 +177,15 @@ def engine_options(function: Command) -> Command:
         device: str,
         kv_memory: int | None,
         kv_disk: tuple[Path, int] | None,
+        kv_eviction: Any,
+        max_queue: int | None,
         speculate: bool | None,
         **rest: Any,
     ) -> Any:
         folder, size = kv_disk or (None, DISK_BYTES)
-        engine = EngineOptions(executor, dtype, threads, device, kv_memory, folder, size, speculate)
+        engine = EngineOptions(
+            executor, dtype, threads, device, kv_memory, folder, size, speculate, kv_eviction, max_queue
+        )
         return function(*values, engine=engine, **rest)
 
     return _with(packed, ENGINE)
