@@ -145,6 +145,13 @@ def test_results_do_not_depend_on_how_tokens_come(kind: str, threads: int) -> No
     back = Piece(b.table, 30, tokens[30:50], 20)
     rows = executor.run([a.feed(tokens[20:22], 2), back])
     assert np.array_equal(rows, np.concatenate([expected[20:22], expected[30:50]]))
+
+    # A token of each, whose logits are wanted of one, of none, and of both.
+    rows = executor.run([a.feed(tokens[22:23], 0), c.feed(tokens[60:61])])
+    assert np.array_equal(rows, expected[60:61])
+    assert not len(executor.run([a.feed(tokens[23:24], 0), c.feed(tokens[61:62], 0)]))
+    rows = executor.run([a.feed(tokens[24:25]), c.feed(tokens[62:63])])
+    assert np.array_equal(rows, expected[[24, 62]])
     executor.close()
 
 

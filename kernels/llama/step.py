@@ -9,7 +9,7 @@ waiting. Nothing depends on the number of threads, or on who does what.
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, take, wait_for
+from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, store_floats, take, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
 from sglc.kernels.llama.linear import FACTORS, FINE, project, quantise, tile_rows, tile_start
@@ -140,6 +140,8 @@ def step(
         own = thread * ALONE * groups
     mine = thread * max(wide, SCRATCH)
     jobs = 8 + 8 * threads
+    # Keys and values come first where tokens of one sequence look at each other's, or not all tokens go on.
+    placed = sequences < count or last_count < count
     for t in range(first, behind):
         look_up(w, places[8 * layers], groups, places[8 * layers + 1], tokens[t], x, t * width)
     for layer in range(layers):
@@ -158,8 +160,7 @@ def step(
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
-        if sequences < count:
-            # Tokens of one sequence look at each other's keys and values.
+        if placed:
             for item in range(count * shared * thread // threads, count * shared * (thread + 1) // threads):
                 t = item // shared
                 a = item % shared
@@ -171,11 +172,18 @@ def step(
                 )  # fmt: skip
             turn += threads
             meet(counters, turn)
+        # Behind the keys and values of the last layer, only tokens go on whose logits are wanted.
+        going = count
+        if layer == layers - 1:
+            going = last_count
         item = take(counters, jobs + at + 1, 1)
-        while item < count * shared:
-            t = item // shared
+        while item < going * shared:
+            r = item // shared
             a = item % shared
-            if sequences == count:
+            t = r
+            if going < count:
+                t = last[r]
+            if not placed:
                 here = table[rows[t] * most_blocks + (positions[t] >> 4)]
                 base = here * block + (layer * shared + a) * part
                 place_heads(
@@ -189,13 +197,28 @@ def step(
             )  # fmt: skip
             quantise_heads(
                 h, mine, heads // shared * size // 32, inner_q, inner_factors, a * (group * size // 32),
-                wide // 32, t, count, centre_of(places[at + 3]),
+                wide // 32, r, going, centre_of(places[at + 3]),
             )  # fmt: skip
             item = take(counters, jobs + at + 1, 1)
         turn += threads
         meet(counters, turn)
+        if going < count:
+            if thread == 0:
+                # Rows are in ascending order, so none is written over before it is moved.
+                for r in range(going):
+                    for i in range(width // 16):
+                        store_floats(x, r * width + 16 * i, load_floats(x, last[r] * width + 16 * i))
+            first = going * thread // threads
+            behind = going * (thread + 1) // threads
+            own = 0
+            if going <= ALONE:
+                first = 0
+                behind = going
+                own = thread * ALONE * groups
+            turn += threads
+            meet(counters, turn)
         project(
-            w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, count, x, width,
+            w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, going, x, width,
             True, counters, jobs + at + 2, kinds, 0,
         )  # fmt: skip
         turn += threads
@@ -203,35 +226,28 @@ def step(
         for t in range(first, behind):
             norm_row(
                 x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, q, 32 * own, factors,
-                FACTORS * own, t, count, centre_of(places[at + 5]), 0,
+                FACTORS * own, t, going, centre_of(places[at + 5]), 0,
             )  # fmt: skip
-        if count > ALONE:
+        if going > ALONE:
             turn += threads
             meet(counters, turn)
         gate(
-            w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, count, h, mine,
+            w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, going, h, mine,
             inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), counters, jobs + at + 3,
             kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         project(
-            w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, count, x, width,
+            w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, going, x, width,
             True, counters, jobs + at + 4, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
-    first = last_count * thread // threads
-    behind = last_count * (thread + 1) // threads
-    own = 0
-    if last_count <= ALONE:
-        first = 0
-        behind = last_count
-        own = thread * ALONE * groups
     head = 8 * layers + 2
     for r in range(first, behind):
         norm_row(
-            x, last[r] * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
+            x, r * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
             FINE * own, r, last_count, centre_of(places[head + 1]), 1,
         )  # fmt: skip
     if last_count > ALONE:
