@@ -105,7 +105,7 @@ class Filling:
             self._base -= 1
         self._tracker = Tracker(value, request.stops)
         if self._drafting is not None:
-            constraint = self._constraints.hole(request, self._prefix)
+            constraint = self._constraints.value(request, self._prefix)
             self._drafts = self._drafting.hole(request.name, constraint, conversation.lookup)
         self.result.prompt = self._base
         with branch.apart() as self.result.work:
@@ -239,7 +239,7 @@ class Filling:
                 return self._close_out(before, closing, pieces, used)
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
-            drafts = self._propose(masks)
+            drafts = self._propose(tracker)
             pause = thread_time_ns()
             logits = await self._logits(drafts)
             resume = thread_time_ns()
@@ -284,9 +284,11 @@ class Filling:
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
 
-    def _propose(self, masks: Matcher) -> tuple[int, ...]:
-        """Tokens to compute with the request for the next logits."""
-        return () if self._drafts is None else self._drafts.propose(self.conversation.branch.tokens, masks)
+    def _propose(self, tracker: Tracker) -> tuple[int, ...]:
+        """Tokens to compute with the request for the next logits; none once a stop has begun."""
+        if self._drafts is None or tracker.candidates:
+            return ()
+        return self._drafts.propose(self.conversation.branch.tokens, tracker.value)
 
     async def _logits(self, drafts: tuple[int, ...]) -> np.ndarray:
         """Logits after what is written so far."""

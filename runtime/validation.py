@@ -257,7 +257,7 @@ class ValidatedFilling(Filling):
         if not legal.count() and not legal.recall():
             return None
         self.poll()
-        logits = await self._logits(self._propose(place.masks))
+        logits = await self._logits(self._propose(tracker))
         if request.answer is not None:
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         result.sampled += 1

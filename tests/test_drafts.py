@@ -17,7 +17,7 @@ from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.cost import StepCost, expected
-from sglc.runtime.engine.drafts import LONGEST, MOST_HOLES, Drafting, Drafts
+from sglc.runtime.engine.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
 from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
 from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
 from sglc.runtime.engine.open import open_engine
@@ -249,6 +249,7 @@ TABLE = {
             FieldType("tag", Bool(), True),
         ),
     ),
+    "Long": RecordType("Long", tuple(FieldType(name * 9, Named("Mood")) for name in "abc")),
     "Shape": UnionType(
         "Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),)))
     ),
@@ -517,6 +518,52 @@ def test_what_was_written_in_earlier_fills_is_drafted() -> None:
         steps.append(bench.forwards - before)
     assert first.sampled >= 4
     assert steps[0] == first.sampled and steps[-1] <= steps[0] // 2
+
+
+def test_forced_text_behind_a_guess_is_paid_for_by_the_step_that_it_saves() -> None:
+    """Rows are dear, but those of forced text have to be computed in any case."""
+    bench = Bench(CopyingExecutor(2, bonus=0.0), lambda rows: 0.008 + 0.0013 * rows)
+    steps = []
+    for _ in range(12):
+        before = bench.forwards
+        result, _ = bench.fill(Named("Long"))
+        steps.append(bench.forwards - before)
+    assert steps[0] == result.sampled == 5 and steps[-1] == 2
+
+
+def test_nothing_is_drafted_where_a_value_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that is complete after its next token needs no step after it: drafts would be for nothing."""
+    sent: list[tuple[int, ...]] = []
+    original = Drafts.propose
+
+    def noted(self: Drafts, *given: Any) -> tuple[int, ...]:
+        sent.append(original(self, *given))
+        return sent[-1]
+
+    monkeypatch.setattr(Drafts, "propose", noted)
+    bench = Bench(CopyingExecutor(2, bonus=0.0))
+    for _ in range(4):
+        sent.clear()
+        result, _ = bench.fill(ListOf(Bool(), 1, 1), stops=("!",))
+    assert result.ended == "complete" and result.sampled == 1 and sent == [()]
+
+
+@pytest.mark.parametrize(
+    ("type", "width"), [(Str(max_chars=9), 0), (Int(1, 99), 1), (Named("Pet"), 2), (Bool(), 2)]
+)
+def test_places_are_told_apart_by_how_many_bytes_may_come(type: Type, width: int) -> None:
+    matcher = compile_constraint(language=language(type, TABLE)).matcher(small_tokenizer().vocabulary())
+    assert Habits().narrowness(matcher) == width
+
+
+def test_prices_are_those_of_steps_in_which_all_sequences_draft() -> None:
+    cost = StepCost()
+    for rows in (1, 2, 4, 8, 16, 64):
+        cost.record(rows, 0.01 + 0.001 * rows)
+    assert cost.prices(3, 5)[:3] == [cost.estimate(3 + 4), cost.estimate(6 + 4), cost.estimate(9 + 4)]
+    assert len(cost.prices(1, 1)) > LONGEST + AHEAD
+    cost.record(8, 0.001)
+    assert cost.prices(3, 5)[0] == cost.estimate(7)
 
 
 def test_a_text_that_repeats_is_drafted_from_itself() -> None:

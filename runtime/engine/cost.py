@@ -19,6 +19,8 @@ KEPT = 15
 """Steps of each class that are remembered."""
 STALE, CLEARING = 128, 32
 """A class that no step fell into for so many steps forgets its slower half, every so many steps."""
+MOST_DRAFTS = 27
+"""Drafts of one sequence for which prices are told."""
 CHANGE = 0.02
 """What moves less than this, relatively, changes nothing."""
 
@@ -43,6 +45,7 @@ class StepCost:
         self._curve: list[tuple[float, float]] = []
         """(log rows, log seconds), ascending."""
         self._known: dict[int, float] = {}
+        self._prices: dict[tuple[int, int], list[float]] = {}
 
     def record(self, rows: int, seconds: float, sequences: int = 1) -> None:
         """A step of `rows` rows of so many sequences took `seconds`."""
@@ -69,6 +72,17 @@ class StepCost:
         found = self._known.get(rows)
         if found is None:
             found = self._known[rows] = self._estimate(max(1, rows))
+        return found
+
+    def prices(self, sequences: int, pending: int) -> list[float]:
+        """Seconds of steps of so many sequences by the number of drafts of each, from none to `MOST_DRAFTS`.
+
+        One sequence has `pending` tokens to compute before them, the others one. Not to be written to.
+        """
+        found = self._prices.get((sequences, pending))
+        if found is None:
+            found = [self.estimate(sequences * rows + pending - 1) for rows in range(1, MOST_DRAFTS + 2)]
+            self._prices[sequences, pending] = found
         return found
 
     def _estimate(self, rows: int) -> float:
@@ -99,6 +113,7 @@ class StepCost:
     def _draw(self) -> None:
         """Make the curve anew: neighbours that fall are pooled (Ayer et al. 1955)."""
         self._known.clear()
+        self._prices.clear()
         groups: list[tuple[float, int, list[float]]] = []
         for point, steps in zip(self._points, self._steps, strict=True):
             if point is None:

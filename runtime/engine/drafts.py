@@ -20,12 +20,12 @@ from collections.abc import Callable, Sequence
 from weakref import ref
 
 from sglc.runtime.engine.cost import StepCost
-from sglc.runtime.engine.habits import LEVELS, Habits, Rates
+from sglc.runtime.engine.habits import LEVELS, WIDTHS, Habits, Rates
 from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 
-LONGEST = 15
+LONGEST = 24
 """Most tokens of a draft."""
 AHEAD = 3
 """Rows over which the price of one more is looked at: costs rise in steps."""
@@ -49,14 +49,17 @@ _FRESH = len(_LENGTHS) + 1
 _SINGLE = 2 * _FRESH
 """The first of three kinds of matches of one token."""
 _HABIT = _SINGLE + 3
-"""The first of the kinds of habits: ten by their chance for each way to know a place."""
-_SURE = _HABIT + 10 * LEVELS
+"""The first of the kinds of habits: ten by their chance, for each way to know a place and each class of
+places by how many bytes may come."""
+_SURE = _HABIT + 10 * LEVELS * WIDTHS
 """Text that follows from the token before it."""
 _BELIEFS = (
     *(0.35, 0.45, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9),
     *(0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.75),
     *(0.15, 0.3, 0.5),
     *[(tenth + 0.5) / 10 for tenth in range(10)] * LEVELS,
+    *[(tenth + 2.0) / 11 for tenth in range(10)] * LEVELS,
+    *[(tenth + 4.0) / 13.5 for tenth in range(10)] * LEVELS,
     0.95,
 )
 """By kind: how likely a guess is to come, before anything is known."""
@@ -197,10 +200,11 @@ class Drafts:
         self.saved = 0
         """Requests that no step was needed for."""
 
-    def propose(self, tokens: list[int], masks: Matcher) -> tuple[int, ...]:
-        """Drafts to send with the request for the logits after `tokens`, where the constraint is at `masks`.
+    def propose(self, tokens: list[int], value: Matcher) -> tuple[int, ...]:
+        """Drafts to send with the request for the logits after `tokens`, where the value is at `value`.
 
-        Empty where the answer is there already, and where drafts are not worth their rows.
+        They never go beyond the value's end: nothing is asked for there. Empty where the answer is there
+        already, and where drafts are not worth their rows.
         """
         size = len(tokens)
         cost = self._drafting.cost
@@ -209,7 +213,7 @@ class Drafts:
             return ()
         self._learn(tokens)
         self._forced = self._place is None or size - self._place[3] != 1
-        self._place = (masks.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
+        self._place = (value.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
         since = size - self._base
         if 0 <= since <= self._sent and tokens[self._base :] == self._drafted[:since]:
             self.saved += 1
@@ -231,14 +235,16 @@ class Drafts:
             self._balance.enter(0.0)
             return ()  # not even certain tokens would be worth their rows
         pending = 1 if self._computed < 0 else max(1, size - self._computed)
-        prices = [cost.estimate(batch * rows + pending - 1) for rows in range(1, LONGEST + 2 + AHEAD)]
-        value = step / self._yield
-        self._guess(tokens, masks, [price / value for price in prices])
-        best, most, gain = 0, LEAST_GAIN * step, 0.0
+        prices = cost.prices(batch, pending)
+        worth = step / self._yield
+        self._guess(tokens, value, prices, worth)
+        best, most, gain, begun = 0, LEAST_GAIN * step, 0.0, 0
         for count, chance in enumerate(self._gains[:LONGEST], 1):
             if chance:
-                gain += chance
-                net = gain * value - prices[count] + prices[0]
+                # What is saved is the step that would compute these tokens; forced ones need rows anyway.
+                gain += chance * (worth + cost.estimate(batch * (count - begun)) - step)
+                begun = count
+                net = gain - prices[count] + prices[0]
                 if net > most:
                     best, most = count, net
         self._balance.enter(most if best else 0.0)
@@ -292,10 +298,10 @@ class Drafts:
 
     # -- what may come -------------------------------------------------------------------------------
 
-    def _guess(self, tokens: list[int], masks: Matcher, prices: list[float]) -> None:
+    def _guess(self, tokens: list[int], value: Matcher, prices: list[float], worth: float) -> None:
         """Fill the draft with what is likely, until it is not worth its rows any more.
 
-        `prices` are costs of steps with so many drafts, in units of what a saved request is worth. The first
+        `prices` are costs of steps with so many drafts, `worth` is what a saved request is worth. The first
         guess is made at any price: it is compared with what comes, and tells how good guesses are.
         """
         lookup, habits, rate, drafting = self._lookup, self._habits, self._rates.rate, self._drafting
@@ -303,7 +309,7 @@ class Drafts:
         size = len(tokens)
         lookup.follow(tokens, self._stable)
         self._stable = self._stable or max(0, size - UNSTABLE)
-        twin = masks.clone()
+        twin = value.clone()
         at, matched = lookup.find(self._hint)
         fresh = _FRESH if self._forced else 0
         alone = -1
@@ -312,12 +318,13 @@ class Drafts:
             matched = 1
         before, last, chance = tokens[-2] if size > 1 else -1, tokens[-1], 1.0
         while (count := len(drafted)) < LONGEST and (
-            not count or chance > (prices[count + AHEAD] - prices[count]) / AHEAD
+            not count or chance * worth > (prices[count + AHEAD] - prices[count]) / AHEAD
         ):
             options: list[tuple[float, int, tuple[int, ...]]] = []
             habit = habits.best(twin.config, before, last)
             if habit is not None:
-                kind = _HABIT + 10 * habit[2] + min(9, int(habit[1] * 10))
+                level = habit[2] + LEVELS * habits.narrowness(twin)
+                kind = _HABIT + 10 * level + min(9, int(habit[1] * 10))
                 options.append((rate[kind], kind, habit[0]))
             if at >= 0:
                 kind = fresh + _CLASS[matched] if alone < 0 else _SINGLE + alone

@@ -12,10 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sglc.runtime.mask.matcher import Matcher
+
 Way = tuple[int, ...]
 
 MOST_PLACES = 4096
 """Places of one hole that are remembered; the oldest go first."""
+FEW, FEWER, WIDTHS = 16, 6, 3
+"""Bytes that may come where a number or one of a few words is to be written: what was there once often comes
+again, words more often than digits. So there are three classes of places by their width."""
 LEVELS = 3
 """Ways to know a place."""
 MOST_WAYS = 8
@@ -63,6 +68,19 @@ class Habits:
         self.runs: dict[tuple[int, int], tuple[Way, bytes]] = {}
         """Forced text by place: its tokens, the token before included, and its bytes."""
 
+        self._narrow: dict[int, int] = {}
+
+    def narrowness(self, matcher: Matcher) -> int:
+        """0 where many bytes may come at a matcher's place, 1 where as few as digits, 2 where fewer."""
+        config = matcher.config
+        found = self._narrow.get(config)
+        if found is None:
+            if len(self._narrow) >= MOST_PLACES:
+                self._narrow.clear()
+            count = matcher.following()
+            found = self._narrow[config] = (count <= FEW) + (count <= FEWER)
+        return found
+
     def learn(self, config: int, before: int, last: int, way: Way) -> None:
         """`way` was taken at a configuration, after the tokens `before` and `last`."""
         if len(way) > LONGEST_WAY:
@@ -99,7 +117,7 @@ class Rates:
 
     def observe(self, kind: int, came: bool) -> None:
         seen = self._seen[kind] = self._seen[kind] + 1
-        self.rate[kind] += (came - self.rate[kind]) / min(seen + 6, 48)
+        self.rate[kind] += (came - self.rate[kind]) / min(seen + 4, 48)
 
     def successor(self) -> Rates:
         """Rates that begin with what these have learned."""

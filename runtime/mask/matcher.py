@@ -114,6 +114,11 @@ class Matcher:
         """The bytes that must come next; empty where there is a choice or the text may end."""
         return forced(self.machine, self._config)
 
+    def following(self) -> int:
+        """How many bytes may come next."""
+        with self.machine.lock:
+            return int(np.count_nonzero(self.machine.first(self._config)))
+
     def forced_tokens(self, encode: Callable[[bytes], Sequence[int]] | None = None) -> list[int]:
         """Tokens of the bytes that must come next, as far as no other token can write their beginning.
 
