@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sglc.kernels.llama.records import Blocks, joined, packed, quantised
+from sglc.runtime.model import verified
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family
 from sglc.runtime.model.gguf import GgufFile, fifth_bits, nibbles
@@ -268,9 +269,14 @@ def _head(header: Mapping[str, Any]) -> bytes:
 
 
 def open_packed(path: Path, family: Family, identity: str) -> PackedModel | None:
-    """Map a file into memory; None if it is not there, damaged, of another version or of another model."""
+    """Map a file into memory; None if it is not there, damaged, of another version or of another model.
+
+    Its content is verified by the digest before it is used for the first time. A mark beside the file says
+    that it was, and is believed as long as the file is the same one and has not been changed since.
+    """
     try:
         with path.open("rb") as file:
+            facts = os.fstat(file.fileno())
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
@@ -285,8 +291,10 @@ def open_packed(path: Path, family: Family, identity: str) -> PackedModel | None
         return None
     if len(data) != HEAD + header["size"]:
         return None
-    if hashlib.sha256(memoryview(data)[HEAD:]).hexdigest() != header["sha256"]:
-        return None
+    if not verified.is_marked(path, facts, header["sha256"]):
+        if hashlib.sha256(memoryview(data)[HEAD:]).hexdigest() != header["sha256"]:
+            return None
+        verified.mark(path, facts, header["sha256"])
     whole = np.frombuffer(data, np.uint8, header["size"], HEAD)
     vectors = whole[header["vectors"] :].view(np.float32)
     return PackedModel(whole, np.array(header["places"], np.int64), vectors, header["sha256"])
