@@ -162,30 +162,48 @@ class Contests:
         self.ignored = ignored
         self.patterns = patterns
         self._runs: dict[object, _Run] = {}
+        self._patterns: dict[object, list[Token] | None] = {}
+        """By first letter and place in the order of terminals the patterns that are tried before; None where
+        names decide."""
 
     def parts(self, token: Token, tried: int | None = None) -> Automaton:
         """See `Contest.parts`; `tried` as in `Rivals.of`."""
-        rivals = self.rivals.of(token, tried)
-        if token.exact is None or token in self.ignored:
-            return Contest(token, rivals, self.ignored).parts(self.patterns)
-        return self._text_parts(token, token.exact, rivals)
+        text = token.exact
+        if text is None or token in self.ignored:
+            return Contest(token, self.rivals.of(token, tried), self.ignored).parts(self.patterns)
+        if self.rivals.together is not None or tried is not None or not text.isascii():
+            return self._text_parts(token, text, self.rivals.of(token, tried), None)
+        # Of many texts most are tried behind the same patterns: whose order is another than theirs.
+        small = text.lower()
+        group = small[0], token.priority, len(text)
+        if group not in self._patterns:
+            some = [*self.rivals.patterns_at(small[0]), *self.ignored]
+            self._patterns[group] = None
+            if not any([rival.exact is not None or rival.order[:3] == token.order[:3] for rival in some]):
+                self._patterns[group] = [rival for rival in some if rival.order < token.order]
+        patterns = self._patterns[group]
+        if patterns is None:
+            return self._text_parts(token, text, self.rivals.of(token), None)
+        return self._text_parts(token, text, self.rivals.texts_near(small), patterns)
 
-    def _text_parts(self, token: Token, text: str, rivals: list[Token]) -> Automaton:
-        own = token.order
+    def _text_parts(
+        self, token: Token, text: str, rivals: list[Token], patterns: list[Token] | None
+    ) -> Automaton:  # fmt: skip
+        """`patterns` are tried before, beside those `rivals` that are."""
         coming: list[tuple[int, int]] = []
-        others: list[tuple[Token, bool]] = []
+        before = patterns or []
         for rival in rivals:
-            if rival is token or not _may_be_tried_before(rival, token, own):
+            if rival is token or not _may_be_tried_before(rival, token, token.order):
                 continue
             other = rival.exact
             if other is None:
-                told = rival.priority == token.priority and not rival.is_text and rival not in self.ignored
-                others.append((rival, told and self._matches_whole(rival, text)))
+                before = [*before, rival]
             elif text.startswith(other):
                 return ()
             elif other.startswith(text):
                 coming.append((ord(other[len(text)]), ord(other[len(text)])))
-        key = text[0], _is_word(token), *((rival.index, told) for rival, told in others)
+        others = [(rival, self._is_told(rival, token, text)) for rival in before]
+        key = text[0], _is_word(token), *[(rival.index, told) for rival, told in others]
         run = self._runs.get(key)
         if run is None:
             contest = Contest(token, (), self.ignored)
@@ -196,6 +214,10 @@ class Contests:
         if barred is None:
             return ()
         return ((literal(text), charset.ranges([*barred, *coming]) if coming else barred),)
+
+    def _is_told(self, rival: Token, token: Token, text: str) -> bool:
+        told = rival.priority == token.priority and not rival.is_text and rival not in self.ignored
+        return told and self._matches_whole(rival, text)
 
     def _matches_whole(self, pattern: Token, text: str) -> bool:
         run = self._runs.get(pattern.index)

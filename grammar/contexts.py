@@ -8,6 +8,8 @@ be finished. Where no terminal looks ahead there is one class, and nothing to do
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa
@@ -46,7 +48,6 @@ class Contexts:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._numbered((0,) * len(self.classes))
         self._identity = self._numbered(tuple(1 << before for before in range(len(self.barred))))
-        self._relations = [0] * len(graph.kind)
         self._ends: list[int] = []
         """By relation: all classes that it may end in."""
         self._products: dict[tuple[int, int], int] = {}
@@ -56,7 +57,14 @@ class Contexts:
         self._firsts: dict[int, Ranges] = {}
         self._skip_ends: dict[int, int] = {}
         self._available: dict[tuple[int, Ranges], bool] = {}
-        self._fixpoint(nodes)
+        self._needs: dict[tuple[tuple[int, ...], int], list[int]] = {}
+        self._befores: dict[tuple[int, int], int] = {}
+        if lexis.alike is None:
+            self._relations = self._fixpoint(graph, nodes, range(len(graph.kind)))
+        else:
+            alike = lexis.alike
+            found = self._fixpoint(alike.classes, alike.order, alike.leaf)
+            self._relations = [found[number] for number in alike.of]
         self._ends = [_any(row) for row in self._rows]
 
     # Leaves
@@ -127,9 +135,14 @@ class Contexts:
             self._rows.append(row)
         return found
 
-    def _fixpoint(self, nodes: list[int]) -> None:
-        """Least relations, from below; an arm that changes is added to its choice, which is not made anew."""
-        graph, relations = self.graph, self._relations
+    def _fixpoint(
+        self, graph: Graph, nodes: list[int], leaves: Sequence[int] | Mapping[int, int]
+    ) -> list[int]:  # fmt: skip
+        """Least relations, from below; an arm that changes is added to its choice, which is not made anew.
+
+        `leaves`: the leaf that one of the graph stands for.
+        """
+        relations = [0] * len(graph.kind)
         kinds, below = graph.kind, graph.below
         above: list[list[int]] = [[] for _ in kinds]
         for node in nodes:
@@ -143,7 +156,12 @@ class Contexts:
                 if node not in stale:
                     continue
                 stale.discard(node)
-                changed = [(node, self._relation(node))]
+                found = (
+                    self._leaf(leaves[node])
+                    if kinds[node] == LEAF
+                    else self._relation(graph, node, relations)
+                )
+                changed = [(node, found)]
                 while changed:
                     inner, found = changed.pop()
                     if found == relations[inner]:
@@ -157,17 +175,15 @@ class Contexts:
                         else:
                             stale.add(outer)
             order = sorted(stale, key=rank.__getitem__)
+        return relations
 
-    def _relation(self, node: int) -> int:
-        graph, relations = self.graph, self._relations
+    def _relation(self, graph: Graph, node: int, relations: list[int]) -> int:
         kind, below = graph.kind[node], graph.below[node]
         if kind == SEQUENCE:
             found = self._identity
             for item in below:
                 found = self._after(found, relations[item])
             return found
-        if kind == LEAF:
-            return self._leaf(node)
         if kind == REPEAT:
             key = relations[below[0]], graph.about[node]
             known = self._powers.get(key)
@@ -222,23 +238,31 @@ class Contexts:
         """The classes before a node from which it can end alive."""
         if self.plain:
             return ALL
-        return sum(
-            1 << number for number, ends in enumerate(self._rows[self._relations[node]]) if ends & alive
-        )
+        key = self._relations[node], alive
+        found = self._befores.get(key)
+        if found is None:
+            rows = enumerate(self._rows[key[0]])
+            found = self._befores[key] = sum([1 << number for number, ends in rows if ends & alive])
+        return found
 
     def dead(self, node: int, alive: int) -> bool:
         """Whether a node cannot be read at all."""
         return not self.plain and not self.before(node, alive)
 
     def items(self, items: tuple[int, ...], alive: int) -> list[int]:
-        """What must come out of each item of a sequence."""
+        """What must come out of each item of a sequence; not to be written to."""
         if self.plain:
             return [ALL] * len(items)
-        found = []
-        for item in reversed(items):
-            found.append(alive)
-            alive = self.before(item, alive)
-        return found[::-1]
+        relations = self._relations
+        key = tuple([relations[item] for item in items]), alive
+        known = self._needs.get(key)
+        if known is None:
+            known = []
+            for item in reversed(items):
+                known.append(alive)
+                alive = self.before(item, alive)
+            self._needs[key] = known = known[::-1]
+        return known
 
     def turns(self, node: int, alive: int) -> tuple[Turns, Turns]:
         """What must come out of each turn of a repetition: of those that there must be, and of the others."""

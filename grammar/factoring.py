@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph
+from sglc.grammar.levels import Levels
 from sglc.grammar.terminals import Token
 
 _DEEP = 4
@@ -26,11 +27,13 @@ class Factoring:
         self.graph = graph
         self.most = (1 + _GROWTH) * len(graph.kind)
         self._done: set[int] = set()
+        self._levels = Levels(graph)
         self._nested: dict[int, int] = {}
 
     def all(self, start: int) -> list[int]:
         """Factor everything below a node; all that is then below it, each behind what it is part of unless
         there is a circle."""
+        kind = self.graph.kind
         order: list[int] = []
         entered: set[int] = set()
         left: set[int] = set()
@@ -39,7 +42,13 @@ class Factoring:
             node = stack[-1]
             if node not in entered:
                 entered.add(node)
-                stack += [inner for inner in self.below(node) if inner not in entered]
+                for inner in self.below(node):
+                    if inner not in entered:
+                        if kind[inner] == LEAF:
+                            entered.add(inner)
+                            order.append(inner)
+                        else:
+                            stack.append(inner)
             else:
                 stack.pop()
                 if node not in left:
@@ -48,9 +57,13 @@ class Factoring:
         return order[::-1]
 
     def below(self, node: int) -> tuple[int, ...]:
-        """What is below a node; the arms of a choice begin with different parts."""
+        """What is below a node; the arms of a choice begin with different parts, and levels are merged."""
         graph = self.graph
-        if graph.kind[node] == CHOICE and node not in self._done:
+        kind = graph.kind[node]
+        if kind == RULE and node not in self._done:
+            self._done.add(node)
+            self._levels.merge(node)
+        elif kind == CHOICE and node not in self._done:
             self._done.add(node)
             if len(graph.kind) <= self.most and self._nested.get(node, 0) < _NESTED:
                 self._factor(node)

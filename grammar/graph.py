@@ -46,6 +46,7 @@ def bounds(about: object) -> tuple[int, int | None]:
     return cast("tuple[int, int | None]", about)
 
 
+_SWEEPS = 4
 NO, MAYBE, YES = range(3)
 """What is known of a node: `MAYBE` as long as rules are made that it depends on."""
 
@@ -179,6 +180,9 @@ class Graph:
 
     def _settle(self, values: list[int]) -> None:
         """A least fixed point: a sequence holds if all its items do, all else if something below it does."""
+        self._sweep(values)
+        if MAYBE not in values:
+            return
         need: dict[int, int] = {}
         above: dict[int, list[int]] = {}
         waiting: list[int] = []
@@ -205,6 +209,27 @@ class Graph:
                         waiting.append(outer)
         if MAYBE in values:
             values[:] = [NO if value == MAYBE else value for value in values]
+
+    def _sweep(self, values: list[int]) -> None:
+        """As `_settle`, as far as a few looks from the last node to the first come."""
+        kind, below = self.kind, self.below
+        rules = {below[rule][0]: rule for rule in self.rules if values[rule] == MAYBE and below[rule]}
+        left = [node for node, value in enumerate(values) if value == MAYBE]
+        for _ in range(_SWEEPS):
+            for node in reversed(left):
+                if values[node] != MAYBE:
+                    continue
+                these = [values[inner] for inner in below[node]]
+                value = min(these) if kind[node] == SEQUENCE else max(these, default=NO)
+                if value != MAYBE:
+                    values[node] = value
+                    # A rule is made before its body.
+                    if node in rules:
+                        values[rules[node]] = value
+            before = len(left)
+            left = [node for node in left if values[node] == MAYBE]
+            if not left or len(left) > before // 2:
+                break
 
     def prune(self) -> None:
         """Take out what has no text."""
@@ -451,6 +476,8 @@ class _ShapedBuilder(_Builder):
 
     def atom(self, text: str) -> int:
         """The node of a token."""
+        if text[0] == '"' and text[-1] == '"' and "\\" not in text:
+            return self.token(self.tokens.text(text[1:-1]))
         if text in self.shaped:
             return self.rule(text)
         if text.strip() in _MARKS:

@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 
 from sglc.automata.pause import without_collection
 from sglc.automata.term import Language
+from sglc.grammar import lexing
 from sglc.grammar.checks import check_names
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.emitter import Emitter
@@ -19,12 +20,12 @@ from sglc.grammar.errors import GrammarError
 from sglc.grammar.factoring import Factoring
 from sglc.grammar.graph import Graph, build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
-from sglc.grammar.levels import merge_levels
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.options_in_turn import unfold_options
 from sglc.grammar.parsing import Parser
 from sglc.grammar.rivals import Rivals
+from sglc.grammar.shapes import ShapedRules
 from sglc.grammar.terminals import Tokens
 
 Lexing = OneOf["dynamic", "longest"]
@@ -65,13 +66,13 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
         # What follows each part of a whole is known already, so that it is left as it is. For others the
         # lexis comes now: without left recursion less can follow, so that fewer characters matter.
         lexis = plain_lexis(graph, grammar, tokens) if rivals is None else None
-        merge_levels(graph)
         if lexis is not None:
             unfold_options(graph)
         factoring = Factoring(graph)
         if lexis is None:
             nodes = factoring.all(graph.start)
-            lexis = _lexis(graph, nodes, grammar, tokens, rivals)
+            alike = len(nodes) > lexing.MANY_NODES
+            lexis = _lexis(graph, nodes, grammar, tokens, rivals, alike=alike)
     if grammar.whole:
         nodes = graph.reached(graph.start)
     contexts = Contexts(graph, lexis, nodes)
@@ -95,17 +96,25 @@ def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Riv
     """The graph as it was written, its terminals, and which of these are tried together."""
     check_names(grammar)
     tokens = Tokens(grammar)
-    graph = build_graph(grammar, tokens, share=options.lexing == "dynamic")
+    longest = options.lexing == "longest"
+    rules = grammar.rules
+    many = isinstance(rules, ShapedRules) and len(set(rules.texts)) > lexing.MANY_TOKENS
+    graph = build_graph(grammar, tokens, share=many or not longest)
+    if many and longest and len(tokens.all) <= lexing.MANY_TOKENS:
+        # What a lexer tries may differ from one place to the other, and so parts are not shared.
+        tokens = Tokens(grammar)
+        graph = build_graph(grammar, tokens)
     rivals = None
-    if options.lexing == "longest":
+    if longest:
         rivals = rivals_of(graph, grammar, tokens)
     graph.prune()
     return graph, tokens, rivals
 
 
 def _lexis(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals | None
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals | None, *,
+    alike: bool = False,
 ) -> Lexis:  # fmt: skip
     if rivals is None:
-        return dynamic_lexis(graph, nodes, grammar, tokens)
-    return longest_lexis(graph, nodes, grammar, tokens, rivals)
+        return dynamic_lexis(graph, nodes, grammar, tokens, alike=alike)
+    return longest_lexis(graph, nodes, grammar, tokens, rivals, alike=alike)

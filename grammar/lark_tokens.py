@@ -45,6 +45,7 @@ _KINDS = {
     "\\": SKIPPED,
 }
 """By first character; others need a closer look."""
+_CONTINUED = re.compile(r"\\[ ]*\n")
 _KEPT = frozenset(first for first, kind in _KINDS.items() if kind != SKIPPED)
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])")
 
@@ -59,7 +60,7 @@ def lark_tokens(source: Source) -> list[str]:
     if "" in found:
         at = next(match.end() - 1 for match in _TOKENS.finditer(text) if match.group(1) is None)
         raise GrammarError(*_unreadable(text, at, source))
-    if "//" in text or "#" in text or "\\" in text:
+    if "//" in text or "#" in text or _CONTINUED.search(text):
         found = [token for token in found if token[0] in _KEPT or kind_of(token) != SKIPPED]
     return [*found, "\n", ""]
 

@@ -11,21 +11,57 @@ from sglc.grammar.graph import CHOICE, REPEAT, RULE, SEQUENCE, Graph
 
 _TOGETHER = 64
 """So many ways to go on are written in one place; those of further levels are a rule."""
+_LOOKS = 20
+"""How often levels are looked at, for each part of the grammar."""
 _LONG = 8
 """Parts of an operand that are written again behind each operator."""
 
 
-def merge_levels(graph: Graph) -> None:
-    """Rewrite the levels of a graph that is settled and free of left recursion."""
-    levels = {rule: below for rule in graph.rules if (below := _next_level(graph, rule)) is not None}
-    for rule in list(levels):
-        path: list[int] = []
-        here = rule
-        while here in levels:
-            path.append(here)
-            here = levels.pop(here)
+class Levels:
+    """Merges the levels of a graph that is settled and free of left recursion, each when it is asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._left = _LOOKS * len(graph.kind)
+
+    def merge(self, rule: int) -> None:
+        """Write `a: b (x b)*` as `s (x s | t)*`, if `b` is `s t*`, or is written as `a` is."""
+        graph, below = self.graph, self.graph.below
+        path = self._path(rule)
+        if not path:
+            return
+        lower, loop = _parts(graph, below[path[-1]][0])
+        *operand, repeated = _parts(graph, _body(graph, lower))
+        if 0 < len(operand) <= _LONG and _is_loop(graph, repeated):
+            arms = list(_arms(graph, below[repeated][0]))
+        else:
+            # The lowest level is `s t*` itself.
+            path.pop()
+            operand, arms = [lower], list(_arms(graph, below[loop][0]))
+        if not path:
+            return
         for level in reversed(path):
-            _merge(graph, level)
+            if len(arms) > _TOGETHER:
+                together = graph.rule("operators")
+                graph.define(together, graph.choice(arms))
+                graph.apart.add(together)
+                arms = [together]
+            loop = _parts(graph, below[level][0])[1]
+            for arm in _arms(graph, below[loop][0]):
+                arms.append(graph.sequence((*_parts(graph, arm)[:-1], *operand)))
+        following = graph.repeat(graph.choice(arms), 0, None)
+        below[rule] = (graph.sequence((*operand, following)),)
+
+    def _path(self, rule: int) -> list[int]:
+        """The levels from a rule down that are all written as one above another; none where many have been
+        looked at before."""
+        path: list[int] = []
+        here: int | None = rule
+        while here is not None and self._left > 0:
+            self._left -= 1
+            path.append(here)
+            here = _next_level(self.graph, here)
+        return path[:-1] if here is None else []
 
 
 def _next_level(graph: Graph, rule: int) -> int | None:
@@ -39,26 +75,6 @@ def _next_level(graph: Graph, rule: int) -> int | None:
         if len(parts) < 2 or parts[-1] != items[0]:
             return None
     return items[0]
-
-
-def _merge(graph: Graph, rule: int) -> None:
-    """Write `a: b (x b)*` as `s (x s | t)*`, if `b` is `s t*`."""
-    below = graph.below
-    lower, loop = _parts(graph, below[rule][0])
-    *operand, repeated = _parts(graph, _body(graph, lower))
-    if not 0 < len(operand) <= _LONG or not _is_loop(graph, repeated):
-        return
-    arms = [graph.sequence((*_parts(graph, arm)[:-1], *operand)) for arm in _arms(graph, below[loop][0])]
-    further = below[repeated][0]
-    if len(_arms(graph, further)) > _TOGETHER:
-        together = graph.rule("operators")
-        graph.define(together, further)
-        graph.apart.add(together)
-        arms.append(together)
-    else:
-        arms += _arms(graph, further)
-    following = graph.repeat(graph.choice(arms), 0, None)
-    below[rule] = (graph.sequence((*operand, following)),)
 
 
 def _body(graph: Graph, rule: int) -> int:

@@ -26,6 +26,7 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges, atoms, meet
 from sglc.automata.dfa import any_char_class
 from sglc.automata.term import CharDfa
+from sglc.grammar.alike import Alike
 from sglc.grammar.contests import Contest, Contests, share
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.follow import first_sets, follow_sets
@@ -38,7 +39,9 @@ from sglc.grammar.regular import alternation
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.terminals import Token, Tokens
 
-_MANY_TOKENS = 1_000
+MANY_NODES = 5_000
+"""So many parts of a grammar are looked at by classes."""
+MANY_TOKENS = 1_000
 """Beyond this, any two terminals are taken to be possible at the same place."""
 
 
@@ -54,6 +57,9 @@ class Lexis:
     skip: Automaton | None
     whole: bool = False
     plain: bool = False
+    alike: Alike | None = None
+    """Classes of parts, where the grammar is large; the leaves of one have parts with the same first
+    characters that bar the same."""
 
 
 class _LateParts(Mapping[int, Automaton]):
@@ -99,16 +105,19 @@ def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
     return Lexis(_LateParts(graph), skip, whole=True, plain=True)
 
 
-def dynamic_lexis(graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens) -> Lexis:
-    """Terminals of `nodes`, which are all below the start, by their patterns alone."""
+def dynamic_lexis(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, *, alike: bool = False
+) -> Lexis:  # fmt: skip
+    """Terminals of `nodes`, which are all below the start, by their patterns alone; see `_relevant`."""
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
-    return replace(_relevant(graph, nodes, parts, skipped(grammar, tokens, {})), whole=True)
+    return replace(_relevant(graph, nodes, parts, skipped(grammar, tokens, {}), alike), whole=True)
 
 
 def longest_lexis(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals, *, alike: bool = False
 ) -> Lexis:  # fmt: skip
-    """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other."""
+    """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other; see
+    `_relevant`."""
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     # Where blanks may part words, they must: a keyword is no beginning of a name.
@@ -126,9 +135,11 @@ def longest_lexis(
             known[token.index, tried] = contests.parts(token, tried)
         parts[node] = known[token.index, tried]
     # Ignored text may be tried anywhere.
-    everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
+    everywhere = rivals
+    if rivals.together is not None:
+        everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
     matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
-    return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched))
+    return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched), alike)
 
 
 def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
@@ -170,14 +181,29 @@ def _looks_ahead(about: object) -> bool:
 
 
 def _first(parts: Automaton) -> Ranges:
+    if len(parts) == 1 and parts[0][0].edges and len(parts[0][0].edges[0]) == 1:
+        ((low, high, _),) = parts[0][0].edges[0]
+        return ((low, high),)
     return charset.ranges((low, high) for dfa, _ in parts if dfa.edges for low, high, _ in dfa.edges[0])
 
 
-def _relevant(graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip: Automaton | None) -> Lexis:
-    """Bar only characters that could come: most terminals then need not look ahead at all."""
+def _relevant(
+    graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip: Automaton | None, alike: bool
+) -> Lexis:  # fmt: skip
+    """Bar only characters that could come: most terminals then need not look ahead at all.
+
+    `alike`: look at classes of parts, for which `nodes` are mostly in the order from above to below.
+    """
     if not any(barred for these in (*parts.values(), skip or ()) for _, barred in these):
         return Lexis(parts, skip)
-    sets = {node: _first(these) for node, these in parts.items()}
+    if alike:
+        keys = {node: tuple([(_first((part,)), part[1]) for part in these]) for node, these in parts.items()}
+        classes = Alike(graph, nodes, keys)
+        of, graph, nodes = classes.of, classes.classes, classes.order
+        sets = {number: _first(parts[leaf]) for number, leaf in classes.leaf.items()}
+    else:
+        classes, of = None, range(len(graph.kind))
+        sets = {node: _first(these) for node, these in parts.items()}
     distinct = list(dict.fromkeys(sets.values()))
     blocks, members = atoms(distinct)
     bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
@@ -194,7 +220,7 @@ def _relevant(graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip:
     out: dict[int, Automaton] = {}
     for node, these in parts.items():
         if any([barred for _, barred in these]):
-            mask = follow[node]
+            mask = follow[of[node]]
             if mask not in known:
                 known[mask] = coming(mask)
             if len(these) == 1:
@@ -207,7 +233,7 @@ def _relevant(graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip:
         out[node] = these
     if skip:
         skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
-    return Lexis(out, skip)
+    return Lexis(out, skip, alike=classes)
 
 
 def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
@@ -232,7 +258,7 @@ def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     everything = list({token.index: token for token in token_of.values()}.values())
-    if len(everything) > _MANY_TOKENS:
+    if len(everything) > MANY_TOKENS:
         return Rivals(everything, ignored, None)
     place = {token.index: number for number, token in enumerate(everything)}
     numbers = {node: place[token.index] for node, token in token_of.items()}

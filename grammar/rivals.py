@@ -7,7 +7,6 @@ keywords are no million pairs.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 
 from sglc.automata import charset
 from sglc.grammar.graph import LEAF, Graph
@@ -90,22 +89,29 @@ class Rivals:
 
     def _near(self, token: Token) -> list[Token]:
         text = token.value.lower()
-        found = [other for begun in self._related(text) for other in self.texts[begun]]
-        first = text[:1]
-        if first not in self._by_first:
-            points = charset.ignoring_case(((ord(first), ord(first)),))
-            self._by_first[first] = [other for other in self.others if charset.meet(other.first, points)]
-        return found + self._by_first[first]
+        return self.texts_near(text) + self.patterns_at(text[:1])
 
-    def _related(self, text: str) -> Iterator[str]:
-        """The texts that begin with this one, itself included, and those that it begins with."""
-        at = bisect_left(self.sorted, text)
-        while at < len(self.sorted) and self.sorted[at].startswith(text):
-            yield self.sorted[at]
+    def texts_near(self, text: str) -> list[Token]:
+        """Plain texts that begin with one in small letters, or that it begins with; itself first."""
+        texts, ordered = self.texts, self.sorted
+        found: list[Token] = []
+        at = bisect_left(ordered, text)
+        while at < len(ordered) and ordered[at].startswith(text):
+            found += texts[ordered[at]]
             at += 1
         for size in range(1, len(text)):
-            if text[:size] in self.texts:
-                yield text[:size]
+            if text[:size] in texts:
+                found += texts[text[:size]]
+        return found
+
+    def patterns_at(self, first: str) -> list[Token]:
+        """What is no plain text and may begin with a small letter, in any case of it."""
+        found = self._by_first.get(first)
+        if found is None:
+            points = charset.ignoring_case(((ord(first), ord(first)),))
+            found = [other for other in self.others if charset.meet(other.first, points)]
+            self._by_first[first] = found
+        return found
 
 
 def _is_plain(token: Token) -> bool:

@@ -186,6 +186,24 @@ class Tokens:
                 )  # fmt: skip
         return token
 
+    def text(self, value: str) -> Token:
+        """The terminal of a plain text inside a rule, as `written` has it."""
+        key = value, _NO_FLAGS, True
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        if self._named is None:
+            self._named = self._defined()
+        name = self._named.get(key)
+        if name is not None:
+            token = self.named(name)
+        else:
+            number = len(self.all)
+            token = Token(number, f"__ANON_{number}", value, _NO_FLAGS, True)
+            self.all.append(token)
+        self._known[key] = token
+        return token
+
     def written(self, item: Literal | Pattern, source: Source | None) -> Token:
         """The terminal of a text or pattern inside a rule; a defined one of the same pattern is the same."""
         if type(item) is Literal:

@@ -18,6 +18,7 @@ from sglc.grammar.graph import LEAF, RULE
 from sglc.grammar.language import GrammarOptions, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
+from sglc.grammar.rivals import Rivals
 from sglc.grammar.shapes import ShapedRules
 from sglc.runtime.mask import compiler
 from sglc.runtime.mask.constraint import compile_constraint
@@ -247,10 +248,20 @@ def test_texts_among_terminals_read_what_each_reads_by_itself(written: str) -> N
     ignored = lexing._ignored(grammar, tokens)
     used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
     patterns = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
-    contests = Contests(rivals, ignored, patterns)  # type: ignore[arg-type]
-    for token in used:
-        everything = Contest(token, rivals.of(token), ignored)  # type: ignore[arg-type]
-        assert contests.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
+    for these in (rivals, Rivals(rivals.tokens, ignored, None)):
+        contests = Contests(these, ignored, patterns)  # type: ignore[arg-type]
+        for token in used:
+            everything = Contest(token, these.of(token), ignored)  # type: ignore[arg-type]
+            assert contests.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
+
+
+@some(40)
+@given(token_grammars(), st.booleans())
+def test_parts_looked_at_by_classes_write_the_same(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexing, "MANY_NODES", 0)
+        assert words(written, longest=longest) == found
 
 
 def test_texts_among_terminals_are_told_by_their_ends() -> None:

@@ -39,6 +39,11 @@ def cases_of(rules: t.LateRules, arms: Iterable[t.Term]) -> tuple[Cases, list[t.
     waiting = list(arms)[::-1]
     while waiting:
         arm = waiting.pop()
+        if type(arm) is t.Sequence and len(arm.items) == 2 and type(arm.items[0]) is t.Bytes:
+            word, behind = arm.items
+            if word.data:
+                cases.setdefault(word.data, {})[behind] = None
+                continue
         match arm:
             case t.Rule(name):
                 if name not in seen:

@@ -105,7 +105,8 @@ def build(edges: Sequence[Sequence[tuple[Ranges, int]]], accepting: Iterable[int
 
 
 def literal(text: str) -> CharDfa:
-    edges = tuple(((ord(char), ord(char), index + 1),) for index, char in enumerate(text))
+    points = list(map(ord, text))
+    edges = zip(zip(points, points, range(1, len(points) + 1), strict=True), strict=True)
     return CharDfa((*edges, ()), frozenset({len(text)}))
 
 
