@@ -260,7 +260,8 @@ def test_products_of_extremes(parts: list[float], centred: bool, bits: int, fine
     q, factors, y = np.zeros(32, np.int8), np.zeros(FINE, np.float32), np.zeros(32, np.float32)
     centre = 1 << (bits - 1) if centred else 0
     (quantise_finely if fine else quantise)(x[:16], x[16:], q.data, 0, factors.data, 0, centre)
-    run(tile, packed(blocks), 0, 1, q, 0, factors, 0, y, 0, 32, False, 0, 1, 2, bits, int(centred), int(fine))
+    sort = bits, int(centred), int(fine)
+    run(tile, packed(blocks), 0, 1, q, 0, factors, 0, y, 0, 32, False, 0, 0, 1, 2, *sort)
     ratios = factors[[5, 3, 1]] if fine else factors[[1]]
     last = factors[(FINE if fine else FACTORS) - 3]
     # The unit of each part is so many times that of the part behind it.

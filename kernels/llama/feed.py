@@ -44,7 +44,10 @@ def gate_part(
             at = row + 32 * first * groups
             f = factor + FACTORS * first * groups
             if rows == 1:
-                tile(w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 1, 4, bits, centred, 0)
+                tile(
+                    w, record, groups, q, at, factors, f, y, to, UNIT, False, AHEAD, 4 * size * (after - n),
+                    1, 4, bits, centred, 0,
+                )  # fmt: skip
             else:
                 ahead = 0
                 if first == 0 and after < inner_groups:

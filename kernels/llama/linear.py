@@ -170,10 +170,14 @@ def quantise_finely(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, 
 @kernel_apart
 def tile(
     w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
-    add: bool, ahead: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
+    add: bool, ahead: int, jump: int, rows: Constant, blocks: Constant, bits: Constant, centred: Constant,
     fine: Constant,
 ) -> None:  # fmt: skip
-    """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`."""
+    """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`.
+
+    Weights `ahead` bytes further on are fetched; behind the end of a block, if `jump` is not 0, those of the
+    block that is `jump` bytes behind it.
+    """
     total = float_lanes(rows * blocks)
     whole = int_lanes(rows * blocks)
     low = int_lanes(blocks)
@@ -186,9 +190,12 @@ def tile(
         x = row + g * 32 * rows
         f = factor + g * width * rows
         if ahead > 0:
+            far = at + ahead
+            if jump != 0 and g * size + ahead >= step:
+                far += jump - step
             for b in range(blocks):
                 for line in range(bits + 1):
-                    prefetch(w, at + b * step + ahead + 64 * line)
+                    prefetch(w, far + b * step + 64 * line)
         for i in range(rows):
             for b in range(blocks):
                 if centred:
@@ -247,17 +254,23 @@ def pair(
 ) -> None:  # fmt: skip
     """1 to 6 rows times two blocks."""
     if rows == 6:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 6, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             6, 2, bits, centred, fine)  # fmt: skip
     elif rows == 5:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 5, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             5, 2, bits, centred, fine)  # fmt: skip
     elif rows == 4:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 4, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             4, 2, bits, centred, fine)  # fmt: skip
     elif rows == 3:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 3, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             3, 2, bits, centred, fine)  # fmt: skip
     elif rows == 2:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 2, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             2, 2, bits, centred, fine)  # fmt: skip
     else:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 1, 2, bits, centred, fine)
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+             1, 2, bits, centred, fine)  # fmt: skip
 
 
 @kernel_apart
@@ -282,15 +295,16 @@ def linear(
         if count == 1:
             m = 2 * n
             while m + 4 <= 2 * stop:
+                behind = 4 if m + 4 < 2 * stop else 2 * after - m
                 tile(
-                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD, 1,
-                    4, bits, centred, fine,
+                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD,
+                    behind * size, 1, 4, bits, centred, fine,
                 )  # fmt: skip
                 m += 4
             if m < 2 * stop:
                 tile(
-                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD, 1,
-                    2, bits, centred, fine,
+                    w, base + m * size, groups, q, row, factors, factor, y, 16 * m, stride, add, AHEAD,
+                    (2 * after - m) * size, 1, 2, bits, centred, fine,
                 )  # fmt: skip
         else:
             for each in range(n, stop):
