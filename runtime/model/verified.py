@@ -1,8 +1,8 @@
 """Marks beside large files: that a file's content was verified by its digest, and need not be read again.
 
 A mark names the file by device, inode, size and the times of its last change; copying, writing to or
-replacing the file makes the mark void. It guards against accidents, as the digest does: who can write to the folder can
-write both. What a disk loses without a change of the file is no longer noticed.
+replacing the file makes the mark void. It guards against accidents, as the digest does: who can write to the
+folder can write both. What a disk loses without a change of the file is no longer noticed.
 """
 
 from __future__ import annotations
