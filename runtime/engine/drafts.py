@@ -35,6 +35,8 @@ UNSTABLE = 64
 """Tokens before a hole that may change while it is filled, as text is tokenised jointly over its start."""
 GUESS_SECONDS = 1e-4
 """What guessing takes for one sequence, about. Where drafts gain less on average, holes are left alone."""
+HOPE = 0.05
+"""What the drafts of a step are thought to save, in seconds, before anything is known."""
 TRIED, RESTED, RARE = 8, 2, 8
 """There, guesses are made for so many requests of one fill, and then so many requests go without for each
 sequence of a step. One fill in so many begins with guesses."""
@@ -71,8 +73,8 @@ class Balance:
     __slots__ = ("_fills", "gain")
 
     def __init__(self) -> None:
-        self.gain = 1.0
-        """Seconds that the drafts of a step save: a moving average over all guesses, from a high hope on."""
+        self.gain = HOPE
+        """Seconds that the drafts of a step save: a moving average over all guesses."""
         self._fills = 0
 
     def enter(self, gain: float) -> None:
@@ -82,7 +84,7 @@ class Balance:
     def begin(self, sequences: int) -> int:
         """Of how many requests a fill is to think that guesses were made for them already."""
         self._fills += 1
-        return TRIED if self._fills % RARE and self.is_low(sequences) else 0
+        return 0 if self._fills % RARE == 0 and self.is_low(sequences) else TRIED
 
     def is_low(self, sequences: int) -> bool:
         """Whether guesses for so many sequences of a step take longer than they save."""
@@ -165,7 +167,7 @@ class Drafts:
         self._drafting = drafting
         self._balance = balance
         self._tried = balance.begin(max(1, round(drafting.cost.sequences)))
-        """Guesses in a row that were made though they are not worth it."""
+        """Guesses that were made in a row though they are not worth it; no more than `TRIED` are."""
         self._rest = 0
         """So many requests go without guesses."""
         self._rested_at = 0
@@ -222,7 +224,7 @@ class Drafts:
         self._settle(tokens)
         batch = max(1, round(cost.sequences))
         if not self._balance.is_low(batch):
-            self._tried = 0
+            self._tried = TRIED
         elif self._tried < TRIED:
             self._tried += 1
         else:

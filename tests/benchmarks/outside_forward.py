@@ -41,8 +41,8 @@ from sglc.runtime.session import Session
 from sglc.runtime.tracker import Tracker
 from sglc.source import Source
 
-ENOUGH = 60
-"""Steps that count, after which a round ends."""
+ENOUGH, FIRST = 40, 10
+"""Steps that count, after which a round ends; and a round that is not looked at, as masks are made in it."""
 READING = 2
 """More tokens than this for each sequence of a step: it reads a prompt."""
 CHARACTERS = Path(__file__).with_name("workloads.sgl").read_text(encoding="utf-8")
@@ -64,6 +64,7 @@ class Steps(StepMeasure):
     """Periods of the steps that count, and the time of their forward passes."""
 
     wide: int = 0
+    enough: int = ENOUGH
     done: Callable[[], object] = bool
     """Called when there are enough."""
     ended: float = 0.0
@@ -82,7 +83,7 @@ class Steps(StepMeasure):
             self.forward.append(seconds)
             self.rows += requests
             self.took += thread - self._thread
-            if len(self.outside) == ENOUGH:
+            if len(self.outside) == self.enough:
                 self.done()
         self.ended, self._thread = now, thread
 
@@ -180,10 +181,10 @@ class Programs:
         for task in done - {first}:
             task.result()  # a fault
 
-    def round(self, batch: int, clocks: Clocks | None) -> Round:
+    def round(self, batch: int, clocks: Clocks | None, enough: int = ENOUGH) -> Round:
         """One round with a new engine. Parts are those of all its steps."""
         engine = open_engine(self.executor)
-        steps = engine.measure = Steps(wide=max(1, batch - batch // 4))
+        steps = engine.measure = Steps(wide=max(1, batch - batch // 4), enough=enough)
         sessions = [Session(program, engine) for program in self.programs]
         asyncio.run(self._all(batch, steps, sessions))
         outside, forward = steps.outside, steps.forward
@@ -212,7 +213,7 @@ def main() -> None:
     given = parser.parse_args()
     programs = Programs(given.model, given.executor, given.threads, given.only)
     batches = [int(word) for word in given.batches.split(",")]
-    programs.round(batches[0], None)  # masks of the types, code
+    programs.round(batches[0], None, FIRST)
     lines = [
         "| batch | steps | sequences | period | outside | share of the periods | µs of the thread a token |",
         "|--:|--:|--:|--:|--:|--:|--:|",
@@ -222,6 +223,7 @@ def main() -> None:
         bare, timed = [], []
         for _ in range(given.rounds):
             bare.append(programs.round(batch, None))
+            print(f"batch {batch}: {bare[-1].share:.1%} of {1e3 * bare[-1].period:.1f} ms", flush=True)
             with Clocks() as clocks:
                 timed.append(programs.round(batch, clocks))
         middle = sorted(bare, key=lambda each: each.share)[len(bare) // 2]
