@@ -6,6 +6,7 @@ from sglc.check.contradiction import report_empty
 from sglc.check.prompt_lines import header
 from sglc.check.relations import INT, NULL
 from sglc.check.result import Unknown
+from sglc.check.shown import note_unshown
 from sglc.check.state import Entity, FunctionState, Signature
 from sglc.check.statements import Statements
 from sglc.check.walk import Body, roles, statements
@@ -94,7 +95,7 @@ class ModuleChecker(Statements):
         self._errors(signature, node)
         if within is not None:
             self._within(node, within)
-        self.schemas_shown()
+        note_unshown(self.program, function)
         self._unused()
         signature.holes.update(function.holes)
 

@@ -41,13 +41,10 @@ from sglc.types.type import (
     Alternatives,
     Constant,
     ListOf,
-    Named,
     Optional,
-    RecordType,
     SpanOf,
     Str,
     Type,
-    UnionType,
 )
 
 
@@ -450,41 +447,6 @@ class Holes(HoleOptions):
         if len(values) == 1:
             return Constant(values[0])
         return Alternatives(tuple(Constant(value) for value in values))
-
-    def schemas_shown(self) -> None:
-        """Note records and unions that are generated but never shown to the model."""
-        shown: set[str] = set()
-        queue: list[Type] = list(self.function.schemas)
-        while queue:
-            part = queue.pop()
-            match part:
-                case Named(name):
-                    if name not in shown and name in self.table:
-                        shown.add(name)
-                        queue.extend(self.facts.parts(name))
-                case Optional(item):
-                    queue.append(item)
-                case _ if hasattr(part, "item"):
-                    queue.append(part.item)
-                case _ if hasattr(part, "items"):
-                    queue.extend(part.items)
-                case Alternatives(arms):
-                    queue.extend(arms)
-        for type, span in self.function.generated:
-            plain = expand(type, self.table)
-            inner = item_of(plain, self.table)
-            plain = expand(inner, self.table) if inner is not None else plain
-            if not isinstance(plain, Named) or plain.name in shown:
-                continue
-            if not isinstance(self.table.get(plain.name), RecordType | UnionType):
-                continue
-            shown.add(plain.name)
-            short = plain.name.rsplit(".", 1)[-1]
-            self.program.report(
-                "W0207", f"the model is never shown what `{short}` looks like", span, severity="note",
-                label="generated here",
-                hint=f"write `${{schema({short})}}` in the text before",
-            )  # fmt: skip
 
 
 _TYPES = (
