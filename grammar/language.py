@@ -18,7 +18,8 @@ from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.emitter import Emitter
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.factoring import Factoring
-from sglc.grammar.graph import Graph, build_graph
+from sglc.grammar.graph import Graph
+from sglc.grammar.graph_builder import build_graph
 from sglc.grammar.left_recursion import remove_left_recursion
 from sglc.grammar.lexing import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
 from sglc.grammar.model import Grammar

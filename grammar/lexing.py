@@ -202,7 +202,7 @@ def _relevant(
         of, graph, nodes = classes.of, classes.classes, classes.order
         sets = {number: _first(parts[leaf]) for number, leaf in classes.leaf.items()}
     else:
-        classes, of = None, range(len(graph.kind))
+        classes, of = None, list(range(len(graph.kind)))
         sets = {node: _first(these) for node, these in parts.items()}
     distinct = list(dict.fromkeys(sets.values()))
     blocks, members = atoms(distinct)

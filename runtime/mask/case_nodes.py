@@ -39,9 +39,9 @@ def cases_of(rules: t.LateRules, arms: Iterable[t.Term]) -> tuple[Cases, list[t.
     waiting = list(arms)[::-1]
     while waiting:
         arm = waiting.pop()
-        if type(arm) is t.Sequence and len(arm.items) == 2 and type(arm.items[0]) is t.Bytes:
+        if isinstance(arm, t.Sequence) and len(arm.items) == 2:
             word, behind = arm.items
-            if word.data:
+            if isinstance(word, t.Bytes) and word.data:
                 cases.setdefault(word.data, {})[behind] = None
                 continue
         match arm:
