@@ -7,7 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sglc.automata.dfa import accepts
+from sglc.automata.regex import compile_regex
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
@@ -49,3 +52,19 @@ def test_tokens_over_two_keys(inner, spelling):
         matcher.fill_mask(row)
         found = {token for i, token in enumerate(TOKENS) if row[i >> 5] >> (i & 31) & 1}
         assert found == {token for token in TOKENS if matcher.clone().accept_bytes(token)}
+
+
+def test_labels_of_many_keys_are_those_of_each_by_itself():
+    patterns = {1: "(x-.*|ab?)", 2: "[0-9]+|y|", 3: "a.*"}
+    families = {label: compile_regex(pattern) for label, pattern in patterns.items()}
+    table = KeyTable({"abc": 0}, families, "json-any")
+    keys = ["", "a", "ab", "abd", "x", "x-", "x-1", "7", "7a", "y", "yy", "b"]
+    for begun in ("", "a", "x"):
+        local = table.read(0, begun) if begun else 0
+        assert local is not None
+        rests = [key[len(begun) :] for key in keys if key.startswith(begun)]
+        expected = [
+            next((label for label, dfa in families.items() if accepts(dfa, begun + rest)), -1)
+            for rest in rests
+        ]
+        assert table.labels_of_keys(local, rests) == expected

@@ -158,7 +158,7 @@ class KeyLeaf(LeafTable):
         found = self._names.get((local, alone))
         if found is None:
             known = self.table.names_below(local)
-            others = partial(self.table.label_of, local) if alone < 0 else alone
+            others = partial(self.table.labels_of_keys, local) if alone < 0 else alone
             found = self._names[local, alone] = Names((id(self), local, alone), known, others)
         return found if len(found.labels) <= _FEW_NAMES else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -277,13 +277,35 @@ class KeyTable(ByteMoves):
                 return label
         return -1
 
-    def label_of(self, local: int, rest: str) -> int:
-        """The label of a key that is no name, by its rest from a state between characters, or -1."""
-        places = self._states[local][1]
-        for label, dfa, place in zip(self.family_labels, self.families, places, strict=True):
-            if place >= 0 and _accepts(dfa, rest, place):
-                return label
-        return -1
+    def labels_of_keys(self, local: int, rests: Iterable[str]) -> list[int]:
+        """The labels of keys that are no names, by their rests from a state between characters, or -1.
+
+        Most rests begin with a character with which no family goes on; each is looked up once.
+        """
+        families = [
+            (label, dfa, place)
+            for label, dfa, place in zip(
+                self.family_labels, self.families, self._states[local][1], strict=True
+            )
+            if place >= 0
+        ]
+        at_once = next((label for label, dfa, place in families if place in dfa.accepting), -1)
+        begun: dict[str, list[tuple[int, CharDfa, int]]] = {}
+        found = []
+        for rest in rests:
+            if not rest:
+                found.append(at_once)
+                continue
+            char = rest[0]
+            following = begun.get(char)
+            if following is None:
+                following = begun[char] = [
+                    (label, dfa, target)
+                    for label, dfa, place in families
+                    if (target := dfa_step(dfa, place, ord(char))) is not None
+                ]
+            found.append(next((label for label, dfa, at in following if _accepts(dfa, rest[1:], at)), -1))
+        return found
 
     # Keys of families
 

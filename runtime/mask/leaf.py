@@ -62,7 +62,7 @@ class Names:
 
     key: tuple[int, int, int]
     labels: dict[str, int]
-    others: Callable[[str], int] | int
+    others: Callable[[Iterable[str]], list[int]] | int
 
 
 allocated = 0

@@ -396,8 +396,9 @@ def _labels(names: Names, index: dict[str, list[int]], count: int) -> np.ndarray
             for number in index.get(name, ()):
                 labels[number] = label
         return labels
-    labels = np.zeros(count, np.int32)
-    for text, numbers in index.items():
-        known = names.labels.get(text)
-        labels[numbers] = others(text) if known is None else known
-    return labels
+    known = [0] * count
+    for (text, numbers), other in zip(index.items(), others(index), strict=True):
+        label = names.labels.get(text, other)
+        for number in numbers:
+            known[number] = label
+    return np.array(known, np.int32)

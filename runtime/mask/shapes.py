@@ -174,7 +174,9 @@ class Shapes:
     def keep(self, path: Path, mask: Mask, stays: np.ndarray | None) -> None:
         """Remember what was found."""
         if len(self._known) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
+            # Views on the path are in the order of the numbers that go with it.
             self._clear()
+            return
         steps, following, questions = self._steps, self._next, self._questions
         places: dict[int, int] = {}
         step = 0
