@@ -8,7 +8,8 @@ object of six fields about a note of its own or invents a character, and the nex
 What counts are steps in which as many sequences take part as there are programs, less a quarter, and none
 reads a prompt. A step's period is the time from the end of one forward pass to the end of the next; all of it
 that is not spent in the executor is outside, whatever overlaps. Rounds alternate: bare ones give periods, the
-others have clocks around the parts and say where the time goes.
+others have clocks around the parts and say where the time goes. All rounds are of one engine, which has met
+the types and the first prompts before.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ from sglc.runtime.session import Session
 from sglc.runtime.tracker import Tracker
 from sglc.source import Source
 
-ENOUGH, FIRST = 40, 10
-"""Steps that count, after which a round ends; and a round that is not looked at, as masks are made in it."""
+ENOUGH = 40
+"""Steps that count, after which a round ends."""
 READING = 2
 """More tokens than this for each sequence of a step: it reads a prompt."""
 CHARACTERS = Path(__file__).with_name("workloads.sgl").read_text(encoding="utf-8")
@@ -64,7 +65,6 @@ class Steps(StepMeasure):
     """Periods of the steps that count, and the time of their forward passes."""
 
     wide: int = 0
-    enough: int = ENOUGH
     done: Callable[[], object] = bool
     """Called when there are enough."""
     ended: float = 0.0
@@ -83,7 +83,7 @@ class Steps(StepMeasure):
             self.forward.append(seconds)
             self.rows += requests
             self.took += thread - self._thread
-            if len(self.outside) == self.enough:
+            if len(self.outside) == ENOUGH:
                 self.done()
         self.ended, self._thread = now, thread
 
@@ -152,12 +152,12 @@ class Programs:
     def __init__(self, model: str, kind: str, threads: int | None, only: str | None) -> None:
         self.executor = load_executor(model, kind=kind, threads=threads)
         self.only = only
-        found = []
+        self.engine = open_engine(self.executor)
+        self.sessions = []
         for name, text in (("harbour.sgl", PROGRAM), ("workloads.sgl", CHARACTERS)):
             program = compile_source(Source(name, text)).program
             assert program is not None
-            found.append(program)
-        self.programs = found
+            self.sessions.append(Session(program, self.engine))
 
     async def _place(self, place: int, objects: Session, characters: Session) -> None:
         """What one place of the batch runs, until it is cancelled."""
@@ -169,8 +169,8 @@ class Programs:
                 await characters.run("character", {"rules": INVENT, "request": note(number)})
             number += 33
 
-    async def _all(self, batch: int, steps: Steps, sessions: list[Session]) -> None:
-        tasks = [asyncio.ensure_future(self._place(place, *sessions)) for place in range(batch)]
+    async def _all(self, batch: int, steps: Steps) -> None:
+        tasks = [asyncio.ensure_future(self._place(place, *self.sessions)) for place in range(batch)]
         ended = asyncio.Event()
         steps.done = ended.set
         first = asyncio.ensure_future(ended.wait())
@@ -181,12 +181,10 @@ class Programs:
         for task in done - {first}:
             task.result()  # a fault
 
-    def round(self, batch: int, clocks: Clocks | None, enough: int = ENOUGH) -> Round:
-        """One round with a new engine. Parts are those of all its steps."""
-        engine = open_engine(self.executor)
-        steps = engine.measure = Steps(wide=max(1, batch - batch // 4), enough=enough)
-        sessions = [Session(program, engine) for program in self.programs]
-        asyncio.run(self._all(batch, steps, sessions))
+    def round(self, batch: int, clocks: Clocks | None) -> Round:
+        """One round. Parts are those of all its steps."""
+        steps = self.engine.measure = Steps(wide=max(1, batch - batch // 4))
+        asyncio.run(self._all(batch, steps))
         outside, forward = steps.outside, steps.forward
         periods = [a + b for a, b in zip(outside, forward, strict=True)]
         drawn = 1 if clocks is None else clocks.calls["sampling"]
@@ -213,7 +211,7 @@ def main() -> None:
     given = parser.parse_args()
     programs = Programs(given.model, given.executor, given.threads, given.only)
     batches = [int(word) for word in given.batches.split(",")]
-    programs.round(batches[0], None, FIRST)
+    programs.round(max(batches), None)  # masks are made, prompts are read
     lines = [
         "| batch | steps | sequences | period | outside | share of the periods | µs of the thread a token |",
         "|--:|--:|--:|--:|--:|--:|--:|",
