@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
@@ -16,10 +15,10 @@ from hypothesis import strategies as st
 from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.cost import StepCost, expected
+from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
-from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
-from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
+from sglc.runtime.engine.habits import Habits
+from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
@@ -45,196 +44,6 @@ from sglc.types.type import (
     UnionType,
 )
 from small_models import small_tokenizer
-
-# -- look-up -----------------------------------------------------------------------------------------
-
-
-def longest_match(tokens: list[int]) -> tuple[int, int]:
-    """The newest of the longest matches of the end, by trying every place."""
-    best, length = -1, 1
-    for place in range(len(tokens) - 1, 1, -1):
-        size = 0
-        while size < min(place, LONGEST_MATCH) and tokens[place - 1 - size] == tokens[-1 - size]:
-            size += 1
-        if size > length:
-            best, length = place, size
-    return (best, length) if best >= 0 else (-1, 0)
-
-
-def last_alone(tokens: list[int]) -> tuple[int, int]:
-    """The newest place where the last token stood before, and how such places agree."""
-    places = [place for place in range(len(tokens) - 1, 0, -1) if tokens[place - 1] == tokens[-1]]
-    if not places:
-        return -1, 0
-    following = {tokens[place] for place in places[: SINGLES + 1]}
-    return places[0], 0 if len(following) > 1 else min(len(places), 2)
-
-
-EDITS = st.lists(
-    st.one_of(
-        st.lists(st.integers(0, 2), min_size=1, max_size=6),
-        st.integers(0, 9),
-        st.tuples(st.integers(0, 9), st.lists(st.integers(0, 2), max_size=4)),
-    ),
-    max_size=12,
-)
-
-
-@settings(max_examples=100, deadline=None)
-@given(edits=EDITS)
-def test_look_up_finds_the_longest_match_after_any_edits(edits: list[Any]) -> None:
-    """Tokens are added, taken back, and replaced at the end; a fresh index and a naive search agree."""
-    lookup, tokens = Lookup(), [3, 1]
-    for edit in edits:
-        if isinstance(edit, list):
-            tokens = tokens + edit
-        elif isinstance(edit, int):
-            tokens = tokens[: max(0, len(tokens) - edit)]
-        else:
-            tokens = tokens[: max(0, len(tokens) - edit[0])] + edit[1]
-        lookup.follow(tokens)
-        fresh = Lookup()
-        fresh.follow(tokens)
-        assert lookup.find() == fresh.find()
-        assert len(lookup) == len(tokens)
-        place, length = lookup.find()
-        wanted, most = longest_match(tokens) if tokens else (-1, 0)
-        assert length <= most
-        if length:
-            assert tokens[place - length : place] == tokens[-length:]
-        assert lookup.single() == fresh.single() == last_alone(tokens)
-        if len(tokens) <= 9:  # no more places than are looked at
-            assert (place, length) == (wanted, most)
-
-
-def test_look_up_of_a_known_beginning_compares_only_what_follows_it() -> None:
-    lookup = Lookup()
-    lookup.follow([1, 2, 3, 4, 5])
-    lookup.follow([1, 2, 3, 4, 1, 2], stable=3)
-    assert lookup.find() == (2, 2)
-    lookup.follow([1, 2], stable=2)
-    assert lookup.find() == (-1, 0)
-
-
-def test_an_old_place_is_found_by_the_hint() -> None:
-    long = [7, 8, 9, 1, 2]
-    tokens = [*long, 5, *[1, 2, 6] * 20, *long]
-    lookup = Lookup()
-    lookup.follow(tokens)
-    assert lookup.find()[1] == 2
-    assert lookup.find(hint=5) == (5, 5)
-
-
-def test_only_the_end_of_a_very_long_text_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sglc.runtime.engine.lookup.MOST_INDEXED", 10)
-    lookup = Lookup()
-    lookup.follow([1, 2, 3] * 20)
-    assert lookup.find() == (57, 7) and lookup[57] == 1 and len(lookup._before) == 10
-    lookup.follow([1, 2, 3])
-    assert lookup.find() == (-1, 0) and lookup[2] == 3
-
-
-# -- costs of steps ----------------------------------------------------------------------------------
-
-CURVES: list[Callable[[int], float]] = [
-    lambda rows: 0.004 + 0.0001 * rows,
-    lambda rows: max(0.004, 0.001 * rows),
-    lambda rows: 0.002,
-]
-
-
-@pytest.mark.parametrize("curve", CURVES)
-def test_costs_are_learned_in_spite_of_noise(curve: Callable[[int], float]) -> None:
-    cost, random = StepCost(), np.random.default_rng(1)
-    sizes = (1, 2, 3, 4, 5, 8, 16, 32)
-    for _ in range(40):
-        for rows in sizes:
-            noise = random.exponential(0.05) + (10.0 if random.random() < 0.1 else 0.0)
-            cost.record(rows, curve(rows) * (1 + noise))
-    for rows in sizes:
-        assert cost.estimate(rows) == pytest.approx(curve(rows), rel=0.25)
-    estimates = [cost.estimate(rows) for rows in range(1, 64)]
-    assert estimates == sorted(estimates)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    steps=st.lists(st.tuples(st.integers(1, 9000), st.floats(1e-5, 10.0)), max_size=60),
-)
-def test_costs_never_fall_as_rows_are_added(steps: list[tuple[int, float]]) -> None:
-    cost = StepCost()
-    for rows, seconds in steps:
-        cost.record(rows, seconds)
-    estimates = [cost.estimate(rows) for rows in (*range(1, 70), 100, 500, 5000, 20_000)]
-    assert all(0 < one <= other * (1 + 1e-9) for one, other in pairwise(estimates))
-
-
-def test_a_size_that_was_slow_once_is_tried_again() -> None:
-    cost = StepCost()
-    for _ in range(20):
-        cost.record(4, 0.5)
-        cost.record(1, 0.01)
-    assert cost.estimate(4) == pytest.approx(0.5)
-    for _ in range(400):
-        cost.record(1, 0.01)
-    assert cost.estimate(4) == pytest.approx(0.01 * expected(4))
-    assert cost.estimate(1) == pytest.approx(0.01)
-
-
-def test_costs_begin_with_a_guess_and_ignore_what_is_no_time() -> None:
-    cost = StepCost()
-    for seconds in (0.0, -1.0, float("nan"), float("inf")):
-        cost.record(1, seconds)
-    assert cost.estimate(4) == expected(4)
-    cost.record(1, 0.01)
-    assert cost.estimate(4) == pytest.approx(0.01 * expected(4))
-    for _ in range(30):
-        cost.record(8, 0.02, 8)
-    assert cost.sequences == pytest.approx(8, abs=0.1)
-
-
-# -- habits ------------------------------------------------------------------------------------------
-
-
-def test_the_likeliest_way_is_proposed_with_its_chance() -> None:
-    habits = Habits()
-    assert habits.best(5, 0, 1) is None
-    for way in ((1, 2), (1, 2), (3,), (1, 2)):
-        habits.learn(5, 0, 1, way)
-    chance = pytest.approx(3.2 / 6)
-    assert habits.best(5, 8, 1) == ((1, 2), chance, 0)  # at the place, after its last token
-    assert habits.best(6, 0, 1) == ((1, 2), chance, 1)  # after both tokens, at another place
-    assert habits.best(5, 8, 9) == ((1, 2), chance, 2)  # at the place, after another token
-    for _ in range(6):
-        habits.learn(5, 0, 9, ())
-    assert habits.best(5, 8, 9) == ((), pytest.approx(6.2 / 8), 0)
-    assert habits.best(5, 0, 1) == ((1, 2), chance, 0)
-
-
-def test_habits_are_bounded_and_follow_what_is_new() -> None:
-    habits = Habits()
-    for number in range(2 * MOST_PLACES):
-        habits.learn(number, number, 0, (1,))
-    assert len(habits._places) <= MOST_PLACES and habits.best(0, 0, 0) is None
-    for number in range(1000):
-        habits.learn(0, 0, 0, (number,))
-    assert all(len(place.ways) <= MOST_WAYS for place in habits._places.values())
-    for _ in range(100):
-        habits.learn(1, 1, 1, (1,))
-    for _ in range(80):
-        habits.learn(1, 1, 1, (2,))
-    assert (habits.best(1, 1, 1) or [None])[0] == (2,)
-    habits.learn(3, 3, 3, tuple(range(1000)))
-    assert habits.best(3, 3, 3) is None
-
-
-def test_rates_approach_what_happens() -> None:
-    rates = Rates([0.9, 0.5])
-    for number in range(200):
-        rates.observe(0, number % 5 == 0)
-    assert rates.rate[0] == pytest.approx(0.2, abs=0.1) and rates.rate[1] == 0.5
-    assert rates.successor().rate == rates.rate
-
 
 # -- whole fills -------------------------------------------------------------------------------------
 
