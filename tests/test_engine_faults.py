@@ -311,7 +311,9 @@ def test_a_timeout_of_one_program_leaves_the_others(bench: Bench) -> None:
     assert texts == [alone()[about] for about in THINGS[:4]]
 
 
-def test_an_interrupt_in_the_middle_of_a_batch_keeps_what_was_finished(bench: Bench) -> None:
+def test_an_interrupt_in_the_middle_of_a_batch_keeps_what_was_finished() -> None:
+    # Without drafts, whose number is a matter of times, programs always end in different steps.
+    bench = Bench(speculate=False)
     finished: dict[str, tuple[Any, ...]] = {}
 
     async def job(things: Sequence[str]) -> None:
@@ -331,6 +333,8 @@ def test_an_interrupt_in_the_middle_of_a_batch_keeps_what_was_finished(bench: Be
     assert 0 < len(finished) < len(THINGS)
     asyncio.run(job([about for about in THINGS if about not in finished]))
     assert finished == alone()
+    bench.check()
+    bench.engine.close()
 
 
 # -- the tier on disk ------------------------------------------------------------------------------------
