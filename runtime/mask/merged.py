@@ -9,6 +9,7 @@ Texts most of whose tokens are looked up by classes of characters stay apart: to
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -166,35 +167,47 @@ class MergedGroup:
         self.state = self.leaf.state
         self._table = table
         self._groups = groups
-        self._follow: np.ndarray | None = None
-        self._follows: dict[int, np.ndarray] = {}
+        self._parts = np.array(sorted(groups), np.int32)
+        self._rows: np.ndarray | None = None
+        self._behind: dict[int, int] = {}
         self._left: dict[int, int] = {}
 
     def follow(self, machine: Machine) -> np.ndarray:
         """bool[256]: the bytes with which the text after some of them may begin."""
-        if self._follow is None:
-            found = np.zeros(256, bool)
-            for group in self._groups.values():
-                found |= group.follow(machine)
-            self._follow = found
-        return self._follow
+        return np.unpackbits(np.bitwise_or.reduce(self._follows(machine)), bitorder="little").view(np.bool_)
 
-    def follow_of(self, machine: Machine, label: int) -> np.ndarray:
-        """The same behind those that end with a label."""
-        known = self._follows.get(label)
-        if known is None:
-            rows = [self._groups[part].follow(machine) for part in self._table.ending[label]]
-            known = rows[0]
-            # Most are the same row.
-            for row in {id(row): row for row in rows}.values():
-                if row is not known:
-                    known = known | row
-            self._follows[label] = known
-        return known
+    def _follows(self, machine: Machine) -> np.ndarray:
+        """uint8 [parts, 32]: the same after each of them, a bit a byte; parts in order."""
+        if self._rows is None:
+            rows = np.array([self._groups[part].follow(machine) for part in self._parts.tolist()])
+            self._rows = np.packbits(rows, axis=1, bitorder="little")
+        return self._rows
 
     def key(self, machine: Machine) -> tuple[bytes, ...]:
         """What walks depend on beside the place: what follows each of them."""
-        return tuple([self._groups[part].follow(machine).tobytes() for part in sorted(self._groups)])
+        return (self._follows(machine).tobytes(),)
+
+    def going_on(
+        self, machine: Machine, exits: np.ndarray, labels: np.ndarray, bytes: np.ndarray
+    ) -> list[tuple[int, np.ndarray]]:
+        """(label, those of its exits with whose byte a text behind may begin), where there is one."""
+        order = labels.argsort(kind="stable")
+        exits, labels, bytes = exits[order], labels[order], bytes[order]
+        starts = _starts(labels)
+        ending = [self._table.ending[label] for label in labels[starts].tolist()]
+        counts = np.array([len(parts) for parts in ending])
+        places = self._parts.searchsorted(np.fromiter(chain.from_iterable(ending), np.int32))
+        firsts = counts.cumsum() - counts
+        rows = np.bitwise_or.reduceat(self._follows(machine)[places], firsts)
+        which = np.zeros(len(labels), np.int32)
+        which[starts[1:]] = 1
+        which = which.cumsum()
+        kept = np.flatnonzero(rows[which, bytes >> 3] >> (bytes & 7) & 1)
+        if not len(kept):
+            return []
+        exits, labels = exits[kept], labels[kept]
+        starts = _starts(labels)
+        return list(zip(labels[starts].tolist(), np.split(exits, starts[1:]), strict=True))
 
     def open(self, machine: Machine, labels: Iterable[int]) -> None:
         """Make what is behind some labels; each takes over what has been found behind those made before.
@@ -210,11 +223,17 @@ class MergedGroup:
         """The configuration behind those that end with a label."""
         found = self._left.get(label)
         if found is None:
-            behind = []
-            for part in self._table.ending[label]:
-                group = self._groups[part]
-                behind.append(group.behind(machine) if group.run else group.leave(machine, -1))
+            behind = [self._behind_part(machine, part) for part in self._table.ending[label]]
             found = self._left[label] = machine.join(behind)
+        return found
+
+    def _behind_part(self, machine: Machine, part: int) -> int:
+        """The configuration behind one of them."""
+        found = self._behind.get(part)
+        if found is None:
+            group = self._groups[part]
+            found = group.behind(machine) if group.run else group.leave(machine, -1)
+            self._behind[part] = found
         return found
 
     def behind(self, machine: Machine) -> int:
@@ -222,6 +241,11 @@ class MergedGroup:
 
 
 SearchGroup = Group | MergedGroup
+
+
+def _starts(labels: np.ndarray) -> np.ndarray:
+    """Where runs of equal labels begin."""
+    return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
 
 
 class Merging:

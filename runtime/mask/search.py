@@ -312,13 +312,7 @@ class MaskSearch:
     ) -> list[_Open]:
         """The same for leaves that are walked as one: what nobody can go on with is not asked for."""
         machine = self._machine
-        all_of = set(labels.tolist())
-        gone_on: list[tuple[int, np.ndarray]] = []
-        for label in sorted(all_of):
-            nodes = exits if len(all_of) == 1 else exits[labels == label]
-            nodes = nodes[group.follow_of(machine, label)[self._byte[nodes]]]
-            if len(nodes):
-                gone_on.append((label, nodes))
+        gone_on = group.going_on(machine, exits, labels, self._byte[exits])
         group.open(machine, [label for label, _ in gone_on])
         return [(group.leave(machine, label), nodes, (*at, label)) for label, nodes in gone_on]
 
