@@ -22,7 +22,7 @@ COMPILE = LEAVES | {
     "sglc.library", "sglc.check", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit",
     "sglc.show",
 }  # fmt: skip
-RUN = LEAVES | {"sglc.bytecode", "sglc.kernels"}
+RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
 BELOW_ENGINE = RUN | {
     "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
 }  # fmt: skip
@@ -38,13 +38,14 @@ WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels", "sglc.runtime.metric
 LAW: dict[str, set[str]] = {
     "sglc.source": set(),
     "sglc.options": set(),
+    "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
     "sglc.automata": set(),
     "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.grammar", "sglc.schema"},
     "sglc.schema": {"sglc.automata"},
     "sglc.grammar": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
     "sglc.stdlib": set(),
-    "sglc.lalr": set(),
+    "sglc.lalr": {"sglc.cache_files"},
     "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar", "sglc.lalr"},
     "sglc.sources": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
@@ -56,7 +57,7 @@ LAW: dict[str, set[str]] = {
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},
     "sglc.show": COMPILE,
     "sglc.driver": COMPILE,
-    "sglc.kernels": set(),
+    "sglc.kernels": {"sglc.cache_files"},
     "sglc.kernels.triton": set(),
     "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
     "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.grammar"},
@@ -65,7 +66,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},
     "sglc.runtime.model": BELOW_ENGINE,
     "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
-    "sglc.runtime.kv": set(),
+    "sglc.runtime.kv": {"sglc.cache_files"},
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
     "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
     "sglc.runtime.tracker": {"sglc.runtime.mask"},

@@ -11,8 +11,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +18,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import platformdirs
 
+from sglc.cache_files import is_trusted, keep
 from sglc.kernels.llvm.target import Target, host
 
 _FORMAT = b"sglc object 1\0"
@@ -67,7 +66,7 @@ def _functions(
     code = _load(path)
     if code is None:
         code = object_code(build(), target)
-        _save(path, code)
+        keep(path, hashlib.sha256(_FORMAT + code).digest(), code)
     # An engine takes ownership of its target machine.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host().machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -112,27 +111,10 @@ def _directory() -> Path:
 def _load(path: Path) -> bytes | None:
     try:
         with path.open("rb") as file:
-            if os.name == "posix":
-                facts = os.fstat(file.fileno())
-                if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                    return None
+            if not is_trusted(file):
+                return None
             data = file.read()
     except OSError:
         return None
     checksum, code = data[:32], data[32:]
     return code if hashlib.sha256(_FORMAT + code).digest() == checksum else None
-
-
-def _save(path: Path, code: bytes) -> None:
-    """Store an object atomically; a cache that cannot be written is no error."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(_FORMAT + code).digest() + code)
-            os.replace(name, path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-    except OSError:
-        return

@@ -12,13 +12,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
-import tempfile
 import time
 from array import array
 from collections.abc import Callable
 from pathlib import Path
 
+from sglc.cache_files import PART, is_trusted, write_atomically
 from sglc.runtime.kv.accounts import DiskStats
 
 _FORMAT = b"sglc keys and values 1\0"
@@ -26,7 +25,6 @@ _DIGEST = 32
 FAULTS_IN_A_ROW = 8
 """So many faults one after the other, and blocks are no longer written."""
 _NAME = re.compile(r"[0-9a-f]{64}\.kv")
-_PART = ".part"
 _LEFT_BEHIND = 3600.0
 """Seconds after which a file that was never moved into place is removed."""
 
@@ -84,16 +82,7 @@ class DiskTier:
             return
         self._make_room(size)
         try:
-            handle, beside = tempfile.mkstemp(dir=self.folder, suffix=_PART)
-            try:
-                with os.fdopen(handle, "wb") as out:
-                    out.write(_FORMAT)
-                    out.write(_checksum(name, data))
-                    out.write(data)
-                os.replace(beside, self.folder / file)
-            except BaseException:
-                Path(beside).unlink(missing_ok=True)
-                raise
+            write_atomically(self.folder / file, _FORMAT, _checksum(name, data), data)
         except OSError:
             self._write_fault()
             return
@@ -110,10 +99,8 @@ class DiskTier:
         path = self.folder / file
         try:
             with path.open("rb") as source:
-                if os.name == "posix":
-                    facts = os.fstat(source.fileno())
-                    if facts.st_uid != os.getuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                        raise PermissionError("others can write the file")
+                if not is_trusted(source):
+                    raise PermissionError("others can write the file")
                 data = source.read(len(_FORMAT) + _DIGEST + size + 1)
         except OSError:
             self._read_faults += 1
@@ -155,7 +142,7 @@ class DiskTier:
                     if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                         facts = entry.stat(follow_symlinks=False)
                         found.append((facts.st_mtime_ns, entry.name, facts.st_size))
-                    elif entry.name.endswith(_PART) and entry.stat(follow_symlinks=False).st_mtime < before:
+                    elif entry.name.endswith(PART) and entry.stat(follow_symlinks=False).st_mtime < before:
                         self._unlink(entry.name)
                 except FileNotFoundError:
                     continue  # another process has moved or removed it in the meantime

@@ -19,6 +19,7 @@ import numpy as np
 from sglc import __version__
 from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep, term_digest
+from sglc.cache_files import keep
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.frozen_tables import (
@@ -35,7 +36,7 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.node import FINAL
 from sglc.runtime.mask.store import Mask
 from sglc.runtime.mask.vocabulary import Vocabulary
-from sglc.runtime.mask.vocabulary_cache import cache_directory, write_atomically
+from sglc.runtime.mask.vocabulary_cache import cache_directory
 
 SUFFIX = ".sglm"
 FOLDER = ".masks"
@@ -387,7 +388,7 @@ def save_frozen(
 ) -> Path:
     """Write tables into a folder, as into a cache: that nothing could be written is no error."""
     path = Path(folder) / file_name(constraint_digest(language, options), vocabulary)
-    write_atomically(path, frozen_bytes(language, vocabulary, tables, options))
+    keep(path, frozen_bytes(language, vocabulary, tables, options))
     return path
 
 

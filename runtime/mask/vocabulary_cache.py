@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 
+from sglc.cache_files import keep
 from sglc.runtime.mask.trie import Trie
 
 _FORMAT = "1"
@@ -46,22 +46,7 @@ def save(digest: str, trie: Trie) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: getattr(trie, name) for name in _ARRAYS})
     payload = buffer.getvalue()
-    write_atomically(_path(digest), hashlib.sha256(payload).digest() + payload)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that readers see all of it or nothing; failures are ignored."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(name, path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-    except OSError:
-        return
+    keep(_path(digest), hashlib.sha256(payload).digest() + payload)
 
 
 def _sound(trie: Trie, size: int) -> bool:

@@ -14,6 +14,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from sglc import cache_files
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
 from sglc.runtime.model.download import hub_folder, wheel_file
@@ -215,9 +216,5 @@ def _file_digest(path: Path, progress: Progress | None) -> str:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError("cannot read the model file", str(path), error.strerror or str(error)) from error
-    with contextlib.suppress(OSError):
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        draft = memory.with_name(f".digests-{os.getpid()}")
-        draft.write_text(json.dumps({**known, key: digest}, indent=1), encoding="utf-8")
-        draft.replace(memory)
+    cache_files.keep(memory, json.dumps({**known, key: digest}, indent=1).encode())
     return digest

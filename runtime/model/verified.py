@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import stat
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from sglc.cache_files import is_trusted, write_atomically
 
 SUFFIX = ".verified"
 RECENT = 1.0
@@ -24,10 +24,8 @@ def is_marked(path: Path, facts: os.stat_result, digest: str) -> bool:
     """Whether the file with these `facts` (of `fstat`) was verified to have the digest."""
     try:
         with _place(path).open("rb") as file:
-            if os.name == "posix":
-                own = os.fstat(file.fileno())
-                if own.st_uid != os.getuid() or own.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                    return False
+            if not is_trusted(file):
+                return False
             return bool(json.loads(file.read(4096)) == _content(facts, digest))
     except (OSError, ValueError):
         return False
@@ -38,14 +36,7 @@ def mark(path: Path, facts: os.stat_result, digest: str) -> None:
     if time.time() - max(facts.st_mtime, facts.st_ctime) < RECENT:
         return
     with suppress(OSError):
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".verified-")
-        try:
-            with os.fdopen(handle, "w") as file:
-                json.dump(_content(facts, digest), file)
-            os.replace(draft, _place(path))
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        write_atomically(_place(path), json.dumps(_content(facts, digest)).encode())
 
 
 def _place(path: Path) -> Path:

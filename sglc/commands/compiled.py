@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sglc.cache_files import is_trusted, write_atomically
 from sglc.source import Source
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def find(source: Source, folder: Path) -> Program | None:
 
     path = folder / name_of(source)
     try:
-        if path.stat().st_size > LARGEST:
-            return None
-        return loads(path.read_bytes())[0]
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1) if is_trusted(file) else b""
+        return loads(data)[0] if 0 < len(data) <= LARGEST else None
     except OSError:
         return None
 
@@ -51,9 +52,7 @@ def keep(source: Source, program: Program, folder: Path) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name_of(source)
-        draft = path.with_name(f".{path.name}-{os.getpid()}")
-        draft.write_bytes(dumps(program))
-        draft.replace(path)
+        write_atomically(path, dumps(program))
         entries = sorted(folder.glob("*.sglb"), key=lambda entry: entry.stat().st_mtime_ns)
         for old in entries[:-KEPT]:
             old.unlink(missing_ok=True)

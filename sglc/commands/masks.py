@@ -12,6 +12,7 @@ from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
+from sglc.cache_files import keep
 from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
 from sglc.runtime.generation import HEALED_BYTES
@@ -29,7 +30,6 @@ from sglc.runtime.mask.frozen import (
 )
 from sglc.runtime.mask.frozen_tables import FrozenError
 from sglc.runtime.mask.vocabulary import Vocabulary
-from sglc.runtime.mask.vocabulary_cache import write_atomically
 from sglc.types.language import language
 from sglc.types.narrow import narrowed_language
 
@@ -81,7 +81,7 @@ def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]
         return cached.read_bytes(), tables.n
     tables = freeze(constraint, vocabulary)
     data = frozen_bytes(constraint, vocabulary, tables)
-    write_atomically(cached, data)
+    keep(cached, data)
     return data, tables.n
 
 

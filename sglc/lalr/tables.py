@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from sglc.cache_files import keep
 
 FORMAT = 4
 """Counts changes of the stored layout and of how tables are made from a grammar."""
@@ -175,18 +176,7 @@ def _read(path: Path, digest: str) -> dict[str, Any] | None:
 
 def _write(path: Path, digest: str, data: dict[str, Any]) -> None:
     body = json.dumps(data, separators=(",", ":"))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{_checksum(digest, body)}\n{body}")
-            os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-            raise
-    except OSError:
-        pass
+    keep(path, f"{_checksum(digest, body)}\n{body}".encode())
 
 
 def _checksum(digest: str, body: str) -> str:
