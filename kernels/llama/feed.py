@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.kernels.lanes import load_floats, spread, take
-from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pair, quantise, tile
+from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, quantise, tile
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.typed import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
 
@@ -32,12 +32,14 @@ def gate_part(
     """
     size = groups * (64 * bits + 64 - 32 * centred)
     tiles = (count + TILE - 1) // TILE
+    jump = pace(tiles, bits)
     n = take(counters, job, 1)
     while n < inner_groups:
-        # What comes after is known early: the first tile fetches its weights for all.
+        # What comes after is known early, so that it can be fetched.
         after = take(counters, job, 1)
         record = base + 4 * n * size
         first = 0
+        fetched = 0
         for k in range(tiles):
             behind = (k + 1) * count // tiles
             rows = behind - first
@@ -50,13 +52,17 @@ def gate_part(
                 )  # fmt: skip
             else:
                 ahead = 0
-                if first == 0 and after < inner_groups:
-                    ahead = 4 * size * (after - n)
-                pair(w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, rows, bits, centred, 0)
+                if after < inner_groups and (jump > 0 or first == 0) and fetched < 2 * size:
+                    ahead = 4 * size * (after - n) + fetched
                 pair(
-                    w, record + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, rows,
-                    bits, centred, 0,
+                    w, record, groups, q, at, factors, f, y, to, UNIT, False, ahead, jump, rows, bits,
+                    centred, 0,
                 )  # fmt: skip
+                pair(
+                    w, record + 2 * size, groups, q, at, factors, f, y, to + 32, UNIT, False, ahead, jump,
+                    rows, bits, centred, 0,
+                )  # fmt: skip
+                fetched += jump * groups
             for i in range(rows):
                 group = (first * inner_groups + n * rows) + i
                 quantise(

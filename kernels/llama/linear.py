@@ -167,6 +167,20 @@ def quantise_finely(a: floats, b: floats, q: I8, at: int, factors: F32, f: int, 
     factors[f + 8] = 0.0 - ZERO * scale
 
 
+@kernel
+def pace(tiles: int, bits: Constant) -> int:
+    """How many bytes of two blocks that come next a tile fetches with each group; 0: the first fetches all.
+
+    Of several tiles each fetches a part: a processor waits for so many lines at a time, and then for one of
+    them.
+    """
+    if tiles == 1:
+        return 0
+    if tiles < 5:
+        return 64 * bits + 64
+    return 32 * bits
+
+
 @kernel_apart
 def tile(
     w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
@@ -175,8 +189,8 @@ def tile(
 ) -> None:  # fmt: skip
     """`rows` rows times `blocks` blocks of 16 outputs, the first of which begins at byte `record`.
 
-    Weights `ahead` bytes further on are fetched; behind the end of a block, if `jump` is not 0, those of the
-    block that is `jump` bytes behind it.
+    Weights `ahead` bytes further on are fetched. For one row, behind the end of a block, those of the block
+    that is `jump` bytes behind it; for more, if `jump` is not 0, so many bytes with each group (see `pace`).
     """
     total = float_lanes(rows * blocks)
     whole = int_lanes(rows * blocks)
@@ -191,11 +205,20 @@ def tile(
         f = factor + g * width * rows
         if ahead > 0:
             far = at + ahead
-            if jump != 0 and g * size + ahead >= step:
-                far += jump - step
-            for b in range(blocks):
-                for line in range(bits + 1):
-                    prefetch(w, far + b * step + 64 * line)
+            if rows == 1:
+                if g * size + ahead >= step:
+                    far += jump - step
+            if rows == 1 or jump == 0:
+                for b in range(blocks):
+                    for line in range(bits + 1):
+                        prefetch(w, far + b * step + 64 * line)
+            else:
+                far = record + ahead + g * jump
+                for line in range(bits // 2):
+                    prefetch(w, far + 64 * line)
+                if jump > 32 * bits:
+                    for line in range(bits // 2, bits + 1):
+                        prefetch(w, far + 64 * line)
         for i in range(rows):
             for b in range(blocks):
                 if centred:
@@ -249,27 +272,27 @@ def tile(
 @kernel
 def pair(
     w: U8, record: int, groups: int, q: I8, row: int, factors: F32, factor: int, y: F32, to: int, stride: int,
-    add: bool, ahead: int, rows: int, bits: Constant, centred: Constant,
+    add: bool, ahead: int, jump: int, rows: int, bits: Constant, centred: Constant,
     fine: Constant,
 ) -> None:  # fmt: skip
-    """1 to 6 rows times two blocks."""
+    """1 to 6 rows times two blocks; see `tile`."""
     if rows == 6:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              6, 2, bits, centred, fine)  # fmt: skip
     elif rows == 5:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              5, 2, bits, centred, fine)  # fmt: skip
     elif rows == 4:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              4, 2, bits, centred, fine)  # fmt: skip
     elif rows == 3:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              3, 2, bits, centred, fine)  # fmt: skip
     elif rows == 2:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              2, 2, bits, centred, fine)  # fmt: skip
     else:
-        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, 0,
+        tile(w, record, groups, q, row, factors, factor, y, to, stride, add, ahead, jump,
              1, 2, bits, centred, fine)  # fmt: skip
 
 
@@ -286,6 +309,7 @@ def linear(
     size = groups * (64 * bits + 64 - 32 * centred)
     width = FACTORS + (FINE - FACTORS) * fine
     tiles = (count + TILE - 1) // TILE
+    jump = pace(tiles, bits)
     amount = share(pairs, count)
     n = take(counters, job, amount)
     while n < pairs:
@@ -312,13 +336,17 @@ def linear(
                 if each + 1 == stop:
                     ahead = 2 * size * (after - each) if after < pairs else 0
                 first = 0
+                fetched = 0
                 for k in range(tiles):
                     behind = (k + 1) * count // tiles
                     pair(
                         w, base + 2 * each * size, groups, q, row + 32 * first * groups, factors,
                         factor + width * first * groups, y, first * stride + 32 * each, stride, add,
-                        0 if first else ahead, behind - first, bits, centred, fine,
+                        ahead + fetched if ahead > 0 else 0, jump, behind - first, bits, centred, fine,
                     )  # fmt: skip
+                    fetched += jump * groups
+                    if jump == 0 or fetched >= 2 * size:
+                        ahead = 0
                     first = behind
         n = after
 
