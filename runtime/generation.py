@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
-from time import perf_counter, thread_time_ns
+from time import thread_time_ns
 
 import numpy as np
 
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.drafts import Drafting, Drafts
+from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.legal import NextTokens
-from sglc.runtime.engine.sampler import LegalTokens, NothingAllowed, Sampled, sample
+from sglc.runtime.engine.sampler import LegalTokens, NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
@@ -76,6 +77,7 @@ class Filling:
         self._prefix = b""
         self._base = 0
         self._tracker: Tracker | None = None
+        self._question = Draw(request.sampling, request.seed)
 
     async def run(self) -> HoleResult:
         """Generate the value and append its text to the conversation."""
@@ -108,8 +110,12 @@ class Filling:
             constraint = self._constraints.value(request, self._prefix)
             self._drafts = self._drafting.hole(request.name, constraint, conversation.lookup)
         self.result.prompt = self._base
-        with branch.apart() as self.result.work:
-            return await self._loop(self._tracker, masks, healed is not None)
+        try:
+            with branch.apart() as self.result.work:
+                return await self._loop(self._tracker, masks, healed is not None)
+        finally:
+            self.result.picking = self._question.picking
+            self.result.first = self._question.came
 
     @property
     def partial(self) -> str:
@@ -204,6 +210,8 @@ class Filling:
         end_ids = frozenset(i for i in vocabulary.end_ids if i < vocabulary.size)
         pieces = _Pieces(self.observer, skip)
         legal = NextTokens(masks, end_ids)
+        question = self._question
+        question.legal = legal
         limit = self._limit()
         closing = b""
         if limit is not None:
@@ -241,12 +249,17 @@ class Filling:
             self.poll()
             drafts = self._propose(tracker)
             pause = thread_time_ns()
-            logits = await self._logits(drafts)
-            resume = thread_time_ns()
-            if request.answer is not None:
-                logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
             try:
-                drawn = self._draw(logits, legal, position)
+                if request.answer is None:
+                    question.position, question.scored = position, self.observer.detailed
+                    before_picking = question.picking
+                    drawn = await self._drawn(question, drafts)
+                    resume = thread_time_ns() - question.picking + before_picking
+                else:
+                    logits = await self._logits(drafts)
+                    resume = thread_time_ns()
+                    logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
+                    drawn = self._draw(logits, legal, position)
             except NothingAllowed:
                 partial = self.partial
                 if not legal.count():
@@ -296,26 +309,20 @@ class Filling:
             logits = await self.conversation.branch.logits(drafts)
         except EngineError as fault:
             raise language_error(fault, self.partial) from fault
-        if not self.result.first:
-            self.result.first = perf_counter()
         return logits
 
     def _draw(self, logits: np.ndarray, legal: LegalTokens, position: int) -> Sampled:
-        """The token at a position of the hole's draws. Raises NothingAllowed."""
-        request = self.request
-        best = self.conversation.branch.best if request.answer is None else -1
-        start = thread_time_ns()
+        """The token at a position of the hole's draws, from logits. Raises NothingAllowed."""
+        question = self._question
+        question.legal, question.position, question.scored = legal, position, self.observer.detailed
+        return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
+
+    async def _drawn(self, question: Draw, drafts: tuple[int, ...]) -> Sampled:
+        """The token after what is written so far. Raises NothingAllowed."""
         try:
-            return sample(
-                logits,
-                legal,
-                request.sampling,
-                (request.seed, position),
-                scored=self.observer.detailed,
-                best=best,
-            )
-        finally:
-            self.result.picking += thread_time_ns() - start
+            return await self.conversation.branch.draw(question, drafts)
+        except EngineError as fault:
+            raise language_error(fault, self.partial) from fault
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""

@@ -85,7 +85,8 @@ class HoleResult:
 @dataclass(slots=True)
 class Timing:
     """Nanoseconds of this thread's own work outside of forward passes, one entry a sampled token: mask,
-    sampling, bookkeeping. (While branches run side by side, others wait in this time for their passes.)"""
+    sampling, bookkeeping. (While branches run side by side, others wait in this time for their passes; where
+    tokens are drawn on a device, masks are made while it computes, and count all the same.)"""
 
     outside: list[int] = field(default_factory=list)
 

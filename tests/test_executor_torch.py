@@ -11,8 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sglc.runtime.executor.pick import Picking  # noqa: E402
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece  # noqa: E402
+from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picking, Piece  # noqa: E402
 from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
 from sglc.runtime.model.errors import ModelError  # noqa: E402
 from small_models import small_tokenizer  # noqa: E402
@@ -260,7 +259,7 @@ def test_tokens_are_picked_where_the_logits_are() -> None:
     words[:, :size] = allowed
     masks = np.packbits(words, axis=1, bitorder="little").view(np.int32)
     pickings = [Picking(), Picking(0.7, 0.0), Picking(0.7, 0.3), Picking(2.0, 0.999999), Picking(), Picking()]
-    tokens = executor.run_and_pick([piece], masks, pickings)
+    tokens = executor.pick(executor.launch([piece]), range(6), masks, pickings).tokens
 
     legal = np.where(allowed, logits.astype(np.float64), -np.inf)
     assert tokens[0] == legal[0].argmax() and tokens[5] == legal[5].argmax() and tokens[4] == -1
@@ -273,5 +272,9 @@ def test_tokens_are_picked_where_the_logits_are() -> None:
             and below <= pickings[row].uniform + 1e-9
             and pickings[row].uniform < upto
         )
-    free = executor.run_and_pick([piece], None, [Picking()] * 6)
-    assert free.tolist() == logits.argmax(1).tolist()
+    free = executor.pick(executor.launch([piece]), range(6), None, [Picking()] * 6)
+    assert free.tokens.tolist() == logits.argmax(1).tolist() and free.rows.shape == (0, size)
+
+    some = executor.pick(executor.launch([piece]), [1, 5], masks[[1, 5]], [pickings[1], pickings[5]])
+    assert some.tokens.tolist() == tokens[[1, 5]].tolist()
+    assert np.array_equal(some.rows, logits[[0, 2, 3, 4]])

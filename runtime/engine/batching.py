@@ -17,11 +17,13 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.cost import StepCost
+from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.engine import log_probability
 from sglc.runtime.engine.errors import (
     ContextOverflow,
@@ -34,15 +36,13 @@ from sglc.runtime.engine.errors import (
 from sglc.runtime.engine.measure import StepMeasure
 from sglc.runtime.engine.pins import Pins
 from sglc.runtime.engine.request import Held, Request
+from sglc.runtime.engine.results import Drawn, Questions, Result, compute, launch, pick
+from sglc.runtime.engine.sampler import Sampled
 from sglc.runtime.engine.schedule import Planned, Scheduler, StepLimits
 from sglc.runtime.engine.statistics import Statistics
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor, Piece
+from sglc.runtime.executor.plan import BLOCK_TOKENS, DrawingExecutor, Executor, Piece, can_draw
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.kv.cache import KVCache
-
-Results = list[tuple[np.ndarray, np.ndarray | None] | BaseException]
-"""What came of each piece of a step: logits [wanted, V] and the places of the largest, or why there are
-none."""
 
 SAVED_BLOCKS = 256
 """Most blocks that are written to the tier on disk at the end."""
@@ -77,6 +77,7 @@ class BatchingEngine:
         speculate: bool | None = None,
     ) -> None:
         self.model = executor
+        self._drawing: DrawingExecutor | None = executor if can_draw(executor) else None
         self.cache = cache
         self.limits = limits or StepLimits()
         self.max_queue = max_queue
@@ -90,7 +91,7 @@ class BatchingEngine:
         self._waiting: dict[Request, None] = {}
         self._arrived = 0
         self._driver: asyncio.Task[None] | None = None
-        self._running: Future[tuple[Results, float]] | None = None
+        self._running: Future[Any] | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
         self._closed = False
 
@@ -173,6 +174,20 @@ class BatchingEngine:
             raise AssertionError("the branch was changed while it waited")
         return row
 
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
+        are what drafts are kept for."""
+        if self._drawing is None or drafts or self._known(branch) is not None:
+            row = await self.logits(branch, drafts)
+            return question.of(row, branch.best)
+        tokens = list(branch.tokens)
+        request = await self._served(branch, tokens, len(tokens) - 1, 0, question=question)
+        if not question.came:
+            question.came = perf_counter()
+        drawn = request.future.result()
+        assert isinstance(drawn, Sampled)
+        return drawn
+
     async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
         """See `Branch.score_many`: the branch first, then all continuations in forks of it."""
         if not any(continuations):
@@ -232,7 +247,13 @@ class BatchingEngine:
             raise ContextOverflow(tokens, self.model.context_length)
 
     async def _served(
-        self, branch: Branch, tokens: list[int], first: int, drafts: int, scored: Sequence[int] = ()
+        self,
+        branch: Branch,
+        tokens: list[int],
+        first: int,
+        drafts: int,
+        scored: Sequence[int] = (),
+        question: Draw | None = None,
     ) -> Request:
         """Wait until the tokens have been computed."""
         if not tokens:
@@ -252,7 +273,7 @@ class BatchingEngine:
         self._arrived += 1
         future: asyncio.Future[object] = loop.create_future()
         request = Request(branch, held, tokens, first, future, self._arrived, perf_counter(), scored)
-        request.drafts = drafts
+        request.drafts, request.question = drafts, question
         self._waiting[request] = None
         held.waiting += 1
         if self._driver is None or self._driver.done() or self._driver.get_loop() is not loop:
@@ -300,7 +321,7 @@ class BatchingEngine:
             if quiet == QUIET_ROUNDS:
                 return
 
-    async def _run(self, plan: list[Planned]) -> tuple[Results, float]:
+    async def _run(self, plan: list[Planned]) -> tuple[list[Result], float]:
         """Compute a step, in the worker thread unless it is brief."""
         now = perf_counter()
         queued, drafted = 0.0, 0
@@ -316,9 +337,27 @@ class BatchingEngine:
         self.statistics.queued += queued
         self.statistics.drafted += drafted
         pieces = [item.piece for item in plan]
+        if self._drawing is not None and any(item.request.question and item.piece.wanted for item in plan):
+            return await self._run_drawing(self._drawing, plan, pieces)
         if self._is_brief(pieces):
             return compute(self.model, pieces)
         self._running = self._worker.submit(compute, self.model, pieces)
+        return await asyncio.wrap_future(self._running)
+
+    async def _run_drawing(
+        self, executor: DrawingExecutor, plan: list[Planned], pieces: list[Piece]
+    ) -> tuple[list[Result], float]:
+        """Compute a step with questions. Their masks are made here once it is launched: what a device then
+        computes by itself needs no thread, and launching it would have to wait for one that makes masks."""
+        questions = Questions(executor, plan)
+        if self._is_brief(pieces):
+            begun = launch(executor, pieces)
+            questions.make()
+            return pick(executor, pieces, questions, begun)
+        self._running = self._worker.submit(launch, executor, pieces)
+        begun = await asyncio.wrap_future(self._running)
+        questions.make()
+        self._running = self._worker.submit(pick, executor, pieces, questions, begun)
         return await asyncio.wrap_future(self._running)
 
     def _is_brief(self, pieces: list[Piece]) -> bool:
@@ -326,7 +365,7 @@ class BatchingEngine:
             return False
         return self.cost.estimate(sum([len(piece.tokens) for piece in pieces])) < BRIEF_SECONDS
 
-    def _commit(self, plan: list[Planned], results: Results, seconds: float) -> None:
+    def _commit(self, plan: list[Planned], results: list[Result], seconds: float) -> None:
         """Enter what was computed into the memory, and answer the requests that are complete."""
         fed = 0
         rows_computed = sum(len(item.piece.tokens) for item in plan)
@@ -353,7 +392,7 @@ class BatchingEngine:
         if not self.measure.steps % IDLE_STEPS:
             self._part_rows()
 
-    def _enter(self, item: Planned, result: tuple[np.ndarray, np.ndarray | None] | BaseException) -> None:
+    def _enter(self, item: Planned, result: Result) -> None:
         """Enter what came of one piece, and answer its request if that is complete."""
         request, piece = item
         held = request.held
@@ -361,7 +400,6 @@ class BatchingEngine:
             if not request.future.done():
                 request.future.set_exception(step_failed(result))
             return
-        rows, best = result
         sequence = held.sequence
         if sequence is None or sequence.table is not piece.table:
             return  # the branch was closed while the step ran
@@ -371,6 +409,13 @@ class BatchingEngine:
             self._pins.computed(sequence.tokens)
         if request.future.done():
             return
+        if isinstance(result, Drawn):
+            if isinstance(result.answer, Exception):
+                request.future.set_exception(result.answer)
+            else:
+                request.future.set_result(result.answer)
+            return
+        rows, best = result
         if request.scored:
             following = request.scored[len(request.scores) :]
             request.scores = [*request.scores, *map(log_probability, rows, following)]
@@ -402,29 +447,3 @@ def _fault_of(request: Request, error: Exception) -> None:
     request.held.forget()
     if not request.future.done():
         request.future.set_exception(EngineFault(error))
-
-
-def compute(executor: Executor, pieces: list[Piece]) -> tuple[Results, float]:
-    """Run a step, and how many seconds it took. If it fails, its halves are tried, and so on, so that a piece
-    that cannot be computed does not take the others with it."""
-    begun = perf_counter()
-    try:
-        rows = executor.run(pieces)
-        results: Results = _split(rows, executor.best, pieces)
-    except Exception as error:
-        if len(pieces) == 1:
-            results = [error]
-        else:
-            half = len(pieces) // 2
-            results = compute(executor, pieces[:half])[0] + compute(executor, pieces[half:])[0]
-    return results, perf_counter() - begun
-
-
-def _split(rows: np.ndarray, best: np.ndarray | None, pieces: list[Piece]) -> Results:
-    results: Results = []
-    at = 0
-    for piece in pieces:
-        end = at + piece.wanted
-        results.append((rows[at:end], None if best is None else best[at:end]))
-        at = end
-    return results

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sglc.runtime.engine.draw import Draw
+from sglc.runtime.engine.sampler import Sampled
 from sglc.runtime.engine.statistics import Statistics
 
 
@@ -15,6 +17,8 @@ class Server(Protocol):
     """An engine as its branches know it."""
 
     async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray: ...
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled: ...
 
     async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]: ...
 
@@ -92,6 +96,14 @@ class Branch:
         same with any drafts.
         """
         return await self._server.logits(self, drafts)
+
+    async def draw(self, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """The token that follows, as the question says; nothing is appended. `drafts` as for `logits`.
+
+        An engine whose executor can picks it where the logits are, and keeps no logits. Raises
+        NothingAllowed, and what making a mask raises.
+        """
+        return await self._server.draw(self, question, drafts)
 
     async def score(self, tokens: Iterable[int]) -> list[float]:
         """Natural log-probability of each token of a continuation; the branch stays as it is."""

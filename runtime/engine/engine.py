@@ -21,8 +21,9 @@ import numpy as np
 
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.cost import StepCost
+from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.errors import ContextOverflow, QueueFull
-from sglc.runtime.engine.sampler import log_sum_exp
+from sglc.runtime.engine.sampler import Sampled, log_sum_exp
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.model.base import Cache, LanguageModel
@@ -122,6 +123,10 @@ class Engine:
         """
         tokens, memory = self._request(branch, 0)
         return await self._in_worker(lambda: self._logits(branch, memory, tokens))
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """See `Branch.draw`."""
+        return question.of(await self.logits(branch))
 
     async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
         """See `Branch.score_many`; one continuation after the other."""

@@ -10,6 +10,7 @@ from math import inf
 import numpy as np
 
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.draw import Draw
 from sglc.runtime.executor.plan import BLOCK_TOKENS
 from sglc.runtime.kv.sequence import Sequence as Blocks
 
@@ -65,6 +66,8 @@ class Request:
     scores: Sequence[float] = ()
     """Those of the first tokens of the text."""
     drafts: int = 0
+    question: Draw | None = None
+    """What is asked of the logits, if the executor is to answer it; the future's result is a `Sampled`."""
     passed_over: int = 0
     """Steps that went without it."""
     started: bool = False

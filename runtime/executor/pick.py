@@ -1,55 +1,142 @@
-"""Tokens picked from logits where these lie, so that a step gives back numbers of tokens and not rows."""
+"""Tokens picked from logits where these lie, so that a step gives back numbers of tokens and not rows.
+
+The order of operations is the sampler's: mask, temperature, top-k, top-p, min-p. Nothing is decided on the
+host, so on a GPU all of it is queued behind the step, and the first wait is that for the tokens.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from sglc.kernels.triton import reference
+from sglc.runtime.executor.plan import Picking
+
+Rows = slice | torch.Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Picking:
-    """How one row is picked from."""
-
-    temperature: float = 0.0
-    """0 takes the likeliest token, the first of several."""
-    uniform: float = 0.0
-    """A random number of [0, 1): where in the distribution over the tokens, in their order, it lies."""
+def host_masks(count: int, vocabulary: int, device: torch.device) -> np.ndarray:
+    """int32 [count, ceil(vocabulary / 32)], not set, from where copying to the device waits for nothing."""
+    shape = (count, -(-vocabulary // 32))
+    masks: np.ndarray = torch.empty(shape, dtype=torch.int32, pin_memory=device.type == "cuda").numpy()
+    return masks
 
 
-def pick(logits: torch.Tensor, masks: np.ndarray | None, pickings: Sequence[Picking]) -> np.ndarray:
-    """int64 [n]: a token of each row of logits [n, V], which this changes.
+def pick(
+    logits: torch.Tensor, masks: np.ndarray | None, pickings: Sequence[Picking]
+) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [n]: a token of each row of float32 logits [n, V], which this changes; and float64 [n]: its
+    log-probability in the whole distribution, NaN where it is not wanted.
 
-    `masks` is int32 [n, words], bit t % 32 of word t // 32 for a token t that may be picked; rows of which
-    nothing may be picked give -1. Distributions are summed in float64: for one random number a row gives
-    one token, whatever the other rows are.
+    `masks` is int32 [n, words], bit t % 32 of word t // 32 for a token t that may be picked; None allows all.
+    A row of which nothing may be picked gives -1. NaN is never picked. Distributions are summed in float64,
+    in an order that the device chooses.
     """
+    device = logits.device
+    logits.nan_to_num_(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    whole: torch.Tensor | None = None
+    if any(picking.scored for picking in pickings):
+        scored = _rows(
+            [index for index, picking in enumerate(pickings) if picking.scored], len(pickings), device
+        )
+        whole = torch.full((len(pickings),), torch.nan, dtype=torch.float64, device=device)
+        whole[scored] = logits[scored].double().logsumexp(1)
     if masks is not None:
-        words = torch.from_numpy(masks).to(logits.device)
-        if logits.device.type == "cuda" and importlib.util.find_spec("triton") is not None:
-            from sglc.kernels.triton.packed_mask import apply_packed_mask
-
-            apply_packed_mask(logits, words)
-        else:
-            reference.apply_packed_mask(logits, words)
+        _apply(logits, torch.from_numpy(masks).to(device, non_blocking=True))
     highest, tokens = logits.max(1)
     tokens = torch.where(highest == -torch.inf, -1, tokens)
     drawn = [index for index, picking in enumerate(pickings) if picking.temperature > 0]
     if drawn:
-        rows = torch.tensor(drawn, device=logits.device)
-        settings = torch.tensor(
-            [(pickings[index].temperature, pickings[index].uniform) for index in drawn],
-            dtype=torch.float64, device=logits.device,
-        )  # fmt: skip
-        scaled = logits[rows].double() / settings[:, :1]
-        sums = (scaled - scaled.amax(1, keepdim=True)).exp().cumsum(1)
-        # The first token up to which the sum is larger: never one of probability 0.
-        found = torch.searchsorted(sums, settings[:, 1:] * sums[:, -1:], right=True)[:, 0]
-        tokens[rows] = torch.where(tokens[rows] < 0, -1, found.clamp(max=logits.shape[1] - 1))
-    picked: np.ndarray = tokens.cpu().numpy()
-    return picked
+        rows = _rows(drawn, len(pickings), device)
+        tokens[rows] = _draw(logits[rows], highest[rows], tokens[rows], [pickings[index] for index in drawn])
+    if whole is None:
+        return tokens.cpu().numpy(), np.full(len(pickings), math.nan)
+    logprobs = logits.gather(1, tokens.clamp(min=0)[:, None])[:, 0] - whole
+    found = torch.stack([tokens.double(), logprobs]).cpu().numpy()  # one copy; such numbers are exact
+    return found[0].astype(np.int64), found[1]
+
+
+def _apply(logits: torch.Tensor, masks: torch.Tensor) -> None:
+    if logits.device.type == "cuda" and importlib.util.find_spec("triton") is not None:
+        from sglc.kernels.triton.packed_mask import apply_packed_mask
+
+        apply_packed_mask(logits, masks)
+    else:
+        reference.apply_packed_mask(logits, masks)
+
+
+def _rows(numbers: list[int], count: int, device: torch.device) -> Rows:
+    """Numbers of some of `count` rows to select by; where it is all of them a slice, which copies nothing."""
+    return slice(None) if len(numbers) == count else to_device(numbers, torch.int64, device)
+
+
+def to_device(values: Sequence[object], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Values on the device, without waiting for what runs there."""
+    made = torch.tensor(values, dtype=dtype, pin_memory=device.type == "cuda")
+    return made.to(device, non_blocking=True)
+
+
+def _draw(
+    logits: torch.Tensor, highest: torch.Tensor, likeliest: torch.Tensor, pickings: Sequence[Picking]
+) -> torch.Tensor:
+    """int64 [m]: tokens drawn from masked logits [m, V]; `likeliest` [m] is -1 where there is none."""
+    device = logits.device
+    numbers = [(picking.temperature, picking.uniform, picking.min_p or 0.0) for picking in pickings]
+    settings = to_device(numbers, torch.float64, device)
+    temperature, uniform, least = settings[:, :1], settings[:, 1:2], settings[:, 2:]
+    top = highest[:, None]
+    weights = _weights(logits, top, temperature)
+    limited = [
+        index
+        for index, picking in enumerate(pickings)
+        if picking.top_k is not None or (picking.top_p or 1.0) < 1.0
+    ]
+    if limited:
+        rows = _rows(limited, len(pickings), device)
+        kept = _best(logits[rows], top[rows], temperature[rows], [pickings[index] for index in limited])
+        weights[rows] = weights[rows].where(kept, 0.0)
+    if any(picking.min_p for picking in pickings):
+        weights = weights.where(weights >= least, 0.0)  # the likeliest has weight 1
+    sums = weights.cumsum(1)
+    whole = sums[:, -1:].contiguous()
+    # The first token up to which the sum is larger; by rounding that may be none, and the last that adds
+    # anything is meant.
+    found = torch.minimum(
+        torch.searchsorted(sums, uniform * whole, right=True), torch.searchsorted(sums, whole)
+    ).clamp(max=logits.shape[1] - 1)
+    # Sums that a device adds up in parallel may step back by rounding, and then lead to a token of weight 0.
+    possible = (weights.gather(1, found) > 0)[:, 0]
+    return torch.where(possible & (likeliest >= 0), found[:, 0], likeliest)
+
+
+def _weights(logits: torch.Tensor, top: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:
+    """float64 [m, n]: e^((logit - top) / temperature); 1 at the largest, be it infinite."""
+    below = (logits.double() - top).where(logits != top, 0.0)
+    return (below / temperature).exp_()
+
+
+def _best(
+    logits: torch.Tensor, top: torch.Tensor, temperature: torch.Tensor, pickings: Sequence[Picking]
+) -> torch.Tensor:
+    """bool [m, V]: what top-k and top-p leave. Both keep the first of a ranking, so the last of them is a
+    border: larger logits stay, and of equal ones the lowest ids."""
+    device, size = logits.device, logits.shape[1]
+    ranks = [min(picking.top_k or size, size) for picking in pickings]
+    most = max(ranks)
+    ranked = logits.topk(most).values if most < size else logits.sort(1, descending=True).values
+    place = torch.arange(most, device=device)
+    inside = place < to_device(ranks, torch.int64, device)[:, None]
+    weights = _weights(ranked, top, temperature).where(inside, 0.0)
+    # Without a limit the last weights may add nothing to the sum, and still count.
+    masses = [picking.top_p if (picking.top_p or 1.0) < 1.0 else math.inf for picking in pickings]
+    mass = to_device(masses, torch.float64, device)[:, None] * weights.sum(1, keepdim=True)
+    inside &= weights.cumsum(1) - weights < mass
+    count = inside.sum(1, keepdim=True)
+    border = ranked.gather(1, count - 1)
+    above, equal = logits > border, logits == border
+    spare = count - above.sum(1, keepdim=True)
+    return above | (equal & (equal.cumsum(1, dtype=torch.int32) <= spare))

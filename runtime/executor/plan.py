@@ -9,7 +9,8 @@ of a prompt, drafts that are to be verified and options that are to be scored ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -33,6 +34,36 @@ class Piece(NamedTuple):
     """At least one."""
     wanted: int = 1
     """Logits are wanted after each of the last `wanted` tokens; 0: only keys and values are to be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picking:
+    """How a token is picked from a row: mask, temperature, top-k, top-p and min-p, in this order."""
+
+    temperature: float = 0.0
+    """0 takes the likeliest token, the first of several."""
+    uniform: float = 0.0
+    """A random number of [0, 1): where in the distribution over the tokens, in their order, it lies."""
+    top_k: int | None = None
+    """So many of the likeliest tokens, the first of equals. None is no limit, here and below."""
+    top_p: float | None = None
+    """The fewest of them whose probabilities reach this, the first of equals."""
+    min_p: float | None = None
+    """Those at least so many times as likely as the likeliest."""
+    scored: bool = False
+    """Whether the token's log-probability is wanted."""
+
+
+class Picked(NamedTuple):
+    """What came of a step some of whose tokens were picked."""
+
+    tokens: np.ndarray
+    """int64 [n]; -1 where no token may be picked."""
+    logprobs: np.ndarray
+    """float64 [n]: natural logarithms of the tokens' probabilities in the whole distributions (temperature
+    1, no mask); NaN where they were not wanted."""
+    rows: np.ndarray
+    """Float32 [others, V], as of `run`: the wanted rows that nothing was picked from."""
 
 
 class ExecutorError(Exception):
@@ -88,3 +119,34 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Release threads and memory."""
+
+
+class DrawingExecutor(Executor, Protocol):
+    """An executor that can pick tokens where its logits are, so that these stay there."""
+
+    draws: bool
+    """Whether it should be asked to."""
+
+    def mask_rows(self, count: int) -> np.ndarray:
+        """An array for masks, int32 [count, ceil(V / 32)], which `pick` is quickest with; not set.
+
+        Not to be called while a step is launched or picked from.
+        """
+
+    def launch(self, pieces: Sequence[Piece]) -> Any:
+        """Begin a step, for `pick`; a device may go on computing after the call. Raises ExecutorError."""
+
+    def pick(
+        self, launched: Any, rows: Sequence[int], masks: np.ndarray, pickings: Sequence[Picking]
+    ) -> Picked:
+        """Pick tokens from some of the wanted rows of the step that was launched last, and end it.
+
+        `rows` are ascending numbers among all rows that `run` would give, at least one. Of each there is a
+        mask, a row of int32 [n, ceil(V / 32)]: bit t % 32 of word t // 32 for a token t that may be picked.
+        Raises ExecutorError, also for what failed after the launch.
+        """
+
+
+def can_draw(executor: Executor) -> TypeGuard[DrawingExecutor]:
+    """Whether an executor should be asked to pick tokens."""
+    return bool(getattr(executor, "draws", False))

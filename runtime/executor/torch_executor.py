@@ -18,8 +18,8 @@ import torch
 
 from sglc.runtime.executor.block_pool import LayerShape, TensorPool
 from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
-from sglc.runtime.executor.pick import Picking, pick
-from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
+from sglc.runtime.executor.pick import host_masks, pick, to_device
+from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picked, Picking, Piece
 from sglc.runtime.executor.step import Step
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.pace import Pace
@@ -58,11 +58,13 @@ class TorchExecutor:
         pace: Pace | None = None,
         attention: Attention | None = None,
         graphs: bool = True,
+        draws: bool | None = None,
     ) -> None:
         """Takes over `model`: its attention is replaced. Raises ModelError for what cannot be computed so.
 
         `attention` is by products of torch or by Triton kernels; None takes what suits the device. `graphs`
-        lets steps of one token a piece be captured as CUDA graphs.
+        lets steps of one token a piece be captured as CUDA graphs. `draws` says whether the engine is to have
+        tokens picked here instead of bringing logits to the host; None takes what suits the device.
         """
         self.name = name
         self.tokenizer = tokenizer
@@ -70,6 +72,7 @@ class TorchExecutor:
         self.context_length = positions_of(model.config)
         self._pace = pace
         self._device = next(model.parameters()).device
+        self.draws = self._device.type == "cuda" if draws is None else draws
         self._vocabulary = int(model.config.vocab_size)
         if tokenizer.size != self._vocabulary:
             raise ModelError(
@@ -121,32 +124,43 @@ class TorchExecutor:
     def rows(self, step: Step) -> np.ndarray:
         """Logits of a step, as `run`. Raises ExecutorError."""
         try:
-            if self._pace is None:
-                return self._host(self._compute(step))
-            # Only steps of one kind tell which number of threads is better.
-            alike = step.count == 1
-            torch.set_num_threads(self._pace.threads() if alike else self._pace.settled)
-            started = perf_counter()
-            rows = self._host(self._compute(step))
-            if alike:
-                self._pace.record(perf_counter() - started)
-            return rows
+            return self._host(self._paced(step))
         except (RuntimeError, MemoryError) as error:
-            raise ExecutorError(f"the model failed: {first_line(error)}") from error
+            raise _failed(error) from error
+
+    def mask_rows(self, count: int) -> np.ndarray:
+        """See `DrawingExecutor.mask_rows`."""
+        return host_masks(count, self._vocabulary, self._device)
 
     @torch.inference_mode()
-    def run_and_pick(
-        self, pieces: Sequence[Piece], masks: np.ndarray | None, pickings: Sequence[Picking]
-    ) -> np.ndarray:
-        """Compute pieces as `run` does, and pick a token from each row on the device: int64 [sum of wanted].
-
-        Only masks go to the device and only tokens come back; see `pick` for both. Raises ExecutorError.
-        """
+    def launch(self, pieces: Sequence[Piece]) -> torch.Tensor:
+        """See `DrawingExecutor.launch`: logits [sum of wanted, V], which CUDA may still be computing."""
         step = self.step(pieces)
         try:
-            return pick(self._compute(step).float(), masks, pickings)
+            return self._paced(step)
         except (RuntimeError, MemoryError) as error:
-            raise ExecutorError(f"the model failed: {first_line(error)}") from error
+            raise _failed(error) from error
+
+    @torch.inference_mode()
+    def pick(
+        self,
+        launched: torch.Tensor,
+        rows: Sequence[int],
+        masks: np.ndarray | None,
+        pickings: Sequence[Picking],
+    ) -> Picked:
+        """See `DrawingExecutor.pick`; without masks every token may be picked."""
+        try:
+            if len(rows) == len(launched):
+                chosen = launched.float()
+                others = np.empty((0, self._vocabulary), np.float32)
+            else:
+                left = np.delete(np.arange(len(launched)), rows).tolist()
+                chosen = launched[to_device(list(rows), torch.int64, self._device)].float()
+                others = self._host(launched[to_device(left, torch.int64, self._device)])
+            return Picked(*pick(chosen, masks, pickings), others)
+        except (RuntimeError, MemoryError) as error:
+            raise _failed(error) from error
 
     @torch.inference_mode()
     def copy_block(self, source: int, target: int) -> None:
@@ -178,11 +192,12 @@ class TorchExecutor:
         dtype: str | None = None,
         device: str = "cpu",
         threads: int | None = None,
+        draws: bool | None = None,
     ) -> TorchExecutor:
         """Load a folder with config.json, safetensors and tokenizer.json. Raises ModelError, TokenizerError.
 
         `dtype` as for `load_model`; it is the pool's type too. `threads` fixes the number of CPU threads;
-        None lets it follow what the machine has free (see Pace).
+        None lets it follow what the machine has free (see Pace). `draws` is as for the executor itself.
         """
         folder = Path(directory)
         if threads is not None:
@@ -190,7 +205,20 @@ class TorchExecutor:
         model = load_decoder(folder, dtype, device)
         tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
         pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
-        return cls(model, tokenizer, name or folder.name, pace)
+        return cls(model, tokenizer, name or folder.name, pace, draws=draws)
+
+    def _paced(self, step: Step) -> torch.Tensor:
+        """As `_compute`, with as many CPU threads as suit."""
+        if self._pace is None:
+            return self._compute(step)
+        # Only steps of one kind tell which number of threads is better.
+        alike = step.count == 1
+        torch.set_num_threads(self._pace.threads() if alike else self._pace.settled)
+        started = perf_counter()
+        logits = self._compute(step)
+        if alike:
+            self._pace.record(perf_counter() - started)
+        return logits
 
     def _compute(self, step: Step) -> torch.Tensor:
         """Logits [sum of wanted, V] on the device."""
@@ -250,6 +278,10 @@ class TorchExecutor:
         if not apart < AGREEMENT[next(self.model.parameters()).dtype]:
             raise unsupported(f"its attention does more than it says: logits differ by {apart:.2g}")
         return [shape for shape in probe.shapes if shape is not None]
+
+
+def _failed(error: Exception) -> ExecutorError:
+    return ExecutorError(f"the model failed: {first_line(error)}")
 
 
 def check_config(config: Any) -> None:

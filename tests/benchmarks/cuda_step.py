@@ -23,8 +23,7 @@ import numpy as np
 import torch
 from report import surroundings, write_page
 
-from sglc.runtime.executor.pick import Picking
-from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
+from sglc.runtime.executor.plan import BLOCK_TOKENS, Picking, Piece
 from sglc.runtime.executor.torch_executor import TorchExecutor
 
 SHAPES: dict[str, dict[str, int]] = {
@@ -105,7 +104,9 @@ class Bench:
         self.executor.run(self.pieces(turn))
 
     def picked(self, turn: int) -> None:
-        self.executor.run_and_pick(self.pieces(turn), self.masks, [Picking()] * len(self.tables))
+        batch = len(self.tables)
+        launched = self.executor.launch(self.pieces(turn))
+        self.executor.pick(launched, range(batch), self.masks, [Picking()] * batch)
 
     def prompt(self, turn: int) -> None:
         self.executor.run([Piece(list(range(READ // BLOCK_TOKENS)), 0, self.tokens)])

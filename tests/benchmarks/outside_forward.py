@@ -30,6 +30,7 @@ from report import surroundings, write_page
 
 from sglc.driver import compile_source
 from sglc.runtime import generation
+from sglc.runtime.engine import draw
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.drafts import Drafts
 from sglc.runtime.engine.legal import NextTokens
@@ -52,7 +53,7 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "schedule": [(Scheduler, "plan")],
     "commit": [(BatchingEngine, "_commit")],
     "drafts": [(Drafts, "propose"), (Drafts, "finish")],
-    "sampling": [(generation, "sample")],
+    "sampling": [(draw, "sample")],
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
     "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (Tracker, "feed")],
     "forced text": [(generation.Filling, "_append_forced")],

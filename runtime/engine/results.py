@@ -1,0 +1,154 @@
+"""What comes of a step: logits for those who want them, tokens where the executor can pick them.
+
+Masks are made on the event loop's thread, which matchers and their tables belong to, between the launch of a
+step and the picking: a device computes by itself meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sglc.runtime.engine.draw import Draw
+from sglc.runtime.engine.request import Request
+from sglc.runtime.engine.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.schedule import Planned
+from sglc.runtime.executor.plan import DrawingExecutor, Executor, Picking, Piece
+
+
+class Drawn(NamedTuple):
+    """The answer to a question: a token, or why there is none."""
+
+    answer: Sampled | Exception
+
+
+Result = tuple[np.ndarray, np.ndarray | None] | Drawn | BaseException
+"""What came of a piece: logits [wanted, V] and the places of the largest, or a token, or why neither."""
+
+
+class Begun(NamedTuple):
+    """A step that was launched, or the error, and the seconds that it took to launch it."""
+
+    launched: Any
+    fault: Exception | None
+    seconds: float
+
+
+class Questions:
+    """The questions of a step that are answered where the logits are."""
+
+    def __init__(self, executor: DrawingExecutor, plan: Sequence[Planned]) -> None:
+        self._asking: list[tuple[Request, Draw]] = []
+        self.places: list[int] = []
+        """By piece: which question, in this order, is asked of its last token; -1 for none."""
+        for request, piece in plan:
+            if request.question is not None and piece.wanted:
+                self.places.append(len(self._asking))
+                self._asking.append((request, request.question))
+            else:
+                self.places.append(-1)
+        self.masks = executor.mask_rows(len(self._asking))
+        self.pickings: list[Picking] = []
+        self._faults: dict[int, Exception] = {}
+
+    def make(self) -> None:
+        """Make the masks, to be called once. One that fails is the fault of its question alone."""
+        for place, (request, question) in enumerate(self._asking):
+            if not request.future.done():
+                try:
+                    self.pickings.append(question.ask(self.masks[place]))
+                    continue
+                except Exception as error:
+                    self._faults[place] = error
+            self.masks[place] = 0
+            self.pickings.append(Picking())
+
+    def answer(self, place: int, token: int, logprob: float) -> Drawn:
+        """What a question gets that a token was picked for; -1 for none."""
+        fault = self._faults.get(place)
+        if fault is not None:
+            return Drawn(fault)
+        if token < 0:
+            return Drawn(NothingAllowed("no token is allowed here"))
+        return Drawn(Sampled(token, logprob))
+
+
+def launch(executor: DrawingExecutor, pieces: Sequence[Piece]) -> Begun:
+    """Begin a step whose tokens are picked later."""
+    begun = perf_counter()
+    try:
+        return Begun(executor.launch(pieces), None, perf_counter() - begun)
+    except Exception as error:
+        return Begun(None, error, perf_counter() - begun)
+
+
+def compute(executor: Executor, pieces: list[Piece]) -> tuple[list[Result], float]:
+    """Run a step, and how many seconds it took. If it fails, its halves are tried, and so on, so that a piece
+    that cannot be computed does not take the others with it."""
+    begun = perf_counter()
+    results: list[Result] = []
+    try:
+        results += split(executor.run(pieces), executor.best, pieces)
+    except Exception as error:
+        if len(pieces) == 1:
+            results = [error]
+        else:
+            half = len(pieces) // 2
+            results = compute(executor, pieces[:half])[0] + compute(executor, pieces[half:])[0]
+    return results, perf_counter() - begun
+
+
+def pick(
+    executor: DrawingExecutor, pieces: list[Piece], questions: Questions, begun: Begun
+) -> tuple[list[Result], float]:
+    """Answer the questions of a launched step, and give the other pieces their logits.
+
+    As `compute` otherwise; the seconds are those in the executor, with the launch. What is tried again in
+    halves has its masks already.
+    """
+    started = perf_counter()
+    results = _picked(executor, pieces, questions, 0, begun)
+    return results, begun.seconds + perf_counter() - started
+
+
+def _picked(
+    executor: DrawingExecutor, pieces: list[Piece], questions: Questions, first: int, begun: Begun | None
+) -> list[Result]:
+    """The results of pieces, which are those of the step from `first` on."""
+    places = questions.places[first : first + len(pieces)]
+    asked = [place for place in places if place >= 0]
+    if not asked:
+        return compute(executor, pieces)[0]
+    try:
+        begun = begun or launch(executor, pieces)
+        if begun.fault is not None:
+            raise begun.fault
+        starts = np.cumsum([0, *(piece.wanted for piece in pieces)])
+        rows = [int(start) for start, place in zip(starts, places, strict=False) if place >= 0]
+        part = slice(asked[0], asked[-1] + 1)
+        found = executor.pick(begun.launched, rows, questions.masks[part], questions.pickings[part])
+    except Exception as error:
+        if len(pieces) == 1:
+            return [error]
+        half = len(pieces) // 2
+        left = _picked(executor, pieces[:half], questions, first, None)
+        return left + _picked(executor, pieces[half:], questions, first + half, None)
+    drawn = zip(asked, found.tokens.tolist(), found.logprobs.tolist(), strict=True)
+    answers = [questions.answer(*each) for each in drawn]
+    others = [piece for piece, place in zip(pieces, places, strict=True) if place < 0]
+    rest = iter(split(found.rows, None, others))
+    return [next(rest) if place < 0 else answers[place - asked[0]] for place in places]
+
+
+def split(rows: np.ndarray, best: np.ndarray | None, pieces: list[Piece]) -> list[Result]:
+    """The rows of each piece."""
+    results: list[Result] = []
+    at = 0
+    for piece in pieces:
+        end = at + piece.wanted
+        results.append((rows[at:end], None if best is None else best[at:end]))
+        at = end
+    return results
