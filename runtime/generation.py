@@ -253,13 +253,15 @@ class Filling:
                 if request.answer is None:
                     question.position, question.scored = position, self.observer.detailed
                     before_picking = question.picking
-                    drawn = await self._drawn(question, drafts)
+                    drawn = await branch.draw(question, drafts)
                     resume = thread_time_ns() - question.picking + before_picking
                 else:
                     logits = await self._logits(drafts)
                     resume = thread_time_ns()
                     logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
                     drawn = self._draw(logits, legal, position)
+            except EngineError as fault:
+                raise language_error(fault, self.partial) from fault
             except NothingAllowed:
                 partial = self.partial
                 if not legal.count():
@@ -316,13 +318,6 @@ class Filling:
         question = self._question
         question.legal, question.position, question.scored = legal, position, self.observer.detailed
         return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
-
-    async def _drawn(self, question: Draw, drafts: tuple[int, ...]) -> Sampled:
-        """The token after what is written so far. Raises NothingAllowed."""
-        try:
-            return await self.conversation.branch.draw(question, drafts)
-        except EngineError as fault:
-            raise language_error(fault, self.partial) from fault
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""

@@ -5,17 +5,22 @@
 The floor of a step is the time in which the weights are read once, at the bandwidth that copying half a
 gigabyte on the same device shows (bytes read and written). Steps decode one token of each of `batch`
 sequences behind 512 positions, with logits brought to the host or with tokens picked on the device, by CUDA
-graphs or kernel by kernel, by the Triton kernels or by products of torch. Figures are medians. Needs a CUDA
-device; with `--device cpu --shapes tiny` the program itself can be tried.
+graphs or kernel by kernel, by the Triton kernels or by products of torch. Figures are medians. The second
+table is of whole programs through the engine: as many as `batch` at once, each writes a list of texts, with
+temperature and top-p, under masks, by steps as the first table's first kind. Needs a CUDA device; with
+`--device cpu --shapes tiny` the program itself can be tried.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,8 +28,15 @@ import numpy as np
 import torch
 from report import surroundings, write_page
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from sglc.driver import compile_source
+from sglc.runtime.engine.open import open_engine
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Picking, Piece
 from sglc.runtime.executor.torch_executor import TorchExecutor
+from sglc.runtime.session import Session
+from sglc.runtime.tokenizer import Tokenizer
+from sglc.source import Source
+from small_models import small_definition
 
 SHAPES: dict[str, dict[str, int]] = {
     "tiny": {
@@ -41,6 +53,11 @@ SHAPES: dict[str, dict[str, int]] = {
     },
 }  # fmt: skip
 BEHIND, DECODED, WARM, READ = 512, 40, 5, 2048
+PROGRAM = """
+fn texts(about: str) -> [str]:
+    | Some texts about ${about}: ?{made: [str min 10 chars max 30 chars; 3..4] temp 0.8 top_p 0.95}
+    return made
+"""
 
 
 def random_model(shape: str, device: str) -> Any:
@@ -144,6 +161,37 @@ def measure(shape: str, batches: list[int], device: str, bandwidth: float) -> li
     return lines
 
 
+def programs(shape: str, batches: list[int], device: str) -> list[str]:
+    """Lines of a table of whole programs, with tokens drawn on the device and on the host."""
+    model = random_model(shape, device)
+    program = compile_source(Source("texts.sgl", PROGRAM)).program
+    assert program is not None
+    tokenizer = Tokenizer(json.loads(small_definition()), size=SHAPES[shape]["vocab_size"])
+    lines = []
+    for batch in batches:
+        for where, draws in (("on the device", True), ("on the host", False)):
+            model.set_attn_implementation("sdpa")
+            executor = TorchExecutor(model, tokenizer, shape, draws=draws)
+            engine = open_engine(executor, memory=executor.block_bytes * batch * 20)
+            session = Session(program, engine)
+
+            async def together(session: Session = session, batch: int = batch) -> int:
+                runs = (session.run("texts", {"about": f"{n}"}, seed=n) for n in range(batch))
+                return sum(run.statistics.sampled_tokens for run in await asyncio.gather(*runs))
+
+            asyncio.run(together())  # graphs are captured, masks are made
+            steps, thread, started = engine.measure.steps, time.thread_time(), time.perf_counter()
+            drawn = asyncio.run(together())
+            seconds, thread = time.perf_counter() - started, time.thread_time() - thread
+            lines.append(
+                f"| {shape}, {batch} programs | {where} | {drawn:,} | {drawn / seconds:,.0f} "
+                f"| {1e3 * seconds / (engine.measure.steps - steps):.2f} | {1e6 * thread / drawn:.0f} |"
+            )
+            print(lines[-1], flush=True)
+            engine.close()
+    return lines
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--shapes", default="1b,7b")
@@ -167,6 +215,15 @@ def main() -> int:
     lines = head + [
         line for shape in given.shapes.split(",") for line in measure(shape, batches, given.device, bandwidth)
     ]
+    more = [
+        "",
+        "| programs | tokens drawn | tokens | tokens/s | ms a step | µs of the thread a token |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    print("\n".join(more), flush=True)
+    lines += more
+    for shape in given.shapes.split(","):
+        lines += programs(shape, batches, given.device)
     if given.markdown:
         words = (__doc__ or "").split("\n\n", 2)[2]
         write_page(given.markdown, "Steps on a GPU", words, "\n".join(lines), surroundings())
