@@ -63,8 +63,7 @@ class Questions:
                     continue
                 except Exception as error:
                     self._faults[place] = error
-            self.masks[place] = 0
-            self.pickings.append(Picking())
+            self.pickings.append(Picking())  # under whatever stands in the mask: nobody hears of it
 
     def answer(self, place: int, token: int, logprob: float) -> Drawn:
         """What a question gets that a token was picked for; -1 for none."""
