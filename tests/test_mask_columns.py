@@ -21,11 +21,23 @@ from sglc.runtime.mask.leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
-CHARACTERS = st.sampled_from([*'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀ß×жЯ\u2028'])
+KNOWN = 'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀ß×жЯ\u2028'
+CHARACTERS = st.sampled_from([*KNOWN])
+
+
+def text_of(token: bytes | None) -> str | None:
+    """The characters of a token of whole characters."""
+    try:
+        return token.decode() if token else None
+    except UnicodeDecodeError:
+        return None
+
+
 TOKENS = st.lists(
     st.none()
     | st.text(CHARACTERS, max_size=6).map(str.encode)
-    | st.binary(max_size=3)
+    # Bytes that happen to be a character are one of ASCII, or one whose group is known below.
+    | st.binary(max_size=3).filter(lambda data: all(c.isascii() or c in KNOWN for c in text_of(data) or ""))
     | st.text(CHARACTERS, max_size=3).map(lambda text: text.encode()[:-1]),
     min_size=1,
     max_size=60,
@@ -38,14 +50,6 @@ PIECES = [
 ALONE = itertools.count(400_000)
 """Limits that no other constraint has: each makes a machine of its own."""
 CLASSES = st.sets(CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map(chr))
-
-
-def text_of(token: bytes | None) -> str | None:
-    """The characters of a token of whole characters."""
-    try:
-        return token.decode() if token else None
-    except UnicodeDecodeError:
-        return None
 
 
 BEYOND = {"\x80\x9f": CONTROL_1, "\u2028": SEPARATOR, "éß": 14, "жЯ": 17, "字": 25, "\xa0×😀": REST}

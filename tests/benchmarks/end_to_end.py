@@ -70,6 +70,8 @@ def processes(module: ModuleType) -> type[Any]:
             environment |= {"SGL_BENCH_THREADS": count, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count}
             environment |= {"RAYON_NUM_THREADS": count, "TOKENIZERS_PARALLELISM": "false"}
             environment |= {"HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
+            if command[0] != sys.executable:
+                environment.pop("PYTHONPATH", None)  # its libraries are its own
             started = time.perf_counter()
             self.log = log.open("w")
             pipe = subprocess.PIPE
