@@ -37,7 +37,20 @@ class WordList:
     """Words in sorted order without repeats: `bytes` uint8[...] of all, `starts` int64[n + 1] of each."""
 
     def __init__(self, words: Sequence[bytes]) -> None:
-        data = b"".join(words)
+        self._set(b"".join(words), words)
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> WordList:
+        """The list of texts in sorted order as UTF-8; lone surrogates are written like other characters."""
+        joined = "".join(texts)
+        if not joined.isascii():
+            return cls([text.encode(errors="surrogatepass") for text in texts])
+        found = cls([])
+        found._set(joined.encode(), texts)
+        return found
+
+    def _set(self, data: bytes, words: Sequence[bytes] | Sequence[str]) -> None:
+        """`words` are as long as their parts of the data."""
         self.bytes = np.frombuffer(data, np.uint8)
         self.starts = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])

@@ -1,40 +1,29 @@
-"""What many threads of a configuration read alike: forced runs, and the first words of lists.
+"""What many threads of a configuration read alike: the first words of lists.
 
-The arms of a union of objects begin with the same bracket, go on with keys that are mostly the same, and
-close these alike. A run is followed once for all that have it; words are followed as one list, and behind
-each of them goes on what has it.
+The arms of a union of objects go on with keys that are mostly the same. Words are followed as one list, and
+behind each of them goes on what has it (for forced runs see `same_runs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from sglc.kernels.words import WordList
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.merged import MergedGroup, SearchGroup
+from sglc.runtime.mask.merged import SearchGroup
+from sglc.runtime.mask.same_runs import together
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.word_nodes import asides_left
 
 _FEW = 3
 """So many groups are followed one by one."""
-_MOST_TOGETHER = 1000
-"""Threads of a configuration that is made only for a mask."""
-
 _Passed = list[tuple[int, np.ndarray]]
 """Configurations before rests of tokens, and the nodes of these."""
 _Words = list[tuple[Group, list[tuple[bytes, int]]]]
 """Groups with their words and the labels of these."""
-
-
-def together(machine: Machine, configs: Iterable[int]) -> list[int]:
-    """Configurations as one, or as they are where that would be too large."""
-    every = list(dict.fromkeys(configs))
-    if len(every) == 1 or sum([len(machine.configs[config]) for config in every]) > _MOST_TOGETHER:
-        return every
-    return [machine.join(every)]
 
 
 class InCommon:
@@ -53,15 +42,11 @@ class InCommon:
         """
         if len(groups) <= _FEW:
             return groups, []
-        runs: dict[bytes, list[Group]] = {}
         words: dict[tuple[bool, bytes], _Words] = {}
         alone: list[SearchGroup] = []
         for group in groups:
-            if isinstance(group, MergedGroup):
+            if not isinstance(group, Group) or group.run:
                 alone.append(group)
-                continue
-            if group.run:
-                runs.setdefault(group.run, []).append(group)
                 continue
             few = None if group.leaf is None else group.leaf.table.few_words(group.leaf)
             if few is None or group.node.barred(self._machine, group.state) is not None:
@@ -70,8 +55,6 @@ class InCommon:
                 key = few.escapes, group.follow(self._machine).tobytes()
                 words.setdefault(key, []).append((group, few.words))
         found: _Passed = []
-        for run, alike in runs.items():
-            found += self._behind_run(run, alike, entries, row)
         for (escapes, first), several in words.items():
             passed = None
             if len(several) > 1:
@@ -81,15 +64,6 @@ class InCommon:
             else:
                 found += passed
         return alone, found
-
-    def _behind_run(
-        self, run: bytes, groups: list[Group], entries: np.ndarray | None, row: np.ndarray
-    ) -> _Passed:
-        walks, machine = self._walks, self._machine
-        exits = walks.literal(walks.whole.begins[run[0]] if entries is None else entries, run, row)
-        if not len(exits):
-            return []
-        return [(config, exits) for config in together(machine, [group.behind(machine) for group in groups])]
 
     def _behind_words(
         self, groups: _Words, escapes: bool, first: np.ndarray, entries: np.ndarray | None, row: np.ndarray

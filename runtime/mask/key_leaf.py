@@ -280,8 +280,7 @@ class KeyLeaf(LeafTable):
         if self.encoding == "raw" or any([at >= 0 for at in self._open_families(place, local)]):
             return None
         if self._all_names is None:
-            words = [name.encode(errors="surrogatepass") for name in self.table.names]
-            self._all_names = WordList(words), np.array(self.table.name_labels, np.int32)
+            self._all_names = WordList.of_texts(self.table.names), np.array(self.table.name_labels, np.int32)
         names, labels = self._all_names
         first, last, read = self.table.place_of(local)
         if not names.plain or first == last:

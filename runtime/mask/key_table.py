@@ -36,7 +36,7 @@ class KeyTable(ByteMoves):
     def __init__(self, names: dict[str, int], families: dict[int, CharDfa], encoding: Encoding) -> None:
         super().__init__(self._edges, encoding)
         self.names = sorted(names)
-        self.name_labels = [names[name] for name in self.names]
+        self.name_labels = list(map(names.__getitem__, self.names))
         self.family_labels = list(families)
         self.families = list(families.values())
         self._ids: dict[_State, int] = {}

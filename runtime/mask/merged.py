@@ -23,6 +23,7 @@ from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import Literal
+from sglc.runtime.mask.same_runs import RunGroup, by_runs
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.still import is_small
 from sglc.runtime.mask.text_nodes import TextNode
@@ -240,7 +241,7 @@ class MergedGroup:
         raise TypeError("merged leaves have no run")
 
 
-SearchGroup = Group | MergedGroup
+SearchGroup = Group | RunGroup | MergedGroup
 
 
 def _starts(labels: np.ndarray) -> np.ndarray:
@@ -262,36 +263,41 @@ class Merging:
         found = self._groups.get(config)
         if found is None:
             plain = self._machine.groups(config)
-            found = plain if len(plain) < _FEW else self._merged(plain)
+            found = plain if len(plain) == 1 else by_runs(plain)
+            if len(found) >= _FEW:
+                found = self._merged(found)
             if len(self._groups) > _MOST_VIEWS:
                 del self._groups[next(iter(self._groups))]
             self._groups[config] = found
         return found
 
-    def _merged(self, plain: tuple[Group, ...]) -> tuple[SearchGroup, ...]:
+    def _merged(self, plain: tuple[SearchGroup, ...]) -> tuple[SearchGroup, ...]:
         if self._table.count() > _MOST_STATES:
             self._table = MergedLeaf()
         found: list[SearchGroup] = []
         members: list[Member] = []
         inside: dict[int, Group] = {}
+        left = len(plain)
         for group in plain:
-            member = self._member(group)
+            member = self._member(group) if isinstance(group, Group) else None
             part = -1 if member is None else self._table.part(group.node, member[0])
             # An automaton at two places would not say which of them ends.
-            if member is None or part in inside:
+            if not isinstance(group, Group) or member is None or part in inside:
                 found.append(group)
-            else:
+            elif all([self._machine.knows_first(cont) for cont in group.conts]):
                 members.append((part, member[1]))
                 inside[part] = group
-        if len(members) < _FEW:
-            return plain
+                continue
+            else:
+                found.append(group)
+            left -= 1
+            if left < _FEW:
+                return plain
         return (*found, MergedGroup(self._table, inside, members))
 
     def _member(self, group: Group) -> tuple[CharDfa | bytes | WordSet, Any] | None:
         """What a group reads and where in it the group is; None where it is walked on its own."""
         node, place = group.node, group.leaf
-        if not all([self._machine.knows_first(cont) for cont in group.conts]):
-            return None
         if type(node) is Literal:
             return (node.data, group.state) if node.data.isascii() else None
         if type(node) is WordNode:

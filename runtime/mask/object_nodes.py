@@ -31,6 +31,7 @@ from sglc.runtime.mask.object_words import (
     OpenKey,
     Option,
     after_character,
+    labels_of,
     productive_options,
     required_only,
 )
@@ -101,15 +102,11 @@ class ObjectNode(Node):
         key.append(parts.comma.productive)
         if self._made is not None and self._made[0] == key:
             return self._made[1], self._made[2]
-        options = [productive_options(some) for some in parts.options]
-        vectors = [
-            (some[0].vector,) if len(some) == 1 else tuple([option.vector for option in some])
-            for some in options
-        ]
-        alike = {some: Label(some) for some in set(vectors[: self.properties])}
-        labels = [alike[some] for some in vectors[: self.properties]]
-        for some, dfa, size in zip(vectors[self.properties :], parts.families, self._capacity, strict=True):
-            labels.append(Label(some, size if dfa.edges else 0))
+        options = list(parts.options) if all(key) else [productive_options(some) for some in parts.options]
+        labels = labels_of(options[: self.properties])
+        for ways, dfa, size in zip(options[self.properties :], parts.families, self._capacity, strict=True):
+            vectors = tuple([option.vector for option in ways])
+            labels.append(Label(vectors, size if dfa.edges else 0))
         most = parts.maximum
         if not parts.comma.productive:
             most = 1 if most is None else min(most, 1)
@@ -127,7 +124,7 @@ class ObjectNode(Node):
         parts = self.parts
         self._options, self.states = self._make_states()
         self._made = None
-        names = {name: label for label, name in enumerate(parts.names)}
+        names = dict(zip(parts.names, range(len(parts.names)), strict=True))
         families = {
             label: parts.families[label - self.properties]
             for label in range(self.properties, len(self._options))

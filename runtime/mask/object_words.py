@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from sglc.automata.clauses import bits_of
 from sglc.automata.counts import Vector
 from sglc.automata.object_plans import Plan, cheapest_entries
-from sglc.automata.object_states import ObjectStates, Outcome, Profile
+from sglc.automata.object_states import Label, ObjectStates, Outcome, Profile
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
 from sglc.runtime.mask.key_table import KeyTable
@@ -76,10 +77,13 @@ class ObjectWords:
         self.properties = len(parts.names)
         counts = [parts.minimum, *[counter.minimum for counter in parts.counters]]
         self._is_large = max(counts) > MOST_ENTRIES
-        self._nodes = [option.tail for some in options for option in some]
         self._measured: tuple[list[int | None], int | None] | None = None
         self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
         self._rests: dict[tuple[int, frozenset[str], int], tuple[int, Plan]] = {}
+
+    @cached_property
+    def _nodes(self) -> list[Node]:
+        return [option.tail for some in self.options for option in some]
 
     def closing(self, label: int) -> tuple[bytes, tuple[Node, ...]]:
         """What closes a key of a label, as far as it is the same for all options, and the nodes behind it."""
@@ -279,3 +283,12 @@ def productive_options(options: tuple[Option, ...]) -> tuple[Option, ...]:
     if all([option.tail.productive for option in options]):
         return options
     return tuple([option for option in options if option.tail.productive])
+
+
+def labels_of(options: Sequence[tuple[Option, ...]]) -> list[Label]:
+    """The labels of properties by what their options add to the counters: mostly all are one."""
+    if set(map(len, options)) == {1} and len({some[0].vector for some in options}) == 1:
+        return [Label((options[0][0].vector,))] * len(options)
+    vectors = [tuple([option.vector for option in some]) for some in options]
+    alike = {some: Label(some) for some in set(vectors)}
+    return [alike[some] for some in vectors]

@@ -10,12 +10,13 @@ import numpy as np
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
-from sglc.runtime.mask.in_common import InCommon, together
+from sglc.runtime.mask.in_common import InCommon
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import MergedGroup, SearchGroup
 from sglc.runtime.mask.node import DEAD
 from sglc.runtime.mask.row_masks import RowMasks
+from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.text_nodes import TextNode
@@ -88,7 +89,7 @@ class MaskSearch:
             if group.run:
                 exits = walks.literal(whole.begins[group.run[0]], group.run, row)
                 if len(exits):
-                    pending.append((group.behind(machine), exits, (0, number, -1)))
+                    pending += self._behind(group, exits, (0, number))
             elif group.leaf is None:
                 assert isinstance(group, Group)
                 lost |= self._by_configs(group, None)
@@ -147,7 +148,10 @@ class MaskSearch:
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
             layers = self._layers(entries, view.groups)
+            begins = set(self._byte.take(entries).tolist())
             for number, group in enumerate(view.groups):
+                if group.run and group.run[0] not in begins:
+                    continue
                 numbers = view.numbers(number)
                 for layer in layers:
                     pending += self._passed(group, layer, (at, number), numbers)
@@ -173,6 +177,7 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
+            begins = set(self._byte.take(entries).tolist())
             for layer in self._layers(entries, self._groups(config)):
                 groups, passed = self._in_common.passed(self._groups(config), layer, self._row)
                 for behind, nodes in passed:
@@ -180,6 +185,8 @@ class MaskSearch:
                 for group in groups:
                     if isinstance(group, Group) and not group.run and group.leaf is None:
                         lost |= self._by_configs(group, layer)
+                        continue
+                    if group.run and group.run[0] not in begins:
                         continue
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
@@ -211,10 +218,19 @@ class MaskSearch:
         walks, machine = self._walks, self._machine
         if group.run:
             exits = walks.literal(entries, group.run, self._row)
-            return [(group.behind(machine), exits, (*at, -1))] if len(exits) else []
+            return self._behind(group, exits, at) if len(exits) else []
         assert group.leaf is not None
         found = walks.entered(entries, group.leaf, group.follow(machine), self._row)
         return self._left(group, found, entries, at, numbers)
+
+    def _behind(self, group: SearchGroup, exits: np.ndarray, at: tuple[int, int]) -> list[_Open]:
+        """What follows a run."""
+        if isinstance(group, RunGroup):
+            every = group.behind_each(self._machine)
+            if len(every) > 1:
+                self._path = None
+            return [(config, exits, (*at, -1)) for config in every]
+        return [(group.behind(self._machine), exits, (*at, -1))]
 
     def _together(self, waiting: dict[int, list[np.ndarray]]) -> dict[int, list[np.ndarray]]:
         """The same where what goes on at equal nodes is one configuration: many arms go on alike, and what

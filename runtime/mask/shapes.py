@@ -21,6 +21,7 @@ import numpy as np
 
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.merged import Merging
+from sglc.runtime.mask.same_runs import RunGroup
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.columns import Columns
@@ -58,7 +59,7 @@ class View(NamedTuple):
     labels: tuple[Sequence[int] | None, ...]
 
     def answer(self, machine: Machine, group: int, label: int) -> int:
-        """The configuration behind a run or a word of a group."""
+        """The configuration behind a run or a word of a group; -1 where these are too many for one."""
         found = self.groups[group]
         if found.run:
             return found.behind(machine)
@@ -125,7 +126,7 @@ class Shapes:
         for at, group in enumerate(groups):
             key: Hashable = group.run
             labels: Sequence[int] | None = None
-            if not group.run:
+            if not isinstance(group, RunGroup) and not group.run:
                 if group.leaf is None or group.node.barred(machine, group.state) is not None:
                     return None
                 table = group.leaf.table
@@ -158,6 +159,8 @@ class Shapes:
                 return self._known[~number]
             at, group, label = self._asked[number]
             here = views[at].answer(machine, group, label)
+            if here < 0:
+                return None
             place = places.get(here)
             if place is None:
                 view = self.view(here)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -201,9 +202,19 @@ class _Walk:
 
 def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     """The characters of the edges of a state, which are sorted."""
+    out = [(low, high) for low, high, _ in row]
+    if any([high + 1 == low for (_, high), (low, _) in itertools.pairwise(out)]):
+        out = _side_by_side(out)
+    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
+        return ranges(out)
+    return tuple(out)
+
+
+def _side_by_side(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those as one that lie side by side."""
     out: list[tuple[int, int]] = []
     first, last = 0, -2
-    for low, high, _ in row:
+    for low, high in row:
         if low == last + 1:
             last = high
             continue
@@ -212,9 +223,7 @@ def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
         first, last = low, high
     if last >= 0:
         out.append((first, last))
-    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
-        return ranges(out)
-    return tuple(out)
+    return out
 
 
 def parts_ways(dfa: CharDfa, start: int) -> bool:

@@ -44,10 +44,26 @@ def bit_set(numbers: Sequence[int]) -> int:
     """A set of numbers in order as bits."""
     if not numbers:
         return 0
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return (1 << len(numbers)) - 1 << numbers[0]
     marks = bytearray(b"0") * (numbers[-1] + 1)
     for number in numbers:
         marks[-1 - number] = 0x31
     return int(marks, 2)
+
+
+def _same(labels: Sequence[Label]) -> list[Sequence[int]]:
+    """The numbers of labels that are the same object, in order; mostly all are."""
+    if len(set(map(id, labels))) == 1:
+        return [range(len(labels))]
+    found: dict[int, list[int]] = {}
+    for number, label in enumerate(labels):
+        found.setdefault(id(label), []).append(number)
+    return list(found.values())
+
+
+def _is_usable(label: Label) -> bool:
+    return bool(label.options) and label.capacity != 0
 
 
 class ObjectStates:
@@ -69,11 +85,12 @@ class ObjectStates:
         self.counts = Counts(counters) if counters else NO_COUNTS
         self.declared = declared
         self.error = error
-        usable = [
-            label for label in range(len(labels)) if labels[label].options and labels[label].capacity != 0
-        ]
-        self.usable = bit_set([label for label in usable if label < properties])
-        self.families = [label for label in usable if label >= properties]
+        same = _same(labels[:properties])
+        self.usable = 0
+        for some in same:
+            if _is_usable(labels[some[0]]):
+                self.usable |= bit_set(some)
+        self.families = [label for label in range(properties, len(labels)) if _is_usable(labels[label])]
         self._limited = [label for label in self.families if labels[label].capacity is not None]
         self._taken = {label: place for place, label in enumerate(self._limited)}
         self._unlimited = len(self._limited) < len(self.families)
@@ -87,11 +104,12 @@ class ObjectStates:
         self._forbidden = 0
         self._clauses: Clauses = ()
         self._set_clauses(clauses)
-        by_options: dict[tuple[Vector, ...], list[int]] = {}
-        for label in usable:
-            if label < properties:
-                by_options.setdefault(labels[label].options, []).append(label)
-        self._alike = [bit_set(alike) for alike in by_options.values()]
+        by_options: dict[tuple[Vector, ...], int] = {}
+        for some in same:
+            label = labels[some[0]]
+            if _is_usable(label):
+                by_options[label.options] = by_options.get(label.options, 0) | bit_set(some)
+        self._alike = list(by_options.values())
         self._ids: dict[_State, int] = {}
         self.values: list[_State] = []
         self._residues: dict[int, Residue | None] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
 from sglc.automata.dfa import TooLarge
 from sglc.automata.term import CharNfa
@@ -64,6 +66,13 @@ class Subsets:
     def _merged(self, state: int) -> list[tuple[int, int, int]]:
         nfa = self.nfa
         parts = {edge for member in self.members[state] for edge in nfa.edges[member]}
+        alike: dict[tuple[int, int], list[int]] = {}
+        for low, high, group in parts:
+            alike.setdefault((low, high), []).append(group)
+        bounds = sorted(alike)
+        if all([high < low for (_, high), (low, _) in itertools.pairwise(bounds)]):
+            # Nothing overlaps but what is equal.
+            return _joined([(*bound, self._to(frozenset(alike[bound]))) for bound in bounds])
         events: dict[int, list[int]] = {}
         for low, high, group in parts:
             events.setdefault(low, []).append(group)
@@ -73,11 +82,7 @@ class Subsets:
         start = 0
         for point in sorted(events):
             if active:
-                target = self._to(frozenset(active))
-                if out and out[-1][2] == target and out[-1][1] + 1 == start:
-                    out[-1] = (out[-1][0], point - 1, target)
-                else:
-                    out.append((start, point - 1, target))
+                out.append((start, point - 1, self._to(frozenset(active))))
             start = point
             for group in events[point]:
                 if group >= 0:
@@ -86,7 +91,7 @@ class Subsets:
                     del active[-1 - group]
                 else:
                     active[-1 - group] -= 1
-        return out
+        return _joined(out)
 
     def _to(self, groups: frozenset[int]) -> int:
         """The state of the members of some groups."""
@@ -104,6 +109,17 @@ class Subsets:
                 self.members.append(tuple(members))
             self._targets[groups] = found
         return found
+
+
+def _joined(edges: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Edges in order, those as one that lie side by side and lead to one state."""
+    out: list[tuple[int, int, int]] = []
+    for edge in edges:
+        if out and out[-1][2] == edge[2] and out[-1][1] + 1 == edge[0]:
+            out[-1] = (out[-1][0], edge[1], edge[2])
+        else:
+            out.append(edge)
+    return out
 
 
 def characters(nfa: CharNfa) -> Ranges:
