@@ -67,7 +67,10 @@ class Beginnings:
         if type(node) is Repetition:
             return self._repeated(node, state, after)
         joint = self._machine.joined_in(cont)
-        return (None, ()) if joint is None else (0, joint)
+        if joint is not None:
+            return 0, joint
+        rest = node.resumes_with(state)
+        return (None, ()) if rest is None else (rest[0], (after,) if rest[1] else ())
 
     def _repeated(self, node: Repetition, state: int, after: int) -> tuple[int | None, Sequence[int]]:
         item, separator = node.item, node.separator.data

@@ -16,3 +16,8 @@ def unpacked(found: int) -> np.ndarray:
     row = np.unpackbits(bits, bitorder="little").view(bool)
     row.flags.writeable = False
     return row
+
+
+def members(found: int) -> frozenset[int]:
+    """The bytes of a number."""
+    return frozenset([byte for byte in range(found.bit_length()) if found >> byte & 1])

@@ -238,6 +238,10 @@ class LeafTable:
         """The state after characters of `PLAIN_RUN`, or NO_MOVE; None where that has to be found by steps."""
         return None
 
+    def begins(self, state: int) -> frozenset[int] | None:
+        """The bytes without which nothing is read from a state on, where that is known without its row."""
+        return None
+
     def few_words(self, place: LeafPlace) -> FewWords | None:
         """The words that lead on from a place, where they are few and plain; else None."""
         return None
@@ -445,6 +449,12 @@ class TextLeaf(LeafTable):
         if least > 0 or most < UNBOUNDED // 2:
             self.measure()
         return self._by_characters().first(local, least, most)
+
+    def begins(self, state: int) -> frozenset[int] | None:
+        local = self.places[state]
+        if local >= self.table.boundary or self.encoding != "raw":
+            return None
+        return self.table.begins(local)
 
     def run(self, state: int, text: str) -> int | None:
         local = self.places[state]

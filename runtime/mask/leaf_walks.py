@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,15 +44,15 @@ class LeafMask:
     """Whether some exit lies below another one."""
 
 
-class _Counts(NamedTuple):
-    """How many characters are read: by tokens that are not looked up, and before the exits, int[n] each;
-    rows of these tokens by the most that may be read."""
+@dataclass(slots=True, eq=False)
+class _Counts:
+    """How many characters are read before the exits of a walk, int[n], and by its tokens that are not looked
+    up (None until a bound asks for them); rows of these tokens by the most that may be read."""
 
     walk: LeafMask
-    tokens: np.ndarray
-    read: np.ndarray
     exits: np.ndarray
-    rows: dict[int, np.ndarray]
+    tokens: tuple[np.ndarray, np.ndarray] | None = None
+    rows: dict[int, np.ndarray] = field(default_factory=dict)
 
 
 class LeafWalks:
@@ -294,8 +294,8 @@ class LeafWalks:
         if counts is None or counts.walk is not whole:
             if len(self._counts) > _MOST_CLASSES:
                 self._counts.clear()
-            looked_up = columns.inside(still.groups, None)
-            counts = self._counts[key] = self._count(whole, looked_up, table.encoding)
+            before = self.whole.read_before(whole.exits, table.encoding != "raw")
+            counts = self._counts[key] = _Counts(whole, before)
         # Where a word of no characters ends, another thread goes on.
         open = (counts.exits >= max(least, 0 if table.eager else 1)) & (counts.exits <= most)
         exits, ends = whole.exits[open], whole.ends[open]
@@ -303,21 +303,26 @@ class LeafWalks:
         if row is None:
             if len(counts.rows) >= _MOST_ROWS:
                 counts.rows.clear()
-            row = counts.rows[most] = self._row_of(counts.tokens[counts.read <= most])
+            row = counts.rows[most] = self._short(counts, still, most, table.encoding)
         found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
         self._leaves[(*key, least, most, id(table))] = found
         if len(self._leaves) > self._most:
             self._leaves.popitem(last=False)
         return found, inside
 
-    def _count(self, walk: LeafMask, looked_up: np.ndarray, encoding: Encoding) -> _Counts:
-        """The characters that the tokens and exits of a walk read."""
+    def _short(self, counts: _Counts, still: Still, most: int, encoding: Encoding) -> np.ndarray:
+        """The row of the tokens of a walk that read no more than `most` characters; those that are looked up
+        may be in it if there is room for all of them."""
+        walk, columns = counts.walk, self.vocabulary.columns
         assert walk.row is not None
-        tokens = self.vocabulary.unpack(walk.row & ~looked_up)
-        spelled = encoding != "raw"
-        read_by = self.whole.groups.tokens if spelled else self.vocabulary.columns.characters
-        before = self.whole.read_before(walk.exits, spelled)
-        return _Counts(walk, tokens, read_by[tokens].astype(np.int64), before, {})
+        if most >= columns.longest:
+            return walk.row
+        if counts.tokens is None:
+            tokens = self.vocabulary.unpack(walk.row & ~columns.inside(still.groups, None))
+            read_by = columns.characters if encoding == "raw" else self.whole.groups.tokens
+            counts.tokens = tokens, read_by[tokens].astype(np.int64)
+        tokens, read = counts.tokens
+        return self._row_of(tokens[read <= most])
 
     def _row_of(self, tokens: np.ndarray) -> np.ndarray:
         if len(tokens) > _FEW_TOKENS:

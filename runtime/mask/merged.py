@@ -32,6 +32,8 @@ from sglc.runtime.mask.word_set import WordSet
 
 _FEW = 3
 """Fewer leaves are walked one by one."""
+_MANY_WORDS = 5
+"""So many words are walked as one even where hardly anything else may come."""
 _MOST_WORDS = 64
 _MOST_STATES = 20_000
 _MOST_VIEWS = 1_000
@@ -274,6 +276,9 @@ class Merging:
     def _merged(self, plain: tuple[SearchGroup, ...]) -> tuple[SearchGroup, ...]:
         if self._table.count() > _MOST_STATES:
             self._table = MergedLeaf()
+        fixed = sum([bool(group.run) for group in plain])
+        if len(plain) - fixed < 2 and fixed < _MANY_WORDS:
+            return plain
         found: list[SearchGroup] = []
         members: list[Member] = []
         inside: dict[int, Group] = {}

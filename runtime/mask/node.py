@@ -100,6 +100,11 @@ class Node:
         """Add the threads after the part that this frame waited for."""
         raise TypeError(f"{type(self).__name__} is not a frame")
 
+    def resumes_with(self, state: Any) -> tuple[int, bool] | None:
+        """Of a frame: the bytes (256 bits) with which the rest of this node may begin, and whether it may be
+        empty. None where a closure has to say."""
+        return None
+
     def moves(self, machine: Machine, state: Any, cont: int) -> Iterable[tuple[int, int, int]]:
         """(lowest byte, highest byte, configuration) of a leaf state: all that is legal, disjoint."""
         raise TypeError(f"{type(self).__name__} is not a leaf")

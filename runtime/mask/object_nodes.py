@@ -32,6 +32,7 @@ from sglc.runtime.mask.object_words import (
     Option,
     after_character,
     labels_of,
+    most_open,
     productive_options,
     required_only,
 )
@@ -133,24 +134,12 @@ class ObjectNode(Node):
         self.table = KeyTable(names, families, parts.encoding)
         self._family_bits = sum(1 << label for label in families)
         self._counted = self._family_bits if parts.distinct else 0
-        if parts.declared:
-            required = {
-                label for clause in parts.clauses if len(clause) == 1 for label, there in clause if there
-            }
-            run = longest = 0
-            for label in names.values():
-                run += 1
-                longest = max(longest, run)
-                if label in required:
-                    run = 0
-        else:
-            longest = len(names)
         self.leaf_table = KeyLeaf(self.table, len(self._options))
         self._profiles = Profiles(self.states, self.leaf_table)
         comma = parts.comma
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
         self._endless = all(self.table.endless(number) for number in range(len(families)))
-        self.traces = bool(self._counted) or longest + len(families) > _FEW
+        self.traces = bool(self._counted) or most_open(parts) + len(families) > _FEW
         self._held: list[tuple[int, frozenset[str]]] = []
         self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
         self.words = ObjectWords(parts, self._options, self.states, self.table)
@@ -198,6 +187,16 @@ class ObjectNode(Node):
                 work.append((self.parts.comma, machine.cont(self, (NEXT_SOMEWHERE,), cont)))
         else:
             out.add(machine.thread(self, (-1, -1, _SOMEWHERE, None, b"", None), cont))
+
+    def resumes_with(self, state: Any) -> tuple[int, bool] | None:
+        if not self._comma or state[0] not in (ENTRY, ENTRY_SOMEWHERE):
+            return None
+        if state[0] == ENTRY:
+            here = self._held[state[1]][0]
+            ends, goes_on = self.states.may_end(here), self.states.goes_on(here)
+        else:
+            _, ends, goes_on = state
+        return 1 << self._comma[0] if goes_on else 0, ends
 
     def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
         """Before the quote of a key; where there is only one key, that is a literal."""

@@ -150,7 +150,7 @@ class MaskSearch:
             layers = self._layers(entries, view.groups)
             begins = set(self._byte.take(entries).tolist())
             for number, group in enumerate(view.groups):
-                if group.run and group.run[0] not in begins:
+                if not _may_read(group, begins):
                     continue
                 numbers = view.numbers(number)
                 for layer in layers:
@@ -186,7 +186,7 @@ class MaskSearch:
                     if isinstance(group, Group) and not group.run and group.leaf is None:
                         lost |= self._by_configs(group, layer)
                         continue
-                    if group.run and group.run[0] not in begins:
+                    if not _may_read(group, begins):
                         continue
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
@@ -346,6 +346,14 @@ class MaskSearch:
                 return None
         # Of whole characters: others are legal, but end inside of one.
         return columns.inside(still.groups, None) if still.bytes[:128].any() else None
+
+
+def _may_read(group: SearchGroup, begins: set[int]) -> bool:
+    """Whether a group may read one of some bytes."""
+    if group.run:
+        return group.run[0] in begins
+    first = group.leaf.table.begins(group.leaf.state) if group.leaf is not None else None
+    return first is None or not begins.isdisjoint(first)
 
 
 def _reads_nested(group: SearchGroup) -> bool:

@@ -15,6 +15,8 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.columns import ALL_GROUPS, as_words, bytes_in, group_bits, group_set
 
+_MANY_EDGES = 64
+"""Edges of a state that are looked at as an array."""
 _ESCAPED: Ranges = ((0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 """Characters that are escaped in JSON strings."""
 _ESCAPED_BITS = (1 << 0x20) - 1 | 1 << 0x22 | 1 << 0x5C
@@ -202,19 +204,14 @@ class _Walk:
 
 def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     """The characters of the edges of a state, which are sorted."""
-    out = [(low, high) for low, high, _ in row]
-    if any([high + 1 == low for (_, high), (low, _) in itertools.pairwise(out)]):
-        out = _side_by_side(out)
-    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
-        return ranges(out)
-    return tuple(out)
-
-
-def _side_by_side(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in order, those as one that lie side by side."""
+    if len(row) > _MANY_EDGES:
+        bounds = np.fromiter(itertools.chain.from_iterable(row), np.int32, 3 * len(row)).reshape(-1, 3)
+        lows, highs = bounds[:, 0], bounds[:, 1]
+        if (highs[:-1] + 1 < lows[1:]).all() and ((lows >= 0xE000) | (highs < 0xD800)).all():
+            return tuple(zip(lows.tolist(), highs.tolist(), strict=True))
     out: list[tuple[int, int]] = []
     first, last = 0, -2
-    for low, high in row:
+    for low, high, _ in row:
         if low == last + 1:
             last = high
             continue
@@ -223,7 +220,9 @@ def _side_by_side(row: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         first, last = low, high
     if last >= 0:
         out.append((first, last))
-    return out
+    if any([low < 0xE000 and high >= 0xD800 for low, high in out]):
+        return ranges(out)
+    return tuple(out)
 
 
 def parts_ways(dfa: CharDfa, start: int) -> bool:

@@ -12,7 +12,9 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
+from sglc.automata.charset import leading_bytes
 from sglc.automata.term import CharDfa, Encoding
+from sglc.runtime.mask.byte_sets import members
 from sglc.runtime.mask.characters import Characters, Move
 from sglc.runtime.mask.errors import CompletionTooLong, ConstraintError
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
@@ -37,6 +39,7 @@ class TextTable:
 
     __slots__ = (
         "_advanced",
+        "_begins",
         "_best",
         "_gapless",
         "_last",
@@ -63,6 +66,7 @@ class TextTable:
         self.boundary = len(dfa.edges)
         self._moves: list[tuple[Move, ...] | None] = [None] * self.boundary
         self.characters = Characters(encoding)
+        self._begins: dict[int, frozenset[int]] = {}
         self._targets: list[tuple[int, ...]] = [
             tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges
         ]
@@ -81,6 +85,14 @@ class TextTable:
         self._advanced: dict[Place, Place | None] = {}
         self.leaf: Any = None
         """Its `TextLeaf`, kept where its table is."""
+
+    def begins(self, local: int) -> frozenset[int]:
+        """The bytes with which the characters of a state of the automaton begin, each written as it is."""
+        found = self._begins.get(local)
+        if found is None:
+            bits = leading_bytes((low, high) for low, high, _ in self.dfa.edges[local])
+            found = self._begins[local] = members(bits)
+        return found
 
     @property
     def known(self) -> int:

@@ -134,7 +134,7 @@ class Vocabulary:
     def unpack(self, row: np.ndarray) -> np.ndarray:
         """The ids set in a mask row, ascending."""
         # Rows are mostly looked at where they have few bits.
-        words = np.flatnonzero(row)
+        words = (row != 0).nonzero()[0]
         bits = np.unpackbits(row[words].view(np.uint8), bitorder="little")
         places = np.flatnonzero(bits)
         return (words[places >> 5] << 5) + (places & 31)

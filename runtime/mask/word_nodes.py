@@ -166,6 +166,12 @@ class WordLeaf(LeafTable):
         found = self.table.set.child(self.table.places[local], byte)
         return NO_MOVE if found is None else self.number(self.table.number(found))
 
+    def begins(self, state: int) -> frozenset[int] | None:
+        local = self.locals[state]
+        if local < 0 or self.table.free:
+            return None
+        return frozenset(self.table.set.children(self.table.places[local]))
+
     def few_words(self, place: LeafPlace) -> FewWords | None:
         table, local = self.table, self.locals[place.state]
         if local < 0:
