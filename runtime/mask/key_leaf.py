@@ -279,9 +279,7 @@ class KeyLeaf(LeafTable):
     def _find_open(self, place: LeafPlace, local: int) -> _OpenNames | None:
         if self.encoding == "raw" or any([at >= 0 for at in self._open_families(place, local)]):
             return None
-        if self._all_names is None:
-            self._all_names = WordList.of_texts(self.table.names), np.array(self.table.name_labels, np.int32)
-        names, labels = self._all_names
+        names, labels = self.list_names()
         first, last, read = self.table.place_of(local)
         if not names.plain or first == last:
             return None
@@ -298,6 +296,12 @@ class KeyLeaf(LeafTable):
         some = names.part(ranges)
         open = np.concatenate([labels[low:high] for low, high in ranges])
         return _OpenNames(some, open, ((0, len(open)),), read)
+
+    def list_names(self) -> tuple[WordList, np.ndarray]:
+        """The names as walks read them, and their labels, int32."""
+        if self._all_names is None:
+            self._all_names = WordList.of_texts(self.table.names), np.array(self.table.name_labels, np.int32)
+        return self._all_names
 
     def _open_families(self, place: LeafPlace, local: int) -> tuple[int, ...]:
         """The states of the families that a key may still be of, -1 for the others."""

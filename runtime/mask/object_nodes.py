@@ -50,6 +50,8 @@ _LABEL = (1 << _LABELS) - 1
 _ONLY_QUOTE = np.arange(256) == _QUOTE
 _FEW = 4
 """Labels open at once up to which keys are read with the whole state."""
+_MANY = 1000
+"""So many names are listed when the object is opened, not when its first key is."""
 _NONE: frozenset[str] = frozenset()
 
 LeafState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
@@ -135,6 +137,8 @@ class ObjectNode(Node):
         self._family_bits = sum(1 << label for label in families)
         self._counted = self._family_bits if parts.distinct else 0
         self.leaf_table = KeyLeaf(self.table, len(self._options))
+        if self.properties > _MANY:
+            self.leaf_table.list_names()
         self._profiles = Profiles(self.states, self.leaf_table)
         comma = parts.comma
         self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""

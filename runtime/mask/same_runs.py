@@ -50,12 +50,13 @@ class RunGroup:
 
 def by_runs(groups: tuple[Group, ...]) -> tuple[Group | RunGroup, ...]:
     """The groups, those with equal runs as one."""
+    every = [group.run for group in groups if group.run]
+    if len(every) < 2 or len(set(every)) == len(every):
+        return groups
     runs: dict[bytes, list[Group]] = {}
     for group in groups:
         if group.run:
             runs.setdefault(group.run, []).append(group)
-    if not any([len(alike) > 1 for alike in runs.values()]):
-        return groups
     found: list[Group | RunGroup] = []
     for group in groups:
         alike = runs.pop(group.run, None) if group.run else [group]

@@ -28,6 +28,10 @@ _ALONE = 3
 _FEW = 8
 """So much that is open is searched as it is."""
 
+_SEVERAL = 3
+"""Of so many groups some read nothing of a few nodes."""
+_MANY_NODES = 256
+
 _Open = tuple[int, np.ndarray, Question]
 """(configuration before rests of tokens, their nodes, the question that it answers)."""
 
@@ -148,9 +152,9 @@ class MaskSearch:
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
             layers = self._layers(entries, view.groups)
-            begins = set(self._byte.take(entries).tolist())
+            begins = self._begins(entries, view.groups)
             for number, group in enumerate(view.groups):
-                if not _may_read(group, begins):
+                if begins is not None and not _may_read(group, begins):
                     continue
                 numbers = view.numbers(number)
                 for layer in layers:
@@ -177,7 +181,7 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            begins = set(self._byte.take(entries).tolist())
+            begins = self._begins(entries, self._groups(config))
             for layer in self._layers(entries, self._groups(config)):
                 groups, passed = self._in_common.passed(self._groups(config), layer, self._row)
                 for behind, nodes in passed:
@@ -186,11 +190,17 @@ class MaskSearch:
                     if isinstance(group, Group) and not group.run and group.leaf is None:
                         lost |= self._by_configs(group, layer)
                         continue
-                    if not _may_read(group, begins):
+                    if begins is not None and not _may_read(group, begins):
                         continue
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
         return lost
+
+    def _begins(self, entries: np.ndarray, groups: Sequence[SearchGroup]) -> set[int] | None:
+        """The bytes of nodes, where to look at them is worth it."""
+        if len(groups) < _SEVERAL or len(entries) > _MANY_NODES:
+            return None
+        return set(self._byte.take(entries).tolist())
 
     def _loops(self, config: int, groups: Sequence[SearchGroup]) -> list[int]:
         """The groups behind whose run the configuration is the same again."""

@@ -8,6 +8,8 @@ from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
 from sglc.automata.dfa import TooLarge
 from sglc.automata.term import CharNfa
 
+_FEW = 6
+"""So many different ranges of characters are compared with each other."""
 MOST_STATES = 100_000
 """Subsets of one automaton; a text comes to one with each character."""
 
@@ -69,10 +71,8 @@ class Subsets:
         alike: dict[tuple[int, int], list[int]] = {}
         for low, high, group in parts:
             alike.setdefault((low, high), []).append(group)
-        bounds = sorted(alike)
-        if all([high < low for (_, high), (low, _) in itertools.pairwise(bounds)]):
-            # Nothing overlaps but what is equal.
-            return _joined([(*bound, self._to(frozenset(alike[bound]))) for bound in bounds])
+        if len(alike) <= _FEW:
+            return _joined(self._cut(alike))
         events: dict[int, list[int]] = {}
         for low, high, group in parts:
             events.setdefault(low, []).append(group)
@@ -92,6 +92,22 @@ class Subsets:
                 else:
                     active[-1 - group] -= 1
         return _joined(out)
+
+    def _cut(self, alike: dict[tuple[int, int], list[int]]) -> list[tuple[int, int, int]]:
+        """The edges for a few ranges with the groups that they lead to: each piece between two bounds is
+        looked for in all of them."""
+        cuts = sorted({low for low, _ in alike} | {high + 1 for _, high in alike})
+        out = []
+        for start, stop in itertools.pairwise(cuts):
+            groups = [
+                group
+                for (low, high), some in alike.items()
+                if low <= start and stop <= high + 1
+                for group in some
+            ]
+            if groups:
+                out.append((start, stop - 1, self._to(frozenset(groups))))
+        return out
 
     def _to(self, groups: frozenset[int]) -> int:
         """The state of the members of some groups."""
