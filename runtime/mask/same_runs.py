@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.steps import Group
@@ -46,6 +48,12 @@ class RunGroup:
         if self._behind is None:
             self._behind = together(machine, [group.behind(machine) for group in self._groups])
         return self._behind
+
+    def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
+        raise TypeError("runs have no labels")
+
+    def follow_of(self, machine: Machine, label: int) -> np.ndarray | None:
+        raise TypeError("runs have no labels")
 
 
 def by_runs(groups: tuple[Group, ...]) -> tuple[Group | RunGroup, ...]:
