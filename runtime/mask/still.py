@@ -291,7 +291,12 @@ def size(characters: Iterable[tuple[int, int]]) -> int:
 
 def is_small(characters: Iterable[tuple[int, int]]) -> bool:
     """Whether a class has so few characters that it is walked."""
-    return size(characters) < _FEW
+    found = 0
+    for low, high in characters:
+        found += high - low + 1
+        if found >= _FEW:
+            return False
+    return True
 
 
 @lru_cache(maxsize=512)
