@@ -174,18 +174,3 @@ def test_labels_that_are_alike_are_one() -> None:
 @given(st.sets(st.integers(0, 200)).map(sorted))
 def test_numbers_as_bits(numbers: list[int]) -> None:
     assert bit_set(numbers) == sum(1 << number for number in numbers)
-
-
-def test_the_first_mask_is_there_with_the_matcher() -> None:
-    vocabulary = Vocabulary(PIECES)
-    matcher = compile_constraint(regex="[a-f]{3}1?").matcher(vocabulary)
-    assert matcher._store.kept(matcher.config) is not None
-
-
-def test_what_is_too_large_is_an_error_where_the_mask_is_asked_for() -> None:
-    options = constraints.ConstraintOptions(max_states=1)
-    found = compile_constraint(regex="a*", options=constraints.ConstraintOptions())
-    assert found.matcher(Vocabulary(PIECES)).mask_size() > 0
-    schema = {"anyOf": [{"const": "a"}, {"type": "object"}]}
-    with pytest.raises(constraints.ConstraintError):
-        compile_constraint(json_schema=schema, options=options).matcher(Vocabulary(PIECES)).allowed()

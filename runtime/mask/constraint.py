@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sglc.automata.pause import without_collection
@@ -109,10 +108,7 @@ class Constraint:
         return self.start == DEAD
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
-        """A matcher at the beginning of a text.
-
-        The first mask is found with it, so that it is there when the model has read the prompt.
-        """
+        """A matcher at the beginning of a text."""
         if (size := self._shop.size) > self._most:
             if self._shop.matchers - self._before > _FEW_MATCHERS:
                 self._enter(_shop(self.options))
@@ -120,12 +116,7 @@ class Constraint:
                 # What a large grammar needs is made as its texts go, and would be made again each time.
                 self._most = 2 * size
         self._shop.matchers += 1
-        store = self._shop.store(vocabulary)
-        if self.start != DEAD and store.kept(self.start) is None:
-            # What is too large is an error where the mask is asked for.
-            with suppress(ConstraintError):
-                store.mask(self.start, self._account)
-        return Matcher(store, self.start, self._account)
+        return Matcher(self._shop.store(vocabulary), self.start, self._account)
 
 
 def compile_constraint(

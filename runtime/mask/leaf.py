@@ -402,10 +402,8 @@ class TextLeaf(LeafTable):
         if local >= self.table.boundary:
             return None
         everywhere = self._everywhere(local)
-        if everywhere is not None:
-            most = place.most
-            if most is None or most >= longest + self.fewest():
-                return everywhere
+        if everywhere is not None and (place.most is None or place.most >= longest + self.fewest()):
+            return everywhere
         if local not in self._loops:
             if len(self._loops) > 20_000:
                 self._loops.clear()
@@ -452,9 +450,7 @@ class TextLeaf(LeafTable):
 
     def begins(self, state: int) -> frozenset[int] | None:
         local = self.places[state]
-        if local >= self.table.boundary or self.encoding != "raw":
-            return None
-        return self.table.begins(local)
+        return self.table.begins(local) if local < self.table.boundary and self.encoding == "raw" else None
 
     def run(self, state: int, text: str) -> int | None:
         local = self.places[state]
