@@ -11,6 +11,7 @@ from sglc.automata.charset import LAST, Ranges, invert, meet
 from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
+from sglc.grammar.families import Families, Family
 from sglc.grammar.patterns import Automaton, accepts
 from sglc.grammar.regular import alternation
 from sglc.grammar.rivals import Rivals
@@ -32,7 +33,10 @@ the terminal itself."""
 class Contest:
     """A terminal beside those that are tried before it."""
 
-    def __init__(self, token: Token, rivals: Iterable[Token], ignored: list[Token]) -> None:
+    def __init__(
+        self, token: Token, rivals: Iterable[Token], ignored: list[Token], families: Iterable[Family] = ()
+    ) -> None:  # fmt: skip
+        """`families`: more rivals, of a pattern only."""
         self.token = token
         own = token.order
         self.before: list[tuple[Token, bool]] = []
@@ -50,6 +54,17 @@ class Contest:
                 self.keywords.append(rival)
             elif _may_be_tried_before(rival, token, own):
                 self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
+        for family in families:
+            one = family.tokens[0]
+            told = one.priority == token.priority and token not in ignored
+            if texts is not None and told and texts.matches(one.value):
+                self.keywords += family.tokens
+            elif one.order[:3] == own[:3]:
+                self.before += [
+                    (text, False) for text in family.tokens if _may_be_tried_before(text, token, own)
+                ]
+            elif one.order < own:
+                self.before += [(text, False) for text in family.tokens]
 
     def parts(self, patterns: Iterable[Token] = ()) -> Automaton:
         """The texts that are read back as this terminal, and the characters that may not follow them.
@@ -153,8 +168,8 @@ LOST = -1
 class Contests:
     """What each terminal reads beside the others.
 
-    A grammar may have thousands of keywords, each beside the same few patterns, so what plain texts share is
-    found once: how one fares depends only on where its characters lead in the automata of the patterns.
+    A grammar may have thousands of keywords, each beside the same few patterns. Where all terminals are tried
+    everywhere, plain texts are looked at by families.
     """
 
     def __init__(self, rivals: Rivals, ignored: list[Token], patterns: list[Token]) -> None:
@@ -162,47 +177,83 @@ class Contests:
         self.ignored = ignored
         self.patterns = patterns
         self._runs: dict[object, _Run] = {}
-        self._patterns: dict[object, list[Token] | None] = {}
-        """By first letter and place in the order of terminals the patterns that are tried before; None where
-        names decide."""
+        self._families: Families | None = None
+        self._apart: list[Token] = []
+        """Plain texts that are in no family."""
+        if rivals.together is None:
+            plain = [token for tokens in rivals.texts.values() for token in tokens]
+            texts = [token for token in plain if token.exact is not None and token not in ignored]
+            self._families = Families(texts, [*rivals.others, *ignored])
+            self._apart = [token for token in plain if token.index not in self._families.of]
 
     def parts(self, token: Token, tried: int | None = None) -> Automaton:
         """See `Contest.parts`; `tried` as in `Rivals.of`."""
-        text = token.exact
-        if text is None or token in self.ignored:
+        if token.exact is not None and token not in self.ignored:
+            barred = self.barred(token, tried)
+            return () if barred is None else ((literal(token.exact), barred),)
+        if self._families is None or tried is not None or token.is_text:
             return Contest(token, self.rivals.of(token, tried), self.ignored).parts(self.patterns)
-        if self.rivals.together is not None or tried is not None or not text.isascii():
-            return self._text_parts(token, text, self.rivals.of(token, tried), None)
-        # Of many texts most are tried behind the same patterns: whose order is another than theirs.
-        small = text.lower()
-        group = small[0], token.priority, len(text)
-        if group not in self._patterns:
-            some = [*self.rivals.patterns_at(small[0]), *self.ignored]
-            self._patterns[group] = None
-            if not any([rival.exact is not None or rival.order[:3] == token.order[:3] for rival in some]):
-                self._patterns[group] = [rival for rival in some if rival.order < token.order]
-        patterns = self._patterns[group]
-        if patterns is None:
-            return self._text_parts(token, text, self.rivals.of(token), None)
-        return self._text_parts(token, text, self.rivals.texts_near(small), patterns)
+        families = self._families.beginning(token)
+        others = [*self.rivals.patterns_beginning(token), *self._apart, *self.ignored]
+        return Contest(token, others, self.ignored, families).parts(self.patterns)
 
-    def _text_parts(
-        self, token: Token, text: str, rivals: list[Token], patterns: list[Token] | None
-    ) -> Automaton:  # fmt: skip
-        """`patterns` are tried before, beside those `rivals` that are."""
+    def barred(self, token: Token, tried: int | None = None) -> Ranges | None:
+        """What may not follow a plain text that is not ignored; None if it is not read back."""
+        family = self._families.of.get(token.index) if self._families and tried is None else None
+        if family is None:
+            return self._among(token, self.rivals.of(token, tried), None)
+        if not family.known:
+            self._look_at(family)
+        if family.patterns is None:
+            return self._among(token, self.rivals.of(token), None)
+        if family.alike and token.index not in self.rivals.near:
+            return family.barred
+        return self._among(token, self.rivals.texts_near(token.value.lower()), family)
+
+    def _look_at(self, family: Family) -> None:
+        """Find what all texts of a family share."""
+        family.known = True
+        token = family.tokens[0]
+        char = token.value[0]
+        some = [rival for rival in self.ignored if rival.exact is None or rival.exact[:1] == char]
+        some += self.rivals.patterns_at(char.lower())
+        if any([rival.exact is not None or rival.order[:3] == token.order[:3] for rival in some]):
+            return
+        before = family.patterns = [rival for rival in some if rival.order < token.order]
+        assert self._families is not None
+        told = {rival.index for rival in before if self._is_told(rival, token)}
+        family.alike = self._families.tells_all(
+            dfa for rival in before if rival.index not in told for dfa in rival.found
+        )
+        if family.alike:
+            family.barred = self._among_patterns(token, before)
+
+    def _among(self, token: Token, rivals: list[Token], family: Family | None) -> Ranges | None:
+        """What may not follow a plain text among `rivals` and the patterns of its family."""
+        text = token.value
         coming: list[tuple[int, int]] = []
-        before = patterns or []
+        patterns: list[Token] = []
         for rival in rivals:
             if rival is token or not _may_be_tried_before(rival, token, token.order):
                 continue
             other = rival.exact
             if other is None:
-                before = [*before, rival]
+                patterns.append(rival)
             elif text.startswith(other):
-                return ()
+                return None
             elif other.startswith(text):
                 coming.append((ord(other[len(text)]), ord(other[len(text)])))
-        others = [(rival, self._is_told(rival, token, text)) for rival in before]
+        if family is not None and family.alike and not patterns:
+            barred = family.barred
+        else:
+            known = None if family is None else family.patterns
+            barred = self._among_patterns(token, [*(known or ()), *patterns])
+        return barred if barred is None or not coming else charset.ranges([*barred, *coming])
+
+    def _among_patterns(self, token: Token, before: list[Token]) -> Ranges | None:
+        """What may not follow a plain text on account of patterns that are tried before."""
+        text = token.value
+        others = [(rival, self._is_told(rival, token)) for rival in before]
         key = text[0], _is_word(token), *[(rival.index, told) for rival, told in others]
         run = self._runs.get(key)
         if run is None:
@@ -210,14 +261,11 @@ class Contests:
             contest.before = others
             run = self._runs[key] = _Run(contest.machines(self.patterns))
         state = run.after(text)
-        barred = None if state == LOST else run.barred(state)
-        if barred is None:
-            return ()
-        return ((literal(text), charset.ranges([*barred, *coming]) if coming else barred),)
+        return None if state == LOST else run.barred(state)
 
-    def _is_told(self, rival: Token, token: Token, text: str) -> bool:
+    def _is_told(self, rival: Token, token: Token) -> bool:
         told = rival.priority == token.priority and not rival.is_text and rival not in self.ignored
-        return told and self._matches_whole(rival, text)
+        return told and self._matches_whole(rival, token.value)
 
     def _matches_whole(self, pattern: Token, text: str) -> bool:
         run = self._runs.get(pattern.index)

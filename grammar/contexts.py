@@ -34,10 +34,9 @@ class Contexts:
         if lexis.plain:
             self.plain = True
             return
-        for parts in (*lexis.parts.values(), lexis.skip or ()):
-            for _, barred in parts:
-                self.classes.setdefault(barred, len(self.classes))
-        self.plain = len(self.classes) == 1 and all(lexis.parts.values())
+        for barred in (*lexis.ends, *[barred for _, barred in lexis.skip or ()]):
+            self.classes.setdefault(barred, len(self.classes))
+        self.plain = len(self.classes) == 1 and not lexis.hollow
         if self.plain:
             return
         if len(self.classes) > MAX_CLASSES:

@@ -32,6 +32,7 @@ from sglc.grammar.errors import GrammarError
 from sglc.grammar.follow import first_sets, follow_sets
 from sglc.grammar.graph import LEAF, Graph
 from sglc.grammar.ignored import skipped
+from sglc.grammar.leaf_parts import Beginning, LeafParts, first_of
 from sglc.grammar.model import Grammar
 from sglc.grammar.parser_states import TooManyStates, tried_together
 from sglc.grammar.patterns import Automaton
@@ -60,6 +61,10 @@ class Lexis:
     alike: Alike | None = None
     """Classes of parts, where the grammar is large; the leaves of one have parts with the same first
     characters that bar the same."""
+    ends: tuple[Ranges, ...] = ()
+    """What may not follow some part of a leaf, each once; not of a plain lexis."""
+    hollow: bool = False
+    """Whether some leaf reads nothing; not of a plain lexis."""
 
 
 class _LateParts(Mapping[int, Automaton]):
@@ -98,7 +103,7 @@ def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
         exact = [about.exact if isinstance(about, Token) else None for about in leaves]
         chars = {text[0] for text in exact if text}
         firsts: set[Ranges] = {((ord(char), ord(char)),) for char in chars}
-        firsts |= {_first(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
+        firsts |= {first_of(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
         if any([share(barred, first) for _, barred in skip for first in firsts]):
             return None
         skip = _narrowed(skip, ())
@@ -110,7 +115,8 @@ def dynamic_lexis(
 ) -> Lexis:  # fmt: skip
     """Terminals of `nodes`, which are all below the start, by their patterns alone; see `_relevant`."""
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
-    return replace(_relevant(graph, nodes, parts, skipped(grammar, tokens, {}), alike), whole=True)
+    leaves = LeafParts(parts, {}, {})
+    return replace(_relevant(graph, nodes, leaves, skipped(grammar, tokens, {}), alike), whole=True)
 
 
 def longest_lexis(
@@ -125,21 +131,31 @@ def longest_lexis(
     patterns = [token for token in used if ignored and not token.is_text and not token.words]
     contests = Contests(rivals, ignored, patterns)
     known: dict[tuple[int, int | None], Automaton] = {}
-    parts = {}
+    made: dict[int, Automaton] = {}
+    texts: dict[int, str] = {}
+    ends: dict[int, Ranges] = {}
     for node, token in token_of.items():
         tried = rivals.at.get(node)
+        text = token.exact
         if token in ignored:
             # A lexer drops what is ignored before the parser could ask for it.
-            known[token.index, tried] = ()
-        elif (token.index, tried) not in known:
-            known[token.index, tried] = contests.parts(token, tried)
-        parts[node] = known[token.index, tried]
+            made[node] = ()
+        elif text is not None:
+            barred = contests.barred(token, tried)
+            if barred is None:
+                made[node] = ()
+            else:
+                texts[node], ends[node] = text, barred
+        else:
+            if (token.index, tried) not in known:
+                known[token.index, tried] = contests.parts(token, tried)
+            made[node] = known[token.index, tried]
     # Ignored text may be tried anywhere.
     everywhere = rivals
     if rivals.together is not None:
         everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
     matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
-    return _relevant(graph, nodes, parts, skipped(grammar, tokens, matched), alike)
+    return _relevant(graph, nodes, LeafParts(made, texts, ends), skipped(grammar, tokens, matched), alike)
 
 
 def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
@@ -180,60 +196,65 @@ def _looks_ahead(about: object) -> bool:
 # --- which characters matter ----------------------------------------------------------------------------
 
 
-def _first(parts: Automaton) -> Ranges:
-    if len(parts) == 1 and parts[0][0].edges and len(parts[0][0].edges[0]) == 1:
-        ((low, high, _),) = parts[0][0].edges[0]
-        return ((low, high),)
-    return charset.ranges((low, high) for dfa, _ in parts if dfa.edges for low, high, _ in dfa.edges[0])
-
-
 def _relevant(
-    graph: Graph, nodes: list[int], parts: dict[int, Automaton], skip: Automaton | None, alike: bool
+    graph: Graph, nodes: list[int], parts: LeafParts, skip: Automaton | None, alike: bool
 ) -> Lexis:  # fmt: skip
     """Bar only characters that could come: most terminals then need not look ahead at all.
 
     `alike`: look at classes of parts, for which `nodes` are mostly in the order from above to below.
     """
-    if not any(barred for these in (*parts.values(), skip or ()) for _, barred in these):
-        return Lexis(parts, skip)
+    if not any([*parts.ends(), *[barred for _, barred in skip or ()]]):
+        return Lexis(parts, skip, ends=tuple(parts.ends()), hollow=parts.hollow)
+    beginnings = parts.beginnings()
     if alike:
-        keys = {node: tuple([(_first((part,)), part[1]) for part in these]) for node, these in parts.items()}
-        classes = Alike(graph, nodes, keys)
+        classes = Alike(graph, nodes, beginnings)
         of, graph, nodes = classes.of, classes.classes, classes.order
-        sets = {number: _first(parts[leaf]) for number, leaf in classes.leaf.items()}
+        sets = {number: _first_of_all(beginnings[leaf]) for number, leaf in classes.leaf.items()}
     else:
         classes, of = None, list(range(len(graph.kind)))
-        sets = {node: _first(these) for node, these in parts.items()}
+        sets = {node: _first_of_all(begins) for node, begins in beginnings.items()}
     distinct = list(dict.fromkeys(sets.values()))
     blocks, members = atoms(distinct)
     bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
     first = first_sets(graph, nodes, {node: bits[these] for node, these in sets.items()})
     follow = follow_sets(graph, nodes, first, 0)
-    skipped = _first(skip) if skip else ()
+    skipped = first_of(skip) if skip else ()
 
     def coming(mask: int) -> Ranges:
         found = [part for block, these in enumerate(blocks) if mask >> block & 1 for part in these]
         return charset.ranges([*found, *skipped])
 
     known: dict[int, Ranges] = {}
-    kept: dict[tuple[int, Ranges], Ranges] = {}
-    out: dict[int, Automaton] = {}
-    for node, these in parts.items():
+    made: dict[int, Automaton] = {}
+    for node, these in parts.made.items():
         if any([barred for _, barred in these]):
             mask = follow[of[node]]
             if mask not in known:
                 known[mask] = coming(mask)
-            if len(these) == 1:
-                ((dfa, barred),) = these
-                if (mask, barred) not in kept:
-                    kept[mask, barred] = meet(barred, known[mask])
-                these = ((dfa, kept[mask, barred]),)
-            else:
-                these = _narrowed(these, known[mask])
-        out[node] = these
+            these = _narrowed(these, known[mask])
+        made[node] = these
+    # Texts of one class bar the same.
+    kept: dict[int, Ranges] = {}
+    same: dict[tuple[int, Ranges], Ranges] = {}
+    texts: dict[int, Ranges] = {}
+    for node, barred in parts.barred.items():
+        number = of[node]
+        found = kept.get(number)
+        if found is None:
+            mask = follow[number]
+            if mask not in known:
+                known[mask] = coming(mask)
+            found = kept[number] = same.setdefault((mask, barred), meet(barred, known[mask]))
+        texts[node] = found
     if skip:
         skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
-    return Lexis(out, skip, alike=classes)
+    found_parts = LeafParts(made, parts.texts, texts)
+    ends, hollow = tuple(found_parts.ends()), found_parts.hollow
+    return Lexis(found_parts, skip, alike=classes, ends=ends, hollow=hollow)
+
+
+def _first_of_all(begins: Beginning) -> Ranges:
+    return begins[0][0] if len(begins) == 1 else charset.ranges(part for first, _ in begins for part in first)
 
 
 def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:

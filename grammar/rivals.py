@@ -7,6 +7,7 @@ keywords are no million pairs.
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cached_property
 
 from sglc.automata import charset
 from sglc.grammar.graph import LEAF, Graph
@@ -80,11 +81,28 @@ class Rivals:
 
     def _beginning(self, token: Token) -> list[Token]:
         """Those that may begin with the same character."""
-        found = [other for other in self.others if charset.meet(other.first, token.first)]
+        found = self.patterns_beginning(token)
         points = charset.ignoring_case(token.first)
         for first, tokens in self.by_first.items():
             if charset.contains(points, ord(first)):
                 found += tokens
+        return found
+
+    def patterns_beginning(self, token: Token) -> list[Token]:
+        """What is no plain text and may begin with the same character."""
+        return [other for other in self.others if charset.meet(other.first, token.first)]
+
+    @cached_property
+    def near(self) -> set[int]:
+        """Plain texts, by index, that begin another one or begin with another one, in any case of letters."""
+        found: set[int] = set()
+        path: list[str] = []
+        for text in self.sorted:
+            while path and not text.startswith(path[-1]):
+                path.pop()
+            if path or len(self.texts[text]) > 1:
+                found.update([token.index for these in (text, *path[-1:]) for token in self.texts[these]])
+            path.append(text)
         return found
 
     def _near(self, token: Token) -> list[Token]:

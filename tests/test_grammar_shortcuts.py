@@ -20,6 +20,7 @@ from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
 from sglc.grammar.rivals import Rivals
 from sglc.grammar.shapes import ShapedRules
+from sglc.grammar.terminals import Token
 from sglc.runtime.mask import compiler
 from sglc.runtime.mask.constraint import compile_constraint
 
@@ -281,3 +282,63 @@ def test_texts_among_terminals_are_told_by_their_ends() -> None:
     for token in used:
         everything = Contest(token, rivals.of(token), ignored)  # type: ignore[arg-type]
         assert found[token.value] == everything.parts(patterns)  # type: ignore[attr-defined]
+
+
+WORDS = st.text("ab19_AB-é", min_size=1, max_size=4)
+PATTERNS = (
+    "[a-z]+",
+    "[a-z_][a-z0-9_]*",
+    "[ab][a-z]*(?=1)",
+    "[0-9]+(-[0-9]+)?",
+    "[A-Za]+-?",
+    "(?i:b+)",
+    "a|ab|b1+",
+)
+
+
+@some(120)
+@given(
+    st.lists(st.tuples(WORDS, st.sampled_from(("", "i")), st.integers(0, 1)), min_size=1, max_size=30),
+    st.lists(st.tuples(st.sampled_from(PATTERNS), st.integers(0, 1)), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_families_of_texts_read_what_each_text_reads_by_itself(
+    keywords: list[tuple[str, str, int]], patterns: list[tuple[str, int]], ignored: bool
+) -> None:
+    lines = [f'K{n}.{level}: "{word}"{flag}' for n, (word, flag, level) in enumerate(keywords)]
+    lines += [f"P{n}.{level}: /{regex}/" for n, (regex, level) in enumerate(patterns)]
+    names = " | ".join(line.partition(".")[0] for line in lines)
+    skip = "%ignore /[ -]+/" if ignored else ""
+    grammar = as_read("\n".join([f"start: ({names})+", *lines, skip]))
+    try:
+        graph, tokens, _ = language._read(grammar, GrammarOptions("longest"))
+    except GrammarError:
+        return
+    skipped = lexing._ignored(grammar, tokens)
+    used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    shown = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
+    rivals = Rivals(used, skipped, None)  # type: ignore[arg-type]
+    contests = Contests(rivals, skipped, shown)  # type: ignore[arg-type]
+    for token in used:
+        alone = Contest(token, rivals.of(token), skipped).parts(shown)  # type: ignore[arg-type]
+        assert contests.parts(token) == alone  # type: ignore[arg-type]
+
+
+def test_texts_of_a_family_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    keywords = [f"{a}{b}x" for a in "abcdefgh" for b in "abcdefgh"]
+    names = " | ".join(f'"{word}" NAME' for word in keywords)
+    grammar = as_read(f'start: ({names})*\nNAME: /[a-z][a-z0-9]*/\n%ignore " "\n')
+    monkeypatch.setattr(lexing, "MANY_TOKENS", 10)
+    looked: list[str] = []
+    among = Contests._among_patterns
+
+    def counted(self: Contests, token: Token, before: list[Token]) -> object:
+        looked.append(token.value)
+        return among(self, token, before)
+
+    monkeypatch.setattr(Contests, "_among_patterns", counted)
+    found = compile_constraint(language=grammar_language(grammar, GrammarOptions("longest")))
+    assert len(looked) == 1
+    for text, legal in (("abx a", True), ("abx abx", False), ("abxa", False), ("aax ab9 hhx b", True)):
+        matcher = found.matcher(BYTES)
+        assert (matcher.accept_bytes(text.encode()) and matcher.is_accepting()) == legal, text
