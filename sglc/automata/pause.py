@@ -9,7 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Without looking for garbage meanwhile, which would be a third of the time of a large grammar."""
+    """Without looking for garbage meanwhile, which would be a third of the time of a large grammar.
+
+    A look at all that a process holds, in the midst of a schema, can take longer than the schema.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
