@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import term_oracle
 from sglc.automata import dfa, format_tables, regex_tables
-from sglc.automata.format_terms import define_class_member, format_language
+from sglc.automata.format_terms import define_class_member, define_quantifier, format_language
 from sglc.automata.formats import define_format, format_names, format_text
 from sglc.automata.packed import pack, unpack
 from sglc.automata.regex import compile_regex
@@ -90,7 +90,8 @@ def fits(name: str, text: str) -> bool:
 def test_packed_tables_are_what_the_definitions_make(request):
     """`--update-golden` writes the tables anew."""
     formats = {name: pack(define_format(name)) for name in sorted(SLOW)}
-    members = {"regex class member": pack(define_class_member())}
+    parts = {"regex class member": define_class_member(), "regex quantifier": define_quantifier()}
+    members = {name: pack(dfa) for name, dfa in parts.items()}
     for module, made, what in (
         (format_tables, formats, "Automata of formats that take long to make (see `formats`)"),
         (regex_tables, members, "Automata of parts of the format `regex` (see `format_terms`)"),

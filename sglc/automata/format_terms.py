@@ -44,7 +44,7 @@ def _regex(encoding: Encoding) -> Language:
     def written(*texts: str) -> Term:
         return text(words(texts))
 
-    closed, quantified = written(")"), text(_quantifier())
+    closed, quantified = written(")"), text(unpack(PACKED["regex quantifier"]))
     named_set = Sequence((written(r"\p{", r"\P{"), text(words(property_names())), written("}")))
     member = Choice((text(unpack(PACKED["regex class member"])), named_set))
     char_class = Sequence((written("[", "[^", "[-", "[^-"), Repeat(member), written("]", "-]")))
@@ -74,7 +74,7 @@ def _regex(encoding: Encoding) -> Language:
     return Language(Choice((unnamed, naming)), rules)
 
 
-def _quantifier() -> CharDfa:
+def define_quantifier() -> CharDfa:
     """A quantifier or nothing."""
     counts = ["[0-9]+,?"]
     for low in range(100):

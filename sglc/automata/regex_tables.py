@@ -309,4 +309,26 @@ PACKED: dict[str, str] = {
         "Yj>Q#<=4Ue{5rUwUkCSloWT9p?mB-rF%i1|=J<oh3Az*>Qy2=l6d6+l3cC~?QxuB06dO|vin<gZQyhx9lo(S2ir>%AncrgZJ"
         "1l;KRd|BG|LrIK4@d`Sq5"
     ),
+    "regex quantifier": (
+        "c-l4Ad2Ccw6bA6`%)FUt*}+oF;sUPJiZimvq9A(M1Q%Ad3N9#%$|AA}B9u}pB1^$i3RI+kploWzf-H)Nf=dh`gb-o~A%qY^2"
+        "qA_LWAHn-_x^Fx?|0tK%uCz(=B4r_mV?;Ch~hmF<)je_l7cKjJwXFOBS8~EGeM3ZSCR$DiL!GQiM#^jM#vMi6touHD!5(HR&"
+        "b}_Zo$2Rd_{_f@*@-o+6&Tx2L&AkodsP4-2@K{dML7as7HiH1&;|-&_~cu@PuHX;3>f~g29UVJTy4MP{DA)bAm#_i-M7Ymj$"
+        "m1UK5N~G~}Vt5ylGM5WFRrAebbWESMsgCYT|Zsc6hYGb6kwcwaDA1oJraISV)+a6aUG#91PWraZhvA}phqb3W#*<gDVX=B(v"
+        ">!uga_&GR?$d^OK+q(9?q;e5f_#@WI7lJhm^8_u^p-<;>a<@w$8cbt8k1Dqc?KXQKJ{LDGR`IYByPNw-&vVLc7!N0{3iL#++"
+        "6=kxHaCM7c#TB>tm{7FwF{QY}$85!2KGs*<<6}cbJ0BY>?(?y!;(i}*Qas>eb44bZu^UT$&3EqL*DVyCd~Bt7$j4h0U46Vw("
+        "cQ;3ibs6BL($X6yA-{Ayhri4kL?t_eY{W6H<=Os8k1}J&i%Rmnd=7>1ANRVp7gPU;%Of{DF*rYkYb3BT@}N8?5=p$$43;;``"
+        "A<Qf{(ovBa)dI|LBPYeCL<A{)y|}idTH>s~F{Df5q!Q4p5Bo@kzxvAD>pd>Ej^9cprx-Ci*x`@wSi8D&9$E;`|qlCMl+J`y;"
+        "n6D5m>3Lh-JTFDYjE_=;k-kE0ZGe0*I|BtDN(6o))cQ4;c-iqeqBD;7#J6HStMp<<D(f8hFU#p00PQ7jF4s-i69>53I0zpE$"
+        "@d6uFg<k^bKkmo4Ygj~d5aaBMuv5q&9D3q8g*4zF7_odu#2v|sL3RpyJ4p>Zl9<Y?y8c;@T4_HC$3@9hQ3aB7z0xF4JyqTnm"
+        "v{%&HejoQ$-0ulkN9+w)PwWraKztvti8vUrnK%^iIdM2(EAdOfcH(HjPU1J-Oo|nor})G6-*I2V{htB5h+_e@#PNVV#EF2t#"
+        "L0mD#HoPqiPHfGiN6945oZDp6K5qh8|NfSXYZ!Y3%e;tae=qUs*_YR#l?`DDE<z)k>XOw4HTC{uBW&Xa+cz1$VtUNAxDa9A;"
+        "%QgC6>;vwgr1O#hds~vNEoB+0#ju;|=qd-fYOC7`?-rHCb%l=FP4wF@NFB!Ynm!@n&l-G=JvJ>Re>r=*|9IY_9fZi7t(?z$~"
+        "*x%Xm#bsr$}J+|195d963=wA{Sfo1I!=UggbVtu(LnX1lI2f9%bQtuin7X3wrOFY{*Et~W37X5(()y~QlEayRi>%)Sq2NW|L"
+        "RZ2X{(_wxf~Tu?{0?^fgdI<kSc8|T%LExgk>w~lP$uZ-_Iv5ad>?>VuLcbR57v65?fKXFD@@*ZA@PqT0PI9qwIX^InzdB170"
+        ")8qVjnI<{0oe!EOII*A)nci|@M;|u5;l!H$#WdE5O?}if+KFZT8*e0HWLf{g3(>3gY!YK%|7m*JiIsiKG}4K!ecbe-)ARhGn"
+        "F^iQ-6u`YIkCP^nT9*D!B3lpI<dt6G7WZOkDuX<BpBJ_XL%v<ls!oaoBW(<pcA|Nyy*!iw)q89KPUG2MN=QAiTn(j)QP2j$@"
+        "G{LYyGn6Q70Dr6;lr<R{K@nNRpAw{tquCySe8+cKbC`7bmv+byH_2_WQr4j!xF_{}~^2w2r@FOgom4MRBsdqcwf8vB1%~zQm"
+        "aCXl-8_XA3f0*)O!r=TJ7!B8zvrxY%M_7nfSR-NiDCx4O8(Vrv)6Ew*&A!eX9_l@@bdToY%-@kzLfKlx;w#m18yNl~$8Y?UY"
+        "-Zz73Ql#Uv)7^8HefyC=a>0~{LHH^}!ERn`hI*U)*O<7hEUy3DG6KA&OWQo<<%b&1sl=%OGmEKh"
+    ),
 }
