@@ -6,7 +6,8 @@ at one state (counted patterns, literals, numbers: linear), and partition refine
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from sglc.automata.charset import Ranges
 from sglc.automata.term import CharDfa
@@ -31,7 +32,10 @@ def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> 
     else:
         rows = {s: table[s] for s in followers}
     order = _loops_only_order(followers, before)
-    merged = _merge_bottom_up(rows, accepting, order) if order is not None else _refined(rows, accepting)
+    if order is not None:
+        merged = _merge_bottom_up(rows, accepting, order)
+    else:
+        merged = _refined(rows, accepting, before)
     return _numbered(rows, accepting, merged, blocks)
 
 
@@ -103,21 +107,29 @@ def _merge_bottom_up(
     return merged
 
 
-def _refined(rows: dict[int, dict[int, int]], accepting: set[int]) -> dict[int, int]:
+def _refined(
+    rows: dict[int, dict[int, int]], accepting: set[int], before: dict[int, list[int]]
+) -> dict[int, int]:
     """State to representative, by splitting groups until all of a group agree about every block.
 
     Where a group is split its largest part keeps its number, so a state is looked at again only if one of its
-    targets went to a part of at most half the size: O(n log n) looks (Hopcroft 1971).
+    targets went to a part of at most half the size: O(n log n) looks (Hopcroft 1971). `before` has the states
+    that lead to each.
     """
-    labels = {state: tuple(sorted(row)) for state, row in rows.items()}
-    targets = {state: [rows[state][block] for block in labels[state]] for state in rows}
-    before: dict[int, set[int]] = {state: set() for state in rows}
-    for state, these in targets.items():
-        for target in these:
-            before[target].add(state)
+    # Most rows have the same blocks, in the same order.
+    labelled: dict[tuple[int, ...], tuple[tuple[int, ...], Callable[[dict[int, int]], tuple[int, ...]]]] = {}
+    targets: dict[int, tuple[int, ...]] = {}
     first: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
-    for state in rows:
-        first.setdefault((state in accepting, labels[state]), []).append(state)
+    for state, row in rows.items():
+        written = tuple(row)
+        known = labelled.get(written)
+        if known is None:
+            blocks = tuple(sorted(row))
+            take = itemgetter(*blocks) if len(blocks) > 1 else _only
+            known = labelled[written] = blocks, take
+        labels, take = known
+        targets[state] = take(row)
+        first.setdefault((state in accepting, labels), []).append(state)
     groups = [set(states) for states in first.values()]
     group_of = {state: number for number, group in enumerate(groups) for state in group}
     number_of = group_of.__getitem__
@@ -149,8 +161,12 @@ def _refined(rows: dict[int, dict[int, int]], accepting: set[int]) -> dict[int, 
         for part, number in moved:
             for state in part:
                 group_of[state] = number
-                dirty |= before[state]
+                dirty.update(before[state])
     return {state: min(group) for group in groups for state in group}
+
+
+def _only(row: dict[int, int]) -> tuple[int, ...]:
+    return tuple(row.values())
 
 
 def _numbered(

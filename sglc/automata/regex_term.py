@@ -29,6 +29,7 @@ from sglc.automata.regex_tree import (
     has_look,
     has_places,
     parts,
+    without_anchors,
 )
 from sglc.automata.term import (
     CharDfa,
@@ -105,7 +106,7 @@ class _Terms:
 
     def term(self, node: Node, left: bool, right: bool) -> Term:
         """`left`, `right`: any text may come before or follow."""
-        node, left, right = _without_anchors(node, left, right)
+        node, left, right = without_anchors(node, left, right)
         if left:
             node = cut(node, left=True)
         if right:
@@ -234,16 +235,6 @@ def _joined(node: Node) -> Node:
     if isinstance(node, Look):
         return Look(_joined(node.item), node.behind, node.negated, node.position)
     return node
-
-
-def _without_anchors(node: Node, left: bool, right: bool) -> tuple[Node, bool, bool]:
-    """Takes `^` and `$` at the ends into the flags."""
-    items = node.items if isinstance(node, Join) else (node,)
-    while items and items[0] == Edge("start"):
-        items, left = items[1:], False
-    while items and items[-1] == Edge("end"):
-        items, right = items[:-1], False
-    return (items[0] if len(items) == 1 else Join(items)), left, right
 
 
 def _single(node: Node) -> Ranges | None:

@@ -107,6 +107,16 @@ def parts(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def without_anchors(node: Node, left: bool, right: bool) -> tuple[Node, bool, bool]:
+    """Take `^` and `$` at the ends of a node into the flags, which say whether any text may come there."""
+    items = node.items if isinstance(node, Join) else (node,)
+    while items and items[0] == Edge("start"):
+        items, left = items[1:], False
+    while items and items[-1] == Edge("end"):
+        items, right = items[:-1], False
+    return (items[0] if len(items) == 1 else Join(items)), left, right
+
+
 def cut(node: Node, *, left: bool) -> Node:
     """A simpler node that matches the same where any text may follow (`left`: come before).
 
