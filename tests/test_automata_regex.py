@@ -179,6 +179,23 @@ FRAMES = st.sampled_from(("{}", "^{}$", "^{}", "{}$", "^(?:{})$", "^{}$|^b{{2,3}
 
 
 @settings(max_examples=examples(200))
+@given(counted_patterns() | patterns())
+def test_what_cannot_match_changes_no_automaton(pattern):
+    """Patterns that ask for no neighbours, and that stand between anchors, are made in shorter ways."""
+    never = r"a\b\Bb"
+    try:
+        whole = compile_regex(pattern, dialect="ecma")
+        assert compile_regex(f"(?:{pattern})|{never}", dialect="ecma") == whole
+        for between in (f"^(?:{pattern})$", f"^(?:{pattern})$|{never}"):
+            assert compile_regex(between, anchored=False, dialect="ecma") == whole
+        openly = compile_regex(pattern, anchored=False, dialect="ecma")
+        assert compile_regex(f"(?:{pattern})|{never}", anchored=False, dialect="ecma") == openly
+    except RegexError as fault:
+        assume("too costly" not in fault.reason)
+        raise
+
+
+@settings(max_examples=examples(200))
 @given(counted_patterns(), FRAMES, SHORT, st.booleans(), st.integers(0, 3))
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
     pattern = frame.format(pattern)
