@@ -69,7 +69,7 @@ class Token:
 
     def __post_init__(self) -> None:
         self.exact = self.value if self.is_text and "i" not in self.flags else None
-        if self.is_text or self.words:
+        if self.words or (self.is_text and not self.value.isascii()):
             try:
                 for text in self.words or (self.value,):
                     text.encode()
