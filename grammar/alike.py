@@ -29,27 +29,29 @@ class Alike:
         for node in reversed(nodes):
             if of[node] >= 0:
                 continue
-            for inner in below[node]:
-                if of[inner] < 0:
-                    # It comes back to itself, and is a class of its own.
-                    of[inner] = classes.add(kind[inner], (), about[inner], nullable[inner])
-                    circular.append(inner)
-                    if kind[inner] == LEAF:
-                        self.leaf[of[inner]] = inner
             parts = tuple([of[inner] for inner in below[node]])
-            if of[node] >= 0:
-                continue
-            if kind[node] == CHOICE:
+            if -1 in parts:
+                for inner in below[node]:
+                    if of[inner] < 0:
+                        # It comes back to itself, and is a class of its own.
+                        of[inner] = classes.add(kind[inner], (), about[inner], nullable[inner])
+                        circular.append(inner)
+                        if kind[inner] == LEAF:
+                            self.leaf[of[inner]] = inner
+                if of[node] >= 0:
+                    continue
+                parts = tuple([of[inner] for inner in below[node]])
+            what = kind[node]
+            if what == CHOICE:
                 parts = tuple(dict.fromkeys(parts))
-            if kind[node] == RULE or (kind[node] == CHOICE and len(parts) == 1):
+            if what == RULE or (what == CHOICE and len(parts) == 1):
                 of[node] = parts[0]
                 continue
-            key = keys[node] if kind[node] == LEAF else about[node]
-            found = known.get((kind[node], key, parts))
+            key = what, keys[node] if what == LEAF else about[node], parts
+            found = known.get(key)
             if found is None:
-                found = classes.add(kind[node], parts, about[node], nullable[node])
-                known[kind[node], key, parts] = found
-                if kind[node] == LEAF:
+                found = known[key] = classes.add(what, parts, about[node], nullable[node])
+                if what == LEAF:
                     self.leaf[found] = node
             of[node] = found
         for node in circular:

@@ -73,6 +73,16 @@ class Graph:
         self.begins.append(begins)
         return node
 
+    def add_alike(self, like: int, below: list[tuple[int, ...]]) -> range:
+        """Nodes of which all is as of another one, but for what is below them."""
+        first, count = len(self.kind), len(below)
+        if first + count > MAX_NODES:
+            raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
+        self.below += below
+        for values in (self.kind, self.about, self.nullable, self.productive, self.begins):
+            values += [values[like]] * count  # type: ignore[operator]
+        return range(first, first + count)
+
     def sequence(self, items: Sequenced[int]) -> int:
         if len(items) < 2:
             return items[0] if items else self.empty
@@ -152,8 +162,9 @@ class Graph:
             self._settle(self.productive)
         else:
             self.productive = [YES] * len(self.kind)
+        begins, below = self.begins, self.below
         for rule in self.rules:
-            self.begins[rule] = any([self.begins[body] for body in self.below[rule]])
+            begins[rule] = bool(below[rule]) and begins[below[rule][0]]
 
     def _settle(self, values: list[int]) -> None:
         """A least fixed point: a sequence holds if all its items do, all else if something below it does."""

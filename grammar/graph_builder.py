@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import Any
 
 from sglc.automata import charset
 from sglc.automata.dfa import TooLarge, any_char_class, difference, literal, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import LEAF, Graph
+from sglc.grammar.graph import LEAF, SEQUENCE, Graph
 from sglc.grammar.model import (
     Alternatives,
     Characters,
@@ -26,7 +27,7 @@ from sglc.grammar.model import (
     Words,
 )
 from sglc.grammar.regular import alternation, joined, repeated
-from sglc.grammar.shapes import EITHER, IN_ROW, TIMES, ShapedRules
+from sglc.grammar.shapes import EITHER, IN_ROW, NOTHING, TIMES, Shape, ShapedRules, Step
 from sglc.grammar.terminals import Token, Tokens
 from sglc.source import Source
 
@@ -65,13 +66,17 @@ class _Builder:
         graph, grammar = self.graph, self.grammar
         graph.start = self.rule(grammar.whole or grammar.start)
         while self.waiting:
-            node, name = self.waiting.pop()
-            graph.define(node, self.body(name))
+            self.make_waiting()
         if grammar.start not in self.rules:
             raise GrammarError(f"the rule {grammar.start} is no part of {grammar.whole}")
         graph.root = self.rules[grammar.start]
         graph.settle()
         return graph
+
+    def make_waiting(self) -> None:
+        """Make at least one of the rules that are still to be made."""
+        node, name = self.waiting.pop()
+        self.graph.define(node, self.body(name))
 
     def body(self, name: str) -> int:
         rule = self.grammar.rules[name]
@@ -239,25 +244,113 @@ class _ShapedBuilder(_Builder):
             return self.token(self.tokens.named(item.name))
         return self.token(self.tokens.written(item, None))
 
+    def make_waiting(self) -> None:
+        if not self.share or len(self.waiting) < _MANY_ALIKE:
+            super().make_waiting()
+            return
+        waiting, self.waiting = self.waiting, []
+        written = self.shaped.written
+        groups: dict[int, list[tuple[int, str]]] = {}
+        for node, name in waiting:
+            # Shapes live as long as the grammar.
+            groups.setdefault(id(written[name].shape) if name in written else 0, []).append((node, name))
+        for shape, rules in groups.items():
+            if shape and len(rules) >= _MANY_ALIKE:
+                self.make_alike(written[rules[0][1]].shape, rules)
+            else:
+                self.make_each(rules)
+
+    def make_each(self, rules: list[tuple[int, str]]) -> None:
+        for node, name in rules:
+            self.graph.define(node, self.body(name))
+
+    def make_alike(self, shape: Shape, rules: list[tuple[int, str]]) -> None:
+        """Make many rules of one shape: each step for all of them, before the next one."""
+        texts, written = self.shaped.texts, self.shaped.written
+        begins = [written[name].first for _, name in rules]
+        tokens = [texts[first : first + shape.size] for first in begins]
+        columns: list[_Column] = [
+            self.atoms[column[0]] if len(set(column)) == 1 else list(map(self.atoms.__getitem__, column))
+            for column in zip(*tokens, strict=True)
+        ]
+        graph = self.graph
+        known: list[list[int]] = []
+        for column in columns:
+            if type(column) is list and any([graph.kind[node] != LEAF for node in column]):
+                facts = list(map(self.fact, column))
+                if len(set(facts)) > 1:
+                    known.append(facts)
+        if not known:
+            self.make_columns(shape, rules, columns)
+            return
+        parts: dict[tuple[int, ...], list[int]] = {}
+        for number, facts_of_one in enumerate(zip(*known, strict=True)):
+            parts.setdefault(facts_of_one, []).append(number)
+        for numbers in parts.values():
+            some = [rules[number] for number in numbers]
+            if len(some) < _MANY_ALIKE:
+                self.make_each(some)
+                continue
+            here = [each if type(each) is int else [each[number] for number in numbers] for each in columns]
+            self.make_columns(shape, some, here)
+
+    def fact(self, node: int) -> tuple[int, int, int, bool]:
+        """All that decides what is known of a node that this one is a part of."""
+        graph = self.graph
+        return (
+            graph.nullable[node], graph.productive[node], graph.kind[node] == SEQUENCE, graph.begins[node]
+        )  # fmt: skip
+
+    def make_columns(self, shape: Shape, rules: list[tuple[int, str]], columns: list[_Column]) -> None:
+        """`columns`: by token of the shape the nodes of all rules, of which the same is known."""
+        graph, made = self.graph, self.made
+        loose: set[int] = set()
+        """Steps whose nodes may be of different kinds."""
+        for place, step in enumerate(shape.steps, len(columns)):
+            kind, _, places, minimum, maximum = step
+            some = [columns[each] for each in places]
+            if kind == NOTHING or all([type(each) is int for each in some]):
+                columns.append(self.once(step, tuple(some) if len(some) > 1 else some[0]))
+                continue
+            one = len(some) == 1
+            parts = some[0] if one else list(zip(*[_each(each, len(rules)) for each in some], strict=True))
+            assert type(parts) is list
+            first = self.once(step, parts[0])
+            below = (parts[0],) if one else parts[0]
+            # A choice may have equal arms in one rule only, and a row be a part of another row.
+            if kind == EITHER or graph.below[first] != below or not loose.isdisjoint(places):
+                loose.add(place)
+                columns.append([self.once(step, these) for these in parts])
+                continue
+            keys = parts if kind == IN_ROW else [(kind, these, minimum, maximum) for these in parts]
+            fresh = [key for key in dict.fromkeys(keys) if key not in made]
+            nodes = graph.add_alike(first, [(key[1],) for key in fresh] if one else fresh)
+            made.update(zip(fresh, nodes, strict=True))
+            columns.append(list(map(made.__getitem__, keys)))
+        bodies = columns[shape.only]
+        for (node, _), body in zip(rules, _each(bodies, len(rules)), strict=True):
+            graph.define(node, body)
+
     def body(self, name: str) -> int:
         written = self.shaped.written.get(name)
         if written is None:
             return super().body(name)
-        share, made = self.share, self.made
         first, shape, _ = written
         nodes = list(map(self.atoms.__getitem__, self.shaped.texts[first : first + shape.size]))
         for step in shape.steps:
-            kind, parts, minimum, maximum = step
-            below = parts(nodes)
-            if not share:
-                nodes.append(self.made_of(kind, below, minimum, maximum))
-                continue
-            key = below if kind == IN_ROW else (kind, below, minimum, maximum)
-            node = made.get(key)
-            if node is None:
-                node = made[key] = self.made_of(kind, below, minimum, maximum)
-            nodes.append(node)
+            nodes.append(self.once(step, step.parts(nodes)))
         return nodes[shape.only]
+
+    def once(self, step: Step, below: Any) -> int:
+        """The node of a step; with `share`, the same for the same parts."""
+        kind, _, _, minimum, maximum = step
+        if not self.share:
+            return self.made_of(kind, below, minimum, maximum)
+        key = below if kind == IN_ROW else (kind, below, minimum, maximum)
+        node = self.made.get(key)
+        if node is None:
+            node = self.made[key] = self.made_of(kind, below, minimum, maximum)
+        return node
 
     def made_of(self, kind: int, below: Any, minimum: int, maximum: int | None) -> int:
         graph = self.graph
@@ -266,6 +359,16 @@ class _ShapedBuilder(_Builder):
         if kind == EITHER:
             return graph.choice(below)
         return graph.repeat(below, minimum, maximum) if kind == TIMES else graph.empty
+
+
+_Column = list[int] | int
+"""The nodes of all rules, or the one that all have."""
+_MANY_ALIKE = 32
+"""So many rules of one shape are made together."""
+
+
+def _each(column: _Column, count: int) -> Iterable[int]:
+    return repeat(column, count) if type(column) is int else column
 
 
 _MARKS = frozenset("()[]*+?|")

@@ -27,6 +27,9 @@ class Levels:
     def merge(self, rule: int) -> None:
         """Write `a: b (x b)*` as `s (x s | t)*`, if `b` is `s t*`, or is written as `a` is."""
         graph, below = self.graph, self.graph.below
+        if below[rule] and len(below[below[rule][0]]) != 2:
+            # Not `b (x b)*`: most rules are not.
+            return
         path = self._path(rule)
         if not path:
             return

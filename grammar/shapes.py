@@ -27,11 +27,12 @@ Parts = Callable[[list[int]], Any]
 
 
 class Step(NamedTuple):
-    """One node of the parts that `parts` takes (one of them for `TIMES`), by their places among the nodes of
-    the tokens and of the steps before."""
+    """One node of the parts that `parts` takes (one of them for `TIMES`), by their `places` among the nodes
+    of the tokens and of the steps before."""
 
     kind: int
     parts: Parts
+    places: tuple[int, ...]
     minimum: int = 0
     maximum: int | None = None
 
@@ -77,7 +78,7 @@ class _Maker:
             if self.kinds[self.index : self.index + 1] != "|":
                 break
             self.index += 1
-        return arms[0] if len(arms) == 1 else self.step(Step(EITHER, itemgetter(*arms)))
+        return arms[0] if len(arms) == 1 else self.step(_step(EITHER, arms))
 
     def row(self, depth: int) -> int | None:
         items: list[int] = []
@@ -94,18 +95,22 @@ class _Maker:
                     return None
                 self.index += 1
                 if kind == "[":
-                    item = self.step(Step(TIMES, itemgetter(item), 0, 1))
+                    item = self.step(_step(TIMES, [item], 0, 1))
             else:
                 break
             counts = _COUNTS.get(kinds[self.index : self.index + 1])
             if counts is not None:
                 self.index += 1
-                item = self.step(Step(TIMES, itemgetter(item), *counts))
+                item = self.step(_step(TIMES, [item], *counts))
             assert item is not None
             items.append(item)
         if len(items) == 1:
             return items[0]
-        return self.step(Step(IN_ROW, itemgetter(*items)) if items else Step(NOTHING, itemgetter(0)))
+        return self.step(_step(IN_ROW, items) if items else _step(NOTHING, [0]))
+
+
+def _step(kind: int, places: list[int], minimum: int = 0, maximum: int | None = None) -> Step:
+    return Step(kind, itemgetter(*places), tuple(places), minimum, maximum)
 
 
 class Written(NamedTuple):

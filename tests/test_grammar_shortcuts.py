@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_oracle import accepts
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
-from sglc.grammar import emitter, language, left_recursion, levels, lexing, options_in_turn, regular_parts
+from sglc.grammar import (
+    emitter,
+    graph_builder,
+    language,
+    left_recursion,
+    levels,
+    lexing,
+    options_in_turn,
+    regular_parts,
+)
 from sglc.grammar.contests import Contest, Contests
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import LEAF, RULE
@@ -67,6 +76,54 @@ def test_parts_that_are_not_merged_write_the_same(written: Grammar) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(regular_parts, name, limit)
             assert words(written, longest=False) == found
+
+
+@some(60)
+@given(token_grammars(), st.booleans())
+def test_rules_that_are_made_together_write_the_same(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_builder, "_MANY_ALIKE", 1)
+        assert words(written, longest=longest) == found
+        if isinstance(found, set):
+            check_what_is_known(as_read(written))
+
+
+def check_what_is_known(grammar: Grammar) -> None:
+    """What is known of nodes as they are made is what it is when everything is looked at anew."""
+    graph, *_ = language._read(grammar, GrammarOptions())
+    nodes = graph.reached(graph.start)
+    known = [(graph.nullable[node], graph.productive[node]) for node in nodes]
+    graph.analyse()
+    assert known == [(graph.nullable[node], graph.productive[node]) for node in nodes]
+
+
+def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> None:
+    """What may be empty, is a row or a choice of equal arms in some rules only."""
+    bodies = ["x y", "x x", "none y", "y none", "x none", "none none", "maybe y", "maybe maybe", "y maybe"]
+    lines = [f"r{n}: ({body.replace(' ', ' | ')}) {body} ({body})*" for n, body in enumerate(bodies)]
+    names = " | ".join(f'"{n}" r{n}' for n in range(len(bodies)))
+    text = "\n".join(
+        [
+            f"start: none | x | y | {names}",
+            *lines,
+            'x: "a"',
+            'y: "b" "c"',
+            'none: "d"*',
+            "maybe: x none | late",
+            'late: "e"?',
+        ]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        found = []
+        for many in (1, 2, 1_000):
+            patch.setattr(graph_builder, "_MANY_ALIKE", many)
+            grammar = as_read(text)
+            assert isinstance(grammar.rules, ShapedRules)
+            check_what_is_known(grammar)
+            found.append(words_of(grammar_language(grammar, GrammarOptions()), "abcde0123456789", 5))
+    assert found[0] == found[1] == found[2]
+    assert {"0aabc", "1aaa", "5", "5dd", "7ad", "8bc"} <= found[0]
 
 
 @some(25)
