@@ -245,8 +245,9 @@ class _ShapedBuilder(_Builder):
         return self.token(self.tokens.written(item, None))
 
     def make_waiting(self) -> None:
-        if not self.share or len(self.waiting) < _MANY_ALIKE:
-            super().make_waiting()
+        if len(self.waiting) < _MANY_ALIKE or not self.share:
+            node, name = self.waiting.pop()
+            self.graph.define(node, self.body(name))
             return
         waiting, self.waiting = self.waiting, []
         written = self.shaped.written
@@ -337,15 +338,22 @@ class _ShapedBuilder(_Builder):
             return super().body(name)
         first, shape, _ = written
         nodes = list(map(self.atoms.__getitem__, self.shaped.texts[first : first + shape.size]))
-        for step in shape.steps:
-            nodes.append(self.once(step, step.parts(nodes)))
+        share, made = self.share, self.made
+        for kind, parts, _, minimum, maximum in shape.steps:
+            below = parts(nodes)
+            if not share:
+                nodes.append(self.made_of(kind, below, minimum, maximum))
+                continue
+            key = below if kind == IN_ROW else (kind, below, minimum, maximum)
+            node = made.get(key)
+            if node is None:
+                node = made[key] = self.made_of(kind, below, minimum, maximum)
+            nodes.append(node)
         return nodes[shape.only]
 
     def once(self, step: Step, below: Any) -> int:
-        """The node of a step; with `share`, the same for the same parts."""
+        """The node of a step, the same for the same parts."""
         kind, _, _, minimum, maximum = step
-        if not self.share:
-            return self.made_of(kind, below, minimum, maximum)
         key = below if kind == IN_ROW else (kind, below, minimum, maximum)
         node = self.made.get(key)
         if node is None:
