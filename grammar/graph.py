@@ -80,7 +80,7 @@ class Graph:
             raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
         self.below += below
         for values in (self.kind, self.about, self.nullable, self.productive, self.begins):
-            values += [values[like]] * count  # type: ignore[operator]
+            values += [values[like]] * count
         return range(first, first + count)
 
     def sequence(self, items: Sequenced[int]) -> int:

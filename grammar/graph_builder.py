@@ -275,16 +275,16 @@ class _ShapedBuilder(_Builder):
             for column in zip(*tokens, strict=True)
         ]
         graph = self.graph
-        known: list[list[int]] = []
+        known: list[list[_Fact]] = []
         for column in columns:
-            if type(column) is list and any([graph.kind[node] != LEAF for node in column]):
+            if isinstance(column, list) and any([graph.kind[node] != LEAF for node in column]):
                 facts = list(map(self.fact, column))
                 if len(set(facts)) > 1:
                     known.append(facts)
         if not known:
             self.make_columns(shape, rules, columns)
             return
-        parts: dict[tuple[int, ...], list[int]] = {}
+        parts: dict[tuple[_Fact, ...], list[int]] = {}
         for number, facts_of_one in enumerate(zip(*known, strict=True)):
             parts.setdefault(facts_of_one, []).append(number)
         for numbers in parts.values():
@@ -292,10 +292,12 @@ class _ShapedBuilder(_Builder):
             if len(some) < _MANY_ALIKE:
                 self.make_each(some)
                 continue
-            here = [each if type(each) is int else [each[number] for number in numbers] for each in columns]
+            here = [
+                each if isinstance(each, int) else [each[number] for number in numbers] for each in columns
+            ]
             self.make_columns(shape, some, here)
 
-    def fact(self, node: int) -> tuple[int, int, int, bool]:
+    def fact(self, node: int) -> _Fact:
         """All that decides what is known of a node that this one is a part of."""
         graph = self.graph
         return (
@@ -310,12 +312,12 @@ class _ShapedBuilder(_Builder):
         for place, step in enumerate(shape.steps, len(columns)):
             kind, _, places, minimum, maximum = step
             some = [columns[each] for each in places]
-            if kind == NOTHING or all([type(each) is int for each in some]):
+            if kind == NOTHING or all([isinstance(each, int) for each in some]):
                 columns.append(self.once(step, tuple(some) if len(some) > 1 else some[0]))
                 continue
             one = len(some) == 1
             parts = some[0] if one else list(zip(*[_each(each, len(rules)) for each in some], strict=True))
-            assert type(parts) is list
+            assert isinstance(parts, list)
             first = self.once(step, parts[0])
             below = (parts[0],) if one else parts[0]
             # A choice may have equal arms in one rule only, and a row be a part of another row.
@@ -323,7 +325,9 @@ class _ShapedBuilder(_Builder):
                 loose.add(place)
                 columns.append([self.once(step, these) for these in parts])
                 continue
-            keys = parts if kind == IN_ROW else [(kind, these, minimum, maximum) for these in parts]
+            keys: list[Any] = parts
+            if kind != IN_ROW:
+                keys = [(kind, these, minimum, maximum) for these in parts]
             fresh = [key for key in dict.fromkeys(keys) if key not in made]
             nodes = graph.add_alike(first, [(key[1],) for key in fresh] if one else fresh)
             made.update(zip(fresh, nodes, strict=True))
@@ -369,6 +373,7 @@ class _ShapedBuilder(_Builder):
         return graph.repeat(below, minimum, maximum) if kind == TIMES else graph.empty
 
 
+_Fact = tuple[int, int, bool, bool]
 _Column = list[int] | int
 """The nodes of all rules, or the one that all have."""
 _MANY_ALIKE = 32
@@ -376,7 +381,7 @@ _MANY_ALIKE = 32
 
 
 def _each(column: _Column, count: int) -> Iterable[int]:
-    return repeat(column, count) if type(column) is int else column
+    return repeat(column, count) if isinstance(column, int) else column
 
 
 _MARKS = frozenset("()[]*+?|")

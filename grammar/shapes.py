@@ -101,6 +101,7 @@ class _Maker:
             counts = _COUNTS.get(kinds[self.index : self.index + 1])
             if counts is not None:
                 self.index += 1
+                assert item is not None
                 item = self.step(_step(TIMES, [item], *counts))
             assert item is not None
             items.append(item)

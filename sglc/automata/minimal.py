@@ -12,6 +12,7 @@ from operator import itemgetter
 from sglc.automata.charset import Ranges
 from sglc.automata.term import CharDfa
 
+_Take = Callable[[dict[int, int]], tuple[int, ...]]
 Table = Sequence[dict[int, int]]
 """Row of state s: block number to target state."""
 
@@ -117,7 +118,7 @@ def _refined(
     that lead to each.
     """
     # Most rows have the same blocks, in the same order.
-    labelled: dict[tuple[int, ...], tuple[tuple[int, ...], Callable[[dict[int, int]], tuple[int, ...]]]] = {}
+    labelled: dict[tuple[int, ...], tuple[tuple[int, ...], _Take]] = {}
     targets: dict[int, tuple[int, ...]] = {}
     first: dict[tuple[bool, tuple[int, ...]], list[int]] = {}
     for state, row in rows.items():
@@ -125,8 +126,7 @@ def _refined(
         known = labelled.get(written)
         if known is None:
             blocks = tuple(sorted(row))
-            take = itemgetter(*blocks) if len(blocks) > 1 else _only
-            known = labelled[written] = blocks, take
+            known = labelled[written] = blocks, itemgetter(*blocks) if len(blocks) > 1 else _only
         labels, take = known
         targets[state] = take(row)
         first.setdefault((state in accepting, labels), []).append(state)
