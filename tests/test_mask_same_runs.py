@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of
 from sglc.automata.charset import LAST, leading_bytes
-from sglc.automata.object_states import Label, bit_set
+from sglc.automata.clauses import bit_set
+from sglc.automata.object_states import Label
 from sglc.automata.regex import compile_regex
 from sglc.kernels.words import WordList
 from sglc.runtime.mask import constraint as constraints

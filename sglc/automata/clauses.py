@@ -6,7 +6,7 @@ by splitting on the literals of a shortest clause (Davis, Logemann and Loveland 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 Clauses = tuple[tuple[int, int], ...]
 Residue = tuple[int, int, Clauses]
@@ -23,6 +23,18 @@ def bits_of(bits: int) -> Iterator[int]:
         bit = bits & -bits
         yield bit.bit_length() - 1
         bits ^= bit
+
+
+def bit_set(numbers: Sequence[int]) -> int:
+    """A set of numbers in order as bits."""
+    if not numbers:
+        return 0
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return (1 << len(numbers)) - 1 << numbers[0]
+    marks = bytearray(b"0") * (numbers[-1] + 1)
+    for number in numbers:
+        marks[-1 - number] = 0x31
+    return int(marks, 2)
 
 
 def without(clauses: Clauses, present: int, absent: int) -> Clauses:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sglc.automata.clauses import Clauses, Residue, TooManySteps, propagate, solutions
+from sglc.automata.clauses import Clauses, Residue, TooManySteps, bit_set, propagate, solutions
 from sglc.automata.counts import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Clause, Counter
 
@@ -38,18 +38,6 @@ class Label:
 
     options: tuple[Vector, ...]
     capacity: int | None = 1
-
-
-def bit_set(numbers: Sequence[int]) -> int:
-    """A set of numbers in order as bits."""
-    if not numbers:
-        return 0
-    if numbers[-1] - numbers[0] == len(numbers) - 1:
-        return (1 << len(numbers)) - 1 << numbers[0]
-    marks = bytearray(b"0") * (numbers[-1] + 1)
-    for number in numbers:
-        marks[-1 - number] = 0x31
-    return int(marks, 2)
 
 
 def _same(labels: Sequence[Label]) -> list[Sequence[int]]:
