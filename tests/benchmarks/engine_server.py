@@ -140,10 +140,14 @@ class Ours:
 
     async def write(self, number: int) -> None:
         """64 greedy tokens about a note."""
+        from sglc.runtime.engine.draw import Draw
+        from sglc.runtime.engine.sampler import Sampling
+
+        likeliest = Draw(Sampling(), seed=0)
         branch = self.engine.branch()
         branch.append(self.chat(RULES, note(number)))
         for _ in range(TOKENS):
-            branch.append([int(np.argmax(await branch.logits()))])
+            branch.append([(await branch.draw(likeliest)).token])
         branch.close()
 
     def chat(self, rules: str, text: str) -> list[int]:
