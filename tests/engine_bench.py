@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from fake_executor import FakeExecutor, expected_logits
 from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.engine import log_probability
 from sglc.runtime.engine.schedule import StepLimits
 from sglc.runtime.kv.cache import KVCache
 
@@ -18,8 +19,14 @@ from sglc.runtime.kv.cache import KVCache
 class EngineBench:
     """An engine over a fake executor, and what is expected of it."""
 
-    def __init__(self, blocks: int = 64, limits: StepLimits | None = None, **options: Any) -> None:
-        self.executor = FakeExecutor()
+    def __init__(
+        self,
+        blocks: int = 64,
+        limits: StepLimits | None = None,
+        executor: FakeExecutor | None = None,
+        **options: Any,
+    ) -> None:
+        self.executor = executor or FakeExecutor()
         self.executor.reserve(blocks)
         self.cache = KVCache(blocks, self.executor.block_bytes, copy_block=self.executor.copy_block)
         self.engine = BatchingEngine(self.executor, self.cache, limits=limits, **options)
@@ -34,6 +41,41 @@ class EngineBench:
 
     async def check(self, branch: Branch, drafts: Sequence[int] = ()) -> None:
         assert np.array_equal(await branch.logits(drafts), self.expected(branch.tokens))
+
+    async def wander(
+        self,
+        moves: Sequence[tuple[str, Any]],
+        other: Callable[[Branch, int, str, Any], Awaitable[None]] | None = None,
+    ) -> None:
+        """Take a branch and its forks through moves, by turns; `other` makes those that are not known."""
+        branches = [self.branch([1])]
+        for index, (move, argument) in enumerate(moves):
+            branch = branches[index % len(branches)]
+            if move == "append":
+                branch.append(argument)
+            elif move == "rollback":
+                branch.rollback(min(len(branch.tokens), max(1, len(branch.tokens) - argument)))
+            elif move == "fork":
+                branches.append(branch.fork())
+            elif move == "close":
+                branch.close()
+                branch.append([2])
+            elif move == "breathe":
+                await asyncio.sleep(0)
+            elif len(branch.tokens) > 100:
+                branch.rollback(50)
+            elif move == "logits":
+                await self.check(branch, argument)
+            elif move == "score":
+                scores = await branch.score_many(argument)
+                for text, values in zip(argument, scores, strict=True):
+                    for at, (token, value) in enumerate(zip(text, values, strict=True)):
+                        assert value == log_probability(self.expected([*branch.tokens, *text[:at]]), token)
+            else:
+                assert other is not None, move
+                await other(branch, index, move, argument)
+        for branch in branches:
+            branch.close()
 
     def fed(self) -> list[list[int]]:
         return [[len(piece.tokens) for piece in step] for step in self.executor.steps]

@@ -340,37 +340,8 @@ def test_any_branches_see_the_logits_of_their_own_tokens(
 ) -> None:
     bench = EngineBench(blocks=blocks, limits=StepLimits(tokens=24, requests=most))
 
-    async def program(moves: list[tuple[str, Any]]) -> None:
-        branches = [bench.branch([1])]
-        for index, (move, argument) in enumerate(moves):
-            branch = branches[index % len(branches)]
-            if move == "append":
-                branch.append(argument)
-            elif move == "rollback":
-                branch.rollback(min(len(branch.tokens), max(1, len(branch.tokens) - argument)))
-            elif move == "fork":
-                branches.append(branch.fork())
-            elif move == "close":
-                branch.close()
-                branch.append([2])
-            elif move == "breathe":
-                await asyncio.sleep(0)
-            elif len(branch.tokens) > 100:
-                branch.rollback(50)
-            elif move == "logits":
-                await bench.check(branch, argument)
-            else:
-                scores = await branch.score_many(argument)
-                for text, values in zip(argument, scores, strict=True):
-                    tokens = list(branch.tokens)
-                    for token, value in zip(text, values, strict=True):
-                        assert value == log_probability(bench.expected(tokens), token)
-                        tokens.append(token)
-        for branch in branches:
-            branch.close()
-
     async def job() -> None:
-        await asyncio.gather(*map(program, programs))
+        await asyncio.gather(*map(bench.wander, programs))
 
     bench.run(job())
     assert bench.cache.stats().held == 0

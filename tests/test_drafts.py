@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copying_executor import CopyingExecutor
+from sample_types import TABLE, TYPES
 from sglc.driver import compile_source
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.batching import BatchingEngine
@@ -28,50 +29,10 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.types.language import language
-from sglc.types.type import (
-    Bool,
-    EnumType,
-    FieldType,
-    Int,
-    ListOf,
-    Named,
-    Optional,
-    RecordType,
-    Str,
-    Type,
-    UnionType,
-)
+from sglc.types.type import Bool, Int, ListOf, Named, Str, Type
 from small_models import small_tokenizer
 
 # -- whole fills -------------------------------------------------------------------------------------
-
-TABLE = {
-    "Mood": EnumType("Mood", ("calm", "annoyed", "answer", "another")),
-    "Pet": RecordType(
-        "Pet",
-        (
-            FieldType("name", Str(max_chars=12)),
-            FieldType("mood", Named("Mood")),
-            FieldType("age", Int(0, 30)),
-            FieldType("tag", Bool(), True),
-        ),
-    ),
-    "Long": RecordType("Long", tuple(FieldType(name * 9, Named("Mood")) for name in "abc")),
-    "Shape": UnionType(
-        "Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),)))
-    ),
-}
-TYPES: list[Type] = [
-    Str(max_chars=30),
-    Str(min_chars=3, max_chars=40, until=("<<",)),
-    Int(-50, 1000),
-    Named("Mood"),
-    Named("Pet"),
-    Named("Shape"),
-    ListOf(Named("Pet"), 1, 3),
-    ListOf(Str(max_chars=8), 1, 6),
-    Optional(Int(5, 99)),
-]
 
 
 class PricedCost(StepCost):

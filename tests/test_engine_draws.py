@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch")
 
 from budget import examples  # noqa: E402
 from drawing_executor import DrawingFake  # noqa: E402
+from engine_bench import EngineBench  # noqa: E402
 from fake_executor import expected_logits  # noqa: E402
-from sglc.runtime.engine.batching import BatchingEngine  # noqa: E402
 from sglc.runtime.engine.branch import Branch  # noqa: E402
 from sglc.runtime.engine.draw import Draw  # noqa: E402
 from sglc.runtime.engine.engine import log_probability  # noqa: E402
@@ -25,7 +25,6 @@ from sglc.runtime.engine.errors import StepFailed  # noqa: E402
 from sglc.runtime.engine.sampler import NothingAllowed, Sampling  # noqa: E402
 from sglc.runtime.engine.schedule import StepLimits  # noqa: E402
 from sglc.runtime.executor.plan import ExecutorError, Picking  # noqa: E402
-from sglc.runtime.kv.cache import KVCache  # noqa: E402
 
 
 class Legal:
@@ -51,23 +50,13 @@ def question(tokens: Sequence[int] = range(0, 256, 3), warmth: float = 0.0, **mo
     return Draw(Sampling(warmth), more.pop("seed", 3), Legal(tokens), **more)
 
 
-class Bench:
-    """An engine over an executor that picks tokens, and what is expected of it."""
+class Bench(EngineBench):
+    """An engine over an executor that picks tokens."""
+
+    executor: DrawingFake
 
     def __init__(self, blocks: int = 64, limits: StepLimits | None = None, speculate: bool = False) -> None:
-        self.executor = DrawingFake()
-        self.executor.reserve(blocks)
-        self.cache = KVCache(blocks, self.executor.block_bytes, copy_block=self.executor.copy_block)
-        self.engine = BatchingEngine(self.executor, self.cache, limits=limits, speculate=speculate)
-
-    def branch(self, tokens: Sequence[int]) -> Branch:
-        branch = self.engine.branch()
-        branch.append(tokens)
-        return branch
-
-    async def check(self, branch: Branch) -> None:
-        expected = expected_logits(branch.tokens, self.executor.size)
-        assert np.array_equal(await branch.logits(), expected)
+        super().__init__(blocks, limits, DrawingFake(), speculate=speculate)
 
     async def draw(self, branch: Branch, asked: Draw, drafts: Sequence[int] = ()) -> int:
         """A token, which must be the one that the host draws."""
@@ -82,9 +71,8 @@ class Bench:
 
     def run(self, job: Any) -> Any:
         try:
-            return asyncio.run(job)
+            return super().run(job)
         finally:
-            self.cache.check()
             assert not self.engine._waiting
 
 
@@ -360,7 +348,7 @@ moves = st.lists(
         st.tuples(st.just("rollback"), st.integers(0, 30)),
         st.tuples(st.just("fork"), st.just(0)),
         st.tuples(st.just("close"), st.just(0)),
-        st.tuples(st.just("logits"), st.just(0)),
+        st.tuples(st.just("logits"), st.just(())),
         st.tuples(st.just("draw"), st.sampled_from([0.0, 0.0, 0.6, 1.5])),
         st.tuples(st.just("given up"), st.integers(0, 6)),
         st.tuples(st.just("score"), st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=3)),
@@ -389,46 +377,22 @@ def test_any_branches_draw_what_the_host_draws(
     calls: list[int] = []
     bench.executor.before_pick = fail
 
-    async def program(moves: list[tuple[str, Any]]) -> None:
-        branches = [bench.branch([1])]
-        for index, (move, argument) in enumerate(moves):
-            branch = branches[index % len(branches)]
-            if move == "append":
-                branch.append(argument)
-            elif move == "rollback":
-                branch.rollback(min(len(branch.tokens), max(1, len(branch.tokens) - argument)))
-            elif move == "fork":
-                branches.append(branch.fork())
-            elif move == "close":
-                branch.close()
-                branch.append([2])
-            elif len(branch.tokens) > 100:
-                branch.rollback(50)
-            elif move == "logits":
-                await bench.check(branch)
-            elif move == "draw":
-                try:
-                    token = await bench.draw(branch, question(warmth=argument, position=index))
-                    branch.append([token])
-                except StepFailed as error:
-                    assert "for now" in str(error)
-            elif move == "given up":
-                task = asyncio.create_task(branch.draw(question()))
-                for _ in range(argument):
-                    await asyncio.sleep(0)
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-            else:
-                scores = await branch.score_many(argument)
-                for text, values in zip(argument, scores, strict=True):
-                    for at, (token, value) in enumerate(zip(text, values, strict=True)):
-                        row = expected_logits([*branch.tokens, *text[:at]], bench.executor.size)
-                        assert value == log_probability(row, token)
-        for branch in branches:
-            branch.close()
+    async def ask(branch: Branch, index: int, move: str, argument: Any) -> None:
+        if move == "draw":
+            try:
+                token = await bench.draw(branch, question(warmth=argument, position=index))
+                branch.append([token])
+            except StepFailed as error:
+                assert "for now" in str(error)
+        else:
+            task = asyncio.create_task(branch.draw(question()))
+            for _ in range(argument):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def job() -> None:
-        await asyncio.gather(*map(program, programs))
+        await asyncio.gather(*[bench.wander(moves, ask) for moves in programs])
 
     bench.run(job())
     assert bench.cache.stats().held == 0

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
+import sample_types  # noqa: E402
 from drawing_executor import DrawingFake  # noqa: E402
 from fake_executor import FakeExecutor, FakeModel  # noqa: E402
 from sglc.driver import compile_file, compile_source  # noqa: E402
@@ -39,43 +40,14 @@ from sglc.types.language import language  # noqa: E402
 from sglc.types.type import (  # noqa: E402
     Bool,
     EnumType,
-    FieldType,
     Int,
-    ListOf,
     Named,
-    Optional,
-    RecordType,
-    Str,
     Type,
-    UnionType,
 )
 from small_models import CHAT, small_definition, small_tokenizer  # noqa: E402
 from tiny_decoders import tiny_decoder  # noqa: E402
 
-TABLE = {
-    "Loud": EnumType("Loud", ("YES", "NO")),
-    "Mood": EnumType("Mood", ("calm", "annoyed", "answer", "another")),
-    "Pet": RecordType(
-        "Pet",
-        (
-            FieldType("name", Str(max_chars=12)),
-            FieldType("mood", Named("Mood")),
-            FieldType("tag", Bool(), True),
-        ),
-    ),
-    "Shape": UnionType(
-        "Shape", (RecordType("Dot", ()), RecordType("Square", (FieldType("side", Int(1, 9)),)))
-    ),
-}
-TYPES: list[Type] = [
-    Str(max_chars=30),
-    Str(min_chars=3, max_chars=40, until=("<<",)),
-    Int(-50, 1000),
-    Named("Pet"),
-    Named("Shape"),
-    ListOf(Str(max_chars=8), 1, 6),
-    Optional(Int(5, 99)),
-]
+TABLE = {**sample_types.TABLE, "Loud": EnumType("Loud", ("YES", "NO"))}
 SAMPLINGS = [Sampling(), Sampling(0.9), Sampling(1.3, top_k=12), Sampling(0.8, top_p=0.9, min_p=0.02)]
 
 
@@ -181,7 +153,7 @@ def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> No
     holes = [
         (type, {"sampling": sampling, "seed": seed, "prompt": prompt, "detailed": seed % 2 == 0,
                 "answer": Wish(b"a") if seed == 3 else None})
-        for type in TYPES
+        for type in sample_types.TYPES
         for seed, prompt in ((1, ""), (2, "the an"), (3, "Answer: "))
     ]  # fmt: skip
     benches = [Bench(torch_executor(draws)) for draws in (True, False)]
@@ -197,7 +169,7 @@ def test_the_torch_executor_writes_what_the_host_draws(sampling: Sampling) -> No
 def test_budgets_are_kept_as_on_the_host(limit: int) -> None:
     holes = [
         (type, {"budget": Budget(limit, "test"), "seed": seed, "sampling": Sampling(1.0)})
-        for type in TYPES
+        for type in sample_types.TYPES
         for seed in range(3)
     ]
     same(*(Bench(torch_executor(draws)).together(holes) for draws in (True, False)))
