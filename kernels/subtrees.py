@@ -228,7 +228,11 @@ class SubtreeWalk:
 
     def fits(self, nodes: np.ndarray) -> bool:
         """Whether there is room for exits at all that is below nodes, where some lie below others."""
-        return int((self.trie.end[nodes] - nodes).sum()) < len(self._exits)
+        return self.below(nodes) < len(self._exits)
+
+    def below(self, nodes: np.ndarray) -> int:
+        """How many nodes lie at or below some nodes; those below two of them count twice."""
+        return int((self.trie.end[nodes] - nodes).sum())
 
     def layers(self, nodes: np.ndarray) -> list[np.ndarray]:
         """Nodes in order as lists of nodes none of which lies below another one of its list."""

@@ -20,11 +20,14 @@ from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.text_nodes import TextNode
+from sglc.runtime.mask.visited import Visited
 
 _OFTEN = 2
 """A configuration that has come up so often may be one that some run leads back to."""
 _ALONE = 3
 """So many groups have nothing in common that is looked for."""
+_LITTLE = 256
+"""Rests of so many nodes are walked by rows of configurations where one of these comes up often."""
 _FEW = 8
 """So much that is open is searched as it is."""
 
@@ -119,7 +122,7 @@ class MaskSearch:
                 _, pending, _ = self._begin(config, None)
             else:
                 pending = [(config, entries, (0, 0, -1))]
-            self._follow_all(pending, {})
+            self._follow_all(pending, Visited(len(self._byte)))
             return Plain(self._row, unknown)
         finally:
             self._path, self._row, self._unknown = before
@@ -127,8 +130,8 @@ class MaskSearch:
     def _follow(self, pending: list[_Open]) -> bool:
         """Go on with rests of tokens, along the path as long as there is one."""
         machine = self._machine
-        done: dict[int, set[int] | np.ndarray] = {}
-        visits: dict[int, int] = {}
+        visited = Visited(len(self._byte))
+        lost = False
         while pending and self._path is not None:
             config, entries, question = pending.pop()
             at = len(self._path)
@@ -138,19 +141,23 @@ class MaskSearch:
                 pending.append((config, entries, question))
                 break
             self._path.append((config, question))
-            entries = _new(entries, config, done)
+            entries = visited.fresh(entries, config)
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            visits[config] = visits.get(config, 0) + 1
-            if visits[config] > _OFTEN:
+            if visited.times(config) > _OFTEN:
                 loops = self._loops(config, view.groups)
                 if loops:
                     runs = tuple([view.groups[number].run for number in loops])
-                    more = _new(self._walks.repeated(entries, runs, self._row), config, done)
+                    more = visited.fresh(self._walks.repeated(entries, runs, self._row), config)
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
+                elif self._walks.whole.below(entries) <= _LITTLE:
+                    # It would come up with every further byte of one token.
+                    self._path = None
+                    lost |= self._by_rows(config, entries)
+                    continue
             layers = self._layers(entries, view.groups)
             begins = self._begins(entries, view.groups)
             for number, group in enumerate(view.groups):
@@ -159,9 +166,9 @@ class MaskSearch:
                 numbers = view.numbers(number)
                 for layer in layers:
                     pending += self._passed(group, layer, (at, number), numbers)
-        return self._follow_all(pending, done) if pending else False
+        return self._follow_all(pending, visited) | lost
 
-    def _follow_all(self, pending: list[_Open], done: dict[int, set[int] | np.ndarray]) -> bool:
+    def _follow_all(self, pending: list[_Open], visited: Visited) -> bool:
         """The same in any order: what comes to one configuration on different ways goes on together."""
         machine = self._machine
         lost = False
@@ -176,7 +183,7 @@ class MaskSearch:
             config = next(iter(waiting))
             parts = waiting.pop(config)
             entries = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
-            entries = _new(entries, config, done)
+            entries = visited.fresh(entries, config)
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
@@ -275,20 +282,26 @@ class MaskSearch:
             if parts is None:
                 by_rows.append(machine.thread(group.node, group.state, cont))
         if by_rows:
-            whole = self._walks.whole
-            below = whole.roots if entries is None else entries
-            config = machine.config(by_rows)
-            if machine.lost[config]:
-                may = machine.first(config)
-                unknown += below[may[whole.trie.byte[below]]].tolist()
-            else:
-                unknown += self._rows.add(config, below, self._row, self._account)
+            lost |= self._by_rows(machine.config(by_rows), entries)
+        return self._stepped(unknown) or lost
+
+    def _by_rows(self, config: int, entries: np.ndarray | None) -> bool:
+        """Tokens below entries (None: all), walked by rows of the configuration and of those behind it."""
+        machine, whole = self._machine, self._walks.whole
+        below = whole.roots if entries is None else entries
+        if machine.lost[config]:
+            may = machine.first(config)
+            return self._stepped(below[may[whole.trie.byte[below]]].tolist())
+        return self._stepped(self._rows.add(config, below, self._row, self._account))
+
+    def _stepped(self, unknown: list[int]) -> bool:
+        """Tokens below nodes at which the bytes read so far matter; whether there are any."""
         if self._unknown is not None:
             self._unknown += unknown
         else:
             for node in unknown:
                 self._rows.step_through(node, self._root, self._row)
-        return lost or bool(unknown)
+        return bool(unknown)
 
     def _left(
         self,
@@ -370,22 +383,3 @@ def _reads_nested(group: SearchGroup) -> bool:
     """Whether nothing is asked of the way on which a walk has come to an exit."""
     node = group.node
     return bool(group.run) or isinstance(group, MergedGroup) or type(node) in (TextNode, CaseNode)
-
-
-def _new(entries: np.ndarray, config: int, done: dict[int, set[int] | np.ndarray]) -> np.ndarray:
-    """The nodes that have not been at a configuration before, which they now have.
-
-    Most configurations are met once: the first nodes are kept as they are.
-    """
-    before = done.get(config)
-    if before is None:
-        done[config] = entries
-        return entries
-    if not isinstance(before, set):
-        before = done[config] = set(before.tolist())
-    nodes = entries.tolist()
-    fresh = [node for node in nodes if node not in before]
-    if len(fresh) < len(nodes):
-        entries = np.array(fresh, np.int32)
-    before.update(fresh)
-    return entries
