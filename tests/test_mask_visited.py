@@ -63,8 +63,8 @@ def test_long_tokens_of_ambiguous_texts(prefix: bytes, monkeypatch: pytest.Monke
     more = [b"(", b")", b"+", b"(a", b"a)", b"))", b"a+a", b")+", b"a)+", *(run + b")" for run in runs)]
     vocabulary = Vocabulary([*runs, *more])
     walked = []
-    add = RowMasks.add
-    monkeypatch.setattr(RowMasks, "add", lambda self, *given: walked.append(given) or add(self, *given))
+    follow = RowMasks.follow
+    monkeypatch.setattr(RowMasks, "follow", lambda self, *given: walked.append(given) or follow(self, *given))
     matcher = compile_constraint(language=piles()).matcher(vocabulary)
     assert matcher.accept_bytes(prefix)
     legal = {token for token, data in enumerate(vocabulary.token_bytes) if data and goes_on(prefix + data)}

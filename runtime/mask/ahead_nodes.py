@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 
-from sglc.automata.charset import Ranges
+from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa import any_char_class
 from sglc.runtime.mask.endings import bound
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, Node, Work
 from sglc.runtime.mask.text import TextTable
+
+_NONE_OPEN, _SOME_OPEN, _ALL_OPEN = 0, 1, 2
 
 State = tuple[int, int]
 """(configuration of what follows, place in the table of barred characters)."""
@@ -27,7 +30,9 @@ class NotBefore(Node):
     """
 
     def __init__(self, barred: Ranges) -> None:
+        self.bars = barred
         self.table = TextTable(any_char_class(barred), "raw")
+        self._places: dict[tuple[int, Hashable], int | None] = {}
         self._kept: dict[int, tuple[int, ...]] = {}
         self._opening: set[int] = set()
         self._next: dict[int, np.ndarray] = {}
@@ -53,14 +58,36 @@ class NotBefore(Node):
         found = self._kept.get(config)
         if found is None:
             threads = []
-            touched = self._barred(0) >= 0
             for thread in machine.configs[config]:
-                if thread == ACCEPT or not (machine.first(machine.alone(thread)) & touched).any():
+                reads = _ALL_OPEN if thread == ACCEPT else self._reads(machine, thread)
+                if reads == _ALL_OPEN:
                     threads.append(thread)
-                elif self._alive(machine, machine.alone(thread), 0):
+                elif reads == _SOME_OPEN:
                     threads.append(machine.thread(self, (machine.alone(thread), 0), END))
             found = self._kept[config] = tuple(threads)
         return found
+
+    def _reads(self, machine: Machine, thread: int) -> int:
+        """Which of the characters that a thread may read first are not barred."""
+        node, state, _ = machine.place(thread)
+        key = (node.index, state)
+        if key not in self._places:
+            self._places[key] = self._of_place(node, state)
+        found = self._places[key]
+        if found is not None:
+            return found
+        alone = machine.alone(thread)
+        if not (machine.first(alone) & (self._barred(0) >= 0)).any():
+            return _ALL_OPEN
+        return _SOME_OPEN if self._alive(machine, alone, 0) else _NONE_OPEN
+
+    def _of_place(self, node: Node, state: Any) -> int | None:
+        """The same for all threads of a leaf state, where that alone decides."""
+        characters = node.first_characters(state)
+        if not characters:
+            return None
+        shared = meet(characters, self.bars)
+        return _ALL_OPEN if not shared else _NONE_OPEN if shared == characters else _SOME_OPEN
 
     def _barred(self, place: int) -> np.ndarray:
         """int32[256]: the next place by byte where a character may still become a barred one, else -1."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from sglc.automata import term as t
-from sglc.automata.charset import leading_bytes
+from sglc.automata.charset import Ranges, leading_bytes
 from sglc.automata.word_trie import Place
 from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
@@ -20,7 +20,7 @@ from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.nodes import measure
-from sglc.runtime.mask.word_set import WordSet
+from sglc.runtime.mask.word_set import WordSet, first_characters
 
 MANY = 24
 """Fewer alternatives are opened one by one."""
@@ -229,6 +229,9 @@ class CaseNode(Node):
 
     def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
         out.add(machine.thread(self, 0, cont))
+
+    def first_characters(self, state: int) -> Ranges | None:
+        return first_characters(self.set, self.rows.places[state])
 
     def leaf(self, machine: Machine, state: int) -> LeafPlace:
         return LeafPlace(self.rows, state)

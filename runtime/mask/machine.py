@@ -259,11 +259,12 @@ class Machine:
         key = config << 8 | byte
         found = self._steps.get(key)
         if found is None:
-            found = DEAD
+            after = []
             for thread in self.configs[config]:
                 if thread != ACCEPT:
                     node, state, cont = self.place(thread)
-                    found = self.union(found, node.move(self, state, cont, byte))
+                    after.append(node.move(self, state, cont, byte))
+            found = self.join([each for each in after if each != DEAD])
             if len(self._steps) > _MOST_STEPS:
                 self._steps.clear()
             self._steps[key] = found

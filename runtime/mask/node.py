@@ -17,6 +17,7 @@ import numpy as np
 from sglc.runtime.mask.leaf import LeafPlace
 
 if TYPE_CHECKING:
+    from sglc.automata.charset import Ranges
     from sglc.runtime.mask.machine import Machine
 
 DEAD = 0
@@ -70,6 +71,8 @@ class Node:
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
     follow_by_label: bool = False
     """Whether `follow_of` says something."""
+    bars: Ranges = ()
+    """Of a node that reads nothing: the characters that may not come behind it."""
     size: int | None = None
     """Bytes of its shortest word, None until measured."""
 
@@ -161,6 +164,10 @@ class Node:
 
         Such words may not be so many that a state from which only they lead on would be alive.
         """
+        return None
+
+    def first_characters(self, state: Any) -> Ranges | None:
+        """The characters with which a leaf may go on, whatever comes behind it; None: not known."""
         return None
 
     def first_bytes(self, machine: Machine, state: Any, cont: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sglc.automata.charset import Ranges
 from sglc.runtime.mask.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node, Work
@@ -70,6 +71,15 @@ class Literal(Node):
         if state == len(self.data):
             return ((byte, byte, machine.after(cont)),)
         return ((byte, byte, machine.alone(machine.thread(self, state, cont))),)
+
+    def first_characters(self, state: int) -> Ranges | None:
+        lead = self.data[state]
+        size = 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
+        try:
+            point = ord(self.data[state : state + size].decode())
+        except (UnicodeDecodeError, TypeError):
+            return None
+        return ((point, point),)
 
     def forced_run(self, state: int) -> bytes:
         return self.data[state:]

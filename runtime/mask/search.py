@@ -26,8 +26,10 @@ _OFTEN = 2
 """A configuration that has come up so often may be one that some run leads back to."""
 _ALONE = 3
 """So many groups have nothing in common that is looked for."""
-_LITTLE = 256
+_LITTLE = 4096
 """Rests of so many nodes are walked by rows of configurations where one of these comes up often."""
+_NARROW = 8
+"""Rows of more threads take longer to make."""
 _FEW = 8
 """So much that is open is searched as it is."""
 
@@ -153,10 +155,9 @@ class MaskSearch:
                     more = visited.fresh(self._walks.repeated(entries, runs, self._row), config)
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
-                elif self._walks.whole.below(entries) <= _LITTLE:
-                    # It would come up with every further byte of one token.
+                elif self._comes_up(config, entries, visited):
                     self._path = None
-                    lost |= self._by_rows(config, entries)
+                    lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))
                     continue
             layers = self._layers(entries, view.groups)
             begins = self._begins(entries, view.groups)
@@ -188,6 +189,9 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
+            if self._comes_up(config, entries, visited):
+                lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))
+                continue
             begins = self._begins(entries, self._groups(config))
             for layer in self._layers(entries, self._groups(config)):
                 groups, passed = self._in_common.passed(self._groups(config), layer, self._row)
@@ -202,6 +206,14 @@ class MaskSearch:
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
         return lost
+
+    def _comes_up(self, config: int, entries: np.ndarray, visited: Visited) -> bool:
+        """Whether a configuration may come up with every further byte of some tokens (a row of dashes where
+        each is a sign), which its rows tell at once."""
+        if visited.times(config) <= _OFTEN:
+            return False
+        most = _LITTLE if len(self._machine.configs[config]) <= _NARROW else _MANY_NODES
+        return self._walks.whole.below(entries) <= most
 
     def _begins(self, entries: np.ndarray, groups: Sequence[SearchGroup]) -> set[int] | None:
         """The bytes of nodes, where to look at them is worth it."""

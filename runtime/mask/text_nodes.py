@@ -6,6 +6,8 @@ import heapq
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
+from sglc.automata import charset
+from sglc.automata.charset import Ranges
 from sglc.runtime.mask.leaf import LeafPlace, text_leaf
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node, Work
@@ -58,6 +60,16 @@ class TextNode(Node):
             work.append((None, cont))
         if self._goes_on:
             out.add(machine.thread(self, self.first, cont))
+
+    def first_characters(self, state: Place) -> Ranges | None:
+        local, least, most = state
+        table = self.table
+        if table.encoding != "raw" or local >= table.boundary:
+            return None
+        edges = table.dfa.edges[local]
+        return charset.ranges(
+            [(low, high) for low, high, target in edges if table.advance(target, least, most) is not None]
+        )
 
     def moves(self, machine: Machine, state: Place, cont: int) -> Iterator[tuple[int, int, int]]:
         local, least, most = state

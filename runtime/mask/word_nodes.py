@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from sglc.automata.charset import Ranges
 from sglc.automata.word_trie import Place
 from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
 from sglc.kernels.walks import ENDS, NO_MOVE
@@ -16,7 +17,7 @@ from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
-from sglc.runtime.mask.word_set import MOST_FEW, FewWords, WordSet
+from sglc.runtime.mask.word_set import MOST_FEW, FewWords, WordSet, first_characters
 
 _BACKSLASH = 0x5C
 _DIGITS = b"\\u00"
@@ -234,6 +235,9 @@ class WordNode(Node):
 
     def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
         return self._at(machine, self.rows.locals[local], cont)
+
+    def first_characters(self, state: int) -> Ranges | None:
+        return None if state < 0 or self.table.free else first_characters(self.set, self.table.places[state])
 
     def measure(self) -> int | None:
         return len(self.set.least(self.set.root)) if self.set.words else None

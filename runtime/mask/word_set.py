@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sglc.automata import word_trie
+from sglc.automata.charset import Ranges, ranges
 from sglc.automata.word_trie import Place
 from sglc.kernels.words import WordList
 
+_MANY = 64
+"""Beyond so many words their characters are not looked at."""
 MOST_FEW = 16
 """So many words are few."""
 
@@ -61,3 +64,25 @@ class WordSet:
         if self.ends(place):
             first += 1
         return self.least((first, last, depth))
+
+
+def first_characters(words: WordSet, place: Place) -> Ranges | None:
+    """The characters with which words go on from a place; None where that would take long, or the place may
+    be inside of a character."""
+    found: list[int] = []
+    for byte, below in words.children(place).items():
+        first, last, depth = below
+        if byte < 0x80:
+            found.append(byte)
+            continue
+        size = 2 + (byte >= 0xE0) + (byte >= 0xF0)
+        try:
+            some = {
+                word[depth - 1 : depth - 1 + size].decode() for word in words.words[first:last][: _MANY + 1]
+            }
+        except UnicodeDecodeError:
+            return None
+        if last - first > _MANY or not all([len(text) == 1 for text in some]):
+            return None
+        found += map(ord, some)
+    return ranges((point, point) for point in found) if found else None

@@ -87,6 +87,11 @@ def meet(left: Ranges, right: Ranges) -> Ranges:
     return tuple(out)
 
 
+def without(these: Ranges, others: Ranges) -> Ranges:
+    """The characters of one set that are not in the other."""
+    return meet(these, invert(others)) if others else these
+
+
 def contains(these: Ranges, point: int) -> bool:
     at = bisect_right(these, (point, LAST + 1)) - 1
     return at >= 0 and these[at][1] >= point
