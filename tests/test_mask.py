@@ -364,6 +364,32 @@ def test_a_machine_that_a_text_of_one_constraint_fills_is_kept(monkeypatch: pyte
     assert made.matcher(BYTES).machine is first.machine
 
 
+def test_a_machine_that_mostly_one_constraint_fills_is_kept_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many of its matchers there have been: else its texts would be met anew again and again."""
+    options = ConstraintOptions(max_terms=996)
+    made = compile_constraint(grammar='start: "x" | "(" start ")"', options=options)
+    other = compile_constraint(regex="[ab]*", options=options)
+    monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
+    for depth in range(8):
+        assert made.matcher(BYTES).accept_bytes(b"(" * depth)
+    machine = made._shop.machine
+    made._most = 0
+    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 0)
+    assert made.matcher(BYTES).machine is machine
+    made._most = 0
+    for _ in range(20):  # which is on the same machine, and keeps it
+        other._shop.matchers += 1
+    assert made.matcher(BYTES).machine is not machine
+    machine = made._shop.machine
+    for _ in range(4):
+        made.matcher(BYTES)
+    made._most = 0
+    monkeypatch.setattr(constraint_module, "_MOST_BYTES_OF_ONE", made._shop.size)
+    assert made.matcher(BYTES).machine is not machine
+
+
 def test_large_sets_of_words_are_cheap() -> None:
     before = compile_constraint(choices=["x"]).machine.row_count
     words = [f"word-{n:05}-{n * 7919 % 10007}" for n in range(100_000)]

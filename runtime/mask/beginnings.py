@@ -21,16 +21,16 @@ from sglc.automata.charset import Ranges, leading_bytes
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.byte_sets import packed
 from sglc.runtime.mask.case_nodes import CaseNode
+from sglc.runtime.mask.node import END, Node
 from sglc.runtime.mask.nodes import Alternatives, Literal, Repetition, RuleNode, Series
 from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.word_nodes import WordNode
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.joining import JoiningMachine
-    from sglc.runtime.mask.node import Node
 
 _ASCII: Ranges = ((0, 0x7F),)
-_Asked = tuple["Node", int]
+_Asked = tuple[Node, int]
 """(a node, the number of what is barred before it)."""
 
 
@@ -69,10 +69,11 @@ class Beginnings:
         waiting = [start]
         while waiting:
             here = waiting.pop()
-            if here in known:
-                part, further = known[here], ()
-            elif here[0] == 0:
+            if here[0] == END:
                 continue
+            further: Sequence[tuple[int, int]] = ()
+            if here in known:
+                part = known[here]
             else:
                 part, further = self._frame(*here)
             if part is None:

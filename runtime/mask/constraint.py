@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sglc.types.type import Type, TypeTable
 
 _RENEW_AT_BYTES = 64 << 20
+_MOST_BYTES_OF_ONE = 256 << 20
+"""A machine that mostly one constraint fills is kept until it has so many bytes."""
 _MOST_VOCABULARIES = 8
 _FEW_MATCHERS = 16
 """A machine that is full after so many matchers is full with the constraint itself."""
@@ -101,6 +103,8 @@ class Constraint:
         # One constraint may be so large that each machine is full with it.
         self._most = shop.size + _RENEW_AT_BYTES // 2 if shop.full() else _RENEW_AT_BYTES
         self._before = shop.matchers
+        self._own = 0
+        """Matchers of this constraint on this machine."""
 
     @property
     def is_empty(self) -> bool:
@@ -110,12 +114,15 @@ class Constraint:
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
         if (size := self._shop.size) > self._most:
-            if self._shop.matchers - self._before > _FEW_MATCHERS:
-                self._enter(_shop(self.options))
-            else:
-                # What a large grammar needs is made as its texts go, and would be made again each time.
+            every = self._shop.matchers - self._before
+            # What a large grammar needs is made as its texts go, and would be made again each time.
+            mostly_own = 2 * self._own > every and size < _MOST_BYTES_OF_ONE
+            if every <= _FEW_MATCHERS or mostly_own:
                 self._most = 2 * size
+            else:
+                self._enter(_shop(self.options))
         self._shop.matchers += 1
+        self._own += 1
         return Matcher(self._shop.store(vocabulary), self.start, self._account)
 
 

@@ -114,6 +114,14 @@ def compile_schema(schema: Any, **options: Any) -> Any:
     return compile_constraint(json_schema=schema, schema_options=SchemaOptions(**options))
 
 
+def lark_language(text: str, options: dict[str, Any]) -> Any:
+    """A grammar in Lark's notation with the options of `GrammarOptions`."""
+    from sglc.grammar.language import GrammarOptions, grammar_language
+    from sglc.grammar.read import read_grammar
+
+    return grammar_language(read_grammar(text, "lark"), GrammarOptions(**options))
+
+
 class Sglc(Engine):
     """This project: keys in any order, strings and numbers in any spelling."""
 
@@ -138,6 +146,8 @@ class Sglc(Engine):
                 self._constraint = compile_schema(constraint, **self.options | options)
             elif kind == "regex":
                 self._constraint = self._compile(regex=constraint)
+            elif options:
+                self._constraint = self._compile(language=lark_language(constraint, options))
             else:
                 self._constraint = self._compile(grammar=constraint)
         except self._refusal as fault:

@@ -1,11 +1,12 @@
 """Hard constraints through mask engines: compiling, the worst and the median mask, cold and again.
 
     python tests/benchmarks/mask_stress.py --tokenizer tokenizer.json --engines sglc,llguidance [--case NAME]
-        [--rounds 3]
+        [--rounds 3] [--library]
 
 The first 25 are what engines are often slow at, the others are worse (stress_cases.py). Times are
 microseconds; `again` is for texts that were written before in the same process. Every round has processes of
-its own, and each mask is the median of the rounds, so that what only the machine did is not counted.
+its own, and each mask is the median of the rounds, so that what only the machine did is not counted. With
+`--library` the cases are the grammars of this project's library, with the texts of their tests.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from maskbench import (
     write_json,
 )
 from rich.progress import track
-from stress_cases import CASES, WORSE
+from stress_cases import CASES, WORSE, library_cases
 
 WORDS = """
 Constraints that are hard for mask engines, each with texts that it takes and texts that it does not take.
@@ -34,6 +35,12 @@ The engines take turns, each in a process of its own. Microseconds: compiling, t
 of the texts, median and worst, *cold* as first asked for, and *again* when all the texts have been written
 once more before; each mask is the median of rounds with processes of their own. *Right*: every text was taken
 or not as it must be; *refused*: the engine said that it cannot; otherwise what went wrong.
+"""
+LIBRARY = """
+The grammars of the library over the texts of their tests. This project matches terminals longest-first, as
+Lark's lexers do, and refuses what they would read otherwise; other engines have the same file and read it in
+their own way, so that some of the texts are none for them. Microseconds, columns and rounds as in
+[stress.md](stress.md).
 """
 
 
@@ -94,10 +101,12 @@ def main() -> None:
     )
     add_engine_arguments(parser)
     parser.add_argument("--case", action="append", help="cases with this in their name")
+    parser.add_argument("--library", action="store_true", help="the grammars of the library")
     parser.add_argument("--rounds", type=int, default=3, help="each with processes of its own")
     parser.add_argument("--markdown", help="write a page with the table here")
     arguments = parser.parse_args()
-    cases = [c for c in CASES + WORSE if not arguments.case or any(part in c.name for part in arguments.case)]
+    every = library_cases() if arguments.library else CASES + WORSE
+    cases = [c for c in every if not arguments.case or any(part in c.name for part in arguments.case)]
     rounds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for number in range(arguments.rounds):
         runners = start_workers(arguments)
@@ -118,7 +127,10 @@ def main() -> None:
     body = f"{totals(results)}\n\n{table(rows, names=2)}"
     print(f"{report.machine_line(about)}\n\n{body}")
     if arguments.markdown:
-        report.write_page(arguments.markdown, "Hard constraints", WORDS, body, about)
+        title, words = (
+            ("Grammars of the library", LIBRARY) if arguments.library else ("Hard constraints", WORDS)
+        )
+        report.write_page(arguments.markdown, title, words, body, about)
     if arguments.json:
         write_json(arguments.json, {"about": about, "results": results})
 

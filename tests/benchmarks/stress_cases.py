@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from maskbench import text_of
 from stress_grammars import hard_grammars
 
+HERE = Path(__file__).resolve().parent
 PROSE = (
     "When the last ferry had left, nobody on the quay spoke; lamps went out one by one, and the gulls came. "
 )
@@ -32,6 +35,8 @@ class Case:
     legal: Sequence[Any]
     illegal: Sequence[Any] = ()
     dialects: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    """Of this project."""
 
     def job(self, engine: str) -> dict[str, Any]:
         texts = [(value, True) for value in self.legal] + [(value, False) for value in self.illegal]
@@ -42,6 +47,7 @@ class Case:
             "kind": self.kind,
             "constraint": constraint,
             "texts": texts,
+            "options": self.options if engine.startswith("sglc") else {},
             "again": True,
         }
 
@@ -322,3 +328,17 @@ WORSE: list[Case] = [
     ),
     *(Case(hard.name, "lark", hard.text, hard.legal, hard.illegal) for hard in hard_grammars()),
 ]
+
+
+def library_cases() -> list[Case]:
+    """The grammars that this project ships, with the texts that their tests take and refuse."""
+    sys.path.insert(0, str(HERE.parent))
+    from grammar_texts import BAD, GOOD
+
+    files = {path.stem: path for path in (HERE.parents[1] / "stdlib" / "grammars").glob("*.lark")}
+    return [
+        Case(
+            name, "lark", files[name].read_text("utf-8"), GOOD[name], BAD[name], options={"lexing": "longest"}
+        )
+        for name in sorted(files)
+    ]
