@@ -86,7 +86,8 @@ class NativeExecutor:
         """Of the last step."""
         self._windows = np.array(family.windows, np.int64)
         self._pool = _lines(0, np.uint16)
-        self._written = np.zeros(0, bool)
+        self._written = bytearray()
+        """By block: whether it holds anything."""
         self._angles = (np.zeros((0, shape.turned // 2), np.float32),) * 2
         self._logits = RowBuffers(shape.padded_vocabulary)
         self._scores = _lines(0, np.float32)
@@ -135,10 +136,10 @@ class NativeExecutor:
             return
         size = self.block_bytes // 2
         pool = _lines(blocks * size, np.uint16)
-        for block in np.flatnonzero(self._written).tolist():
+        for block in np.flatnonzero(np.frombuffer(self._written, np.uint8)).tolist():
             pool[block * size : (block + 1) * size] = self._pool[block * size : (block + 1) * size]
         self._pool = pool
-        self._written = np.concatenate([self._written, np.zeros(blocks - have, bool)])
+        self._written = self._written + bytes(blocks - have)
 
     def copy_block(self, source: int, target: int) -> None:
         self._block(target)[:] = self._block(source)
@@ -164,7 +165,7 @@ class NativeExecutor:
             self._closed = True
             self._crew.close()
             self._pool = _lines(0, np.uint16)
-            self._written = np.zeros(0, bool)
+            self._written = bytearray()
             self._logits, self._scores, self._scratch = RowBuffers(0), self._scores[:0], []
 
     # -- steps ----------------------------------------------------------------------------------------
@@ -173,11 +174,9 @@ class NativeExecutor:
         """See `Executor.run`."""
         if self._closed:
             raise ExecutorError("the executor is closed")
-        for piece in pieces:
-            self._check(piece)
+        self._check(pieces)
         shape = self._family.shape
-        total = sum(piece.wanted for piece in pieces)
-        rows = self._logits.take(total)
+        rows = self._logits.take(sum([piece.wanted for piece in pieces]))
         done = 0
         for part in _parts(pieces):
             done += self._call(part, rows[done:])
@@ -189,22 +188,23 @@ class NativeExecutor:
     def _best_of(self, rows: np.ndarray) -> np.ndarray:
         """Places of the largest logits, int32 [rows]."""
         best = np.empty(len(rows), np.int32)
-        before = (rows.ctypes.data, len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
+        before = (address(rows), len(rows), self._family.shape.vocabulary, rows.shape[1], address(best))
         self._crew.run(self._likeliest, before, (), min(self._threads, 1 + len(rows) // ROWS_A_THREAD))
         return best
 
-    def _check(self, piece: Piece) -> None:
+    def _check(self, pieces: Sequence[Piece]) -> None:
         """A piece that is wrong must not reach code that checks nothing."""
-        count = len(piece.tokens)
-        end = piece.start + count
-        if not count or piece.start < 0 or end > self.context_length:
-            raise ExecutorError(
-                f"positions {piece.start} to {end} are not in a window of {self.context_length}"
-            )
-        if not 0 <= piece.wanted <= count:
-            raise ExecutorError(f"logits of {piece.wanted} of {count} tokens")
-        if len(piece.table) * BLOCK_TOKENS < end:
-            raise ExecutorError(f"{len(piece.table)} blocks for {end} positions")
+        for table, start, tokens, wanted in pieces:
+            count = len(tokens)
+            end = start + count
+            if not count or start < 0 or end > self.context_length:
+                raise ExecutorError(
+                    f"positions {start} to {end} are not in a window of {self.context_length}"
+                )
+            if not 0 <= wanted <= count:
+                raise ExecutorError(f"logits of {wanted} of {count} tokens")
+            if len(table) * BLOCK_TOKENS < end:
+                raise ExecutorError(f"{len(table)} blocks for {end} positions")
 
     def _call(self, pieces: Sequence[Piece], logits: np.ndarray) -> int:
         """One native call; its logits go to the first rows of `logits`. Returns how many rows there are."""
@@ -213,26 +213,30 @@ class NativeExecutor:
         positions: list[int] = []
         rows: list[int] = []
         last: list[int] = []
-        for number, piece in enumerate(pieces):
-            count = len(piece.tokens)
-            tokens += piece.tokens
-            positions += range(piece.start, piece.start + count)
-            rows += [number] * count
-            last += range(len(tokens) - piece.wanted, len(tokens))
-        longest = max(positions) + 1
+        blocks: list[int] = []
+        touched: list[int] = []
+        longest = max([piece.start + len(piece.tokens) for piece in pieces])
         most_blocks = -(-longest // BLOCK_TOKENS)
-        table = np.zeros((len(pieces), most_blocks), np.int32)
-        for number, piece in enumerate(pieces):
-            end = piece.start + len(piece.tokens)
-            needed = -(-end // BLOCK_TOKENS)
-            table[number, :needed] = piece.table[:needed]
-        where = np.array([tokens, positions, rows], np.int32)
-        if where[0].min() < 0 or where[0].max() >= shape.vocabulary:
+        none = [0] * most_blocks
+        for number, (table, start, given, wanted) in enumerate(pieces):
+            count = len(given)
+            end, needed = start + count, -(-(start + count) // BLOCK_TOKENS)
+            tokens += given
+            positions += range(start, end)
+            rows += [number] * count
+            last += range(len(tokens) - wanted, len(tokens))
+            blocks += table[:needed]
+            blocks += none[needed:]
+            touched += table[start // BLOCK_TOKENS : needed]
+        if min(tokens) < 0 or max(tokens) >= shape.vocabulary:
             raise ExecutorError("a token that the model does not have")
-        if table.min() < 0 or table.max() >= len(self._written):
+        if min(blocks) < 0 or max(blocks) >= len(self._written):
             raise ExecutorError(f"a block that a pool of {len(self._written)} does not have")
-        self._written[table[where[2], where[1] // BLOCK_TOKENS]] = True
-        wanted = np.array(last, np.int32)
+        for block in touched:
+            self._written[block] = True
+        where = np.array([tokens, positions, rows], np.int32)
+        tables = np.fromiter(blocks, np.int32, len(blocks))
+        behind = np.array(last, np.int32)
         self._make_room(len(tokens))
         cosines, sines = self._angles_up_to(longest)
         stride = -(-longest // (2 * LANES)) * 2 * LANES
@@ -242,7 +246,7 @@ class NativeExecutor:
         counters = np.zeros((2 + self._crew.most + shape.layers) * _COUNTERS, np.int64)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
-            self._pool, where[0], where[1], where[2], len(tokens), table, most_blocks, len(pieces), wanted,
+            self._pool, where[0], where[1], where[2], len(tokens), tables, most_blocks, len(pieces), behind,
             len(last), logits, *self._scratch, self._scores, stride, counters,
         )  # fmt: skip
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
@@ -305,8 +309,10 @@ def step_constants(family: Family, model: PackedModel) -> dict[str, int]:
     return {**family.shape.constants(), "kinds": kinds_mask(kinds[:-2]), "head_kinds": kinds_mask(kinds[-1:])}
 
 
-def _parts(pieces: Sequence[Piece]) -> list[list[Piece]]:
+def _parts(pieces: Sequence[Piece]) -> Sequence[Sequence[Piece]]:
     """The pieces in native calls of at most `MOST_ROWS` tokens; a piece that is longer is cut."""
+    if sum([len(piece.tokens) for piece in pieces]) <= MOST_ROWS:
+        return [pieces] if pieces else []
     parts: list[list[Piece]] = []
     room = 0
     for piece in pieces:
