@@ -54,9 +54,10 @@ MOST_ROUNDS = 1000
 """Rounds after which it begins in any case."""
 STEPS_TO_KNOW = 8
 """Steps before which nothing is taken for brief."""
-BRIEF_SECONDS = 0.008
+BRIEF_SECONDS = 0.03
 """Steps that take less, as told by the steps before, are computed in the event loop's own thread: to wake a
-thread and to be woken by it takes a tenth of a millisecond, and nobody notices the pause."""
+thread and to be woken by it takes a third of a millisecond. What comes for the model meanwhile has to wait
+for the step's end in any case, and what comes for others of the loop waits no longer than that."""
 
 
 class BatchingEngine:
@@ -165,9 +166,11 @@ class BatchingEngine:
         row = self._known(branch)
         if row is not None:
             return row
-        length = len(branch.tokens)
-        room = self.model.context_length - length
-        tokens = branch.tokens + list(drafts[: max(room, 0)])
+        tokens = branch.tokens
+        length = len(tokens)
+        if drafts:
+            room = self.model.context_length - length
+            tokens = tokens + list(drafts[: max(room, 0)])
         await self._served(branch, tokens, length - 1, len(tokens) - length)
         row = self._known(branch)
         if row is None:
@@ -180,7 +183,7 @@ class BatchingEngine:
         if self._drawing is None or drafts or self._known(branch) is not None:
             row = await self.logits(branch, drafts)
             return question.of(row, branch.best)
-        tokens = list(branch.tokens)
+        tokens = branch.tokens
         request = await self._served(branch, tokens, len(tokens) - 1, 0, question=question)
         if not question.came:
             question.came = perf_counter()
@@ -218,7 +221,7 @@ class BatchingEngine:
             return [first]
         start = len(fork.tokens)
         fork.append(continuation[:-1])
-        request = await self._served(fork, list(fork.tokens), start, 0, continuation[1:])
+        request = await self._served(fork, fork.tokens, start, 0, continuation[1:])
         return [first, *request.scores]
 
     def _known(self, branch: Branch) -> np.ndarray | None:
@@ -239,7 +242,7 @@ class BatchingEngine:
             for statistics in (branch.statistics, self.statistics):
                 statistics.accepted += index - max(held.served, 0)
             held.served = index
-        branch.best = -1 if held.best is None else int(held.best[index])
+        branch.best = -1 if held.best is None else held.best[index]
         return held.rows[index]
 
     def _check_length(self, tokens: int) -> None:
@@ -325,18 +328,17 @@ class BatchingEngine:
         """Compute a step, in the worker thread unless it is brief."""
         now = perf_counter()
         queued, drafted = 0.0, 0
-        for item in plan:
-            request = item.request
+        for request, _ in plan:
             if not request.started:
                 request.started = True
-                queued += now - request.since
+                waited, own = now - request.since, request.branch.statistics
+                queued += waited
+                own.queued += waited
                 drafted += request.drafts
-                own = request.branch.statistics
-                own.queued += now - request.since
                 own.drafted += request.drafts
         self.statistics.queued += queued
         self.statistics.drafted += drafted
-        pieces = [item.piece for item in plan]
+        pieces = [piece for _, piece in plan]
         if self._drawing is not None and any(item.request.question and item.piece.wanted for item in plan):
             return await self._run_drawing(self._drawing, plan, pieces)
         if self._is_brief(pieces):
@@ -367,64 +369,60 @@ class BatchingEngine:
 
     def _commit(self, plan: list[Planned], results: list[Result], seconds: float) -> None:
         """Enter what was computed into the memory, and answer the requests that are complete."""
-        fed = 0
-        rows_computed = sum(len(item.piece.tokens) for item in plan)
-        self.measure.record(len(plan), rows_computed, seconds)
+        fed = sum([len(piece.tokens) for _, piece in plan])
+        self.measure.record(len(plan), fed, seconds)
         if self.cost is not None:
-            self.cost.record(rows_computed, seconds, len(plan))
+            self.cost.record(fed, seconds, len(plan))
         told: set[int] = set()
         """Statistics that know of this step: forks share them, and a step is one for all of them."""
-        for item, result in zip(plan, results, strict=True):
-            own = item.request.branch.statistics
+        for (request, piece), result in zip(plan, results, strict=True):
+            own = request.branch.statistics
             if id(own) not in told:
                 told.add(id(own))
                 own.forwards += 1
                 own.seconds += seconds
-            own.tokens_fed += len(item.piece.tokens)
-            fed += len(item.piece.tokens)
+            own.tokens_fed += len(piece.tokens)
             try:
-                self._enter(item, result)
+                self._enter(request, piece, result)
             except Exception as error:
-                _fault_of(item.request, error)
+                _fault_of(request, error)
         self.statistics.forwards += 1
         self.statistics.tokens_fed += fed
         self.statistics.seconds += seconds
         if not self.measure.steps % IDLE_STEPS:
             self._part_rows()
 
-    def _enter(self, item: Planned, result: Result) -> None:
+    def _enter(self, request: Request, piece: Piece, result: Result) -> None:
         """Enter what came of one piece, and answer its request if that is complete."""
-        request, piece = item
-        held = request.held
+        held, future = request.held, request.future
         if isinstance(result, BaseException):
-            if not request.future.done():
-                request.future.set_exception(step_failed(result))
+            if not future.done():
+                future.set_exception(step_failed(result))
             return
         sequence = held.sequence
         if sequence is None or sequence.table is not piece.table:
             return  # the branch was closed while the step ran
-        sequence.commit(list(piece.tokens))
+        sequence.commit(piece.tokens)
         held.used = self.measure.steps
         if len(piece.tokens) >= BLOCK_TOKENS:
             self._pins.computed(sequence.tokens)
-        if request.future.done():
+        if future.done():
             return
         if isinstance(result, Drawn):
             if isinstance(result.answer, Exception):
-                request.future.set_exception(result.answer)
+                future.set_exception(result.answer)
             else:
-                request.future.set_result(result.answer)
+                future.set_result(result.answer)
             return
         rows, best = result
         if request.scored:
             following = request.scored[len(request.scores) :]
             request.scores = [*request.scores, *map(log_probability, rows, following)]
             if len(request.scores) == len(request.scored):
-                request.future.set_result(None)
+                future.set_result(None)
         elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
-            rows.flags.writeable = False
             held.rows, held.best, held.first, held.served = rows, best, request.first, 0
-            request.future.set_result(None)
+            future.set_result(None)
 
     def _part_rows(self) -> None:
         """Give idle branches logits of their own: a view would keep those of all the step's branches."""

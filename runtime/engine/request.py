@@ -27,7 +27,7 @@ class Held:
     sequence: Blocks | None = None
     rows: np.ndarray | None = None
     """Float32 [n, V]: row i holds the logits after the first `first + i + 1` tokens of the sequence."""
-    best: np.ndarray | None = None
+    best: list[int] | None = None
     """The largest place of each row, where the executor has looked for it."""
     first: int = 0
     served: int = -1
@@ -52,7 +52,8 @@ class Request:
     branch: Branch
     held: Held
     tokens: list[int]
-    """All tokens of the branch, and drafts or a text to score behind them."""
+    """All tokens of the branch, and drafts behind them. Without drafts it is the branch's own list, which
+    stays as it is while its task waits."""
     first: int
     """Logits are wanted after this token and all behind it."""
     future: asyncio.Future[object]

@@ -25,7 +25,7 @@ class Drawn(NamedTuple):
     answer: Sampled | Exception
 
 
-Result = tuple[np.ndarray, np.ndarray | None] | Drawn | BaseException
+Result = tuple[np.ndarray, list[int] | None] | Drawn | BaseException
 """What came of a piece: logits [wanted, V] and the places of the largest, or a token, or why neither."""
 
 
@@ -143,11 +143,13 @@ def _picked(
 
 
 def split(rows: np.ndarray, best: np.ndarray | None, pieces: list[Piece]) -> list[Result]:
-    """The rows of each piece."""
+    """The rows of each piece, which are read-only from now on, as all of the step are."""
+    rows.flags.writeable = False
+    places = None if best is None else best.tolist()
     results: list[Result] = []
     at = 0
     for piece in pieces:
         end = at + piece.wanted
-        results.append((rows[at:end], None if best is None else best[at:end]))
+        results.append((rows[at:end], None if places is None else places[at:end]))
         at = end
     return results

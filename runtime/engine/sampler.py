@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -72,8 +72,7 @@ class LegalTokens(Protocol):
         """Whether one token is legal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(NamedTuple):
     """A token with its natural log-probability in the model's whole distribution (temperature 1, no mask).
 
     NaN where it was not asked for: it takes a pass over all logits.
@@ -109,16 +108,16 @@ def sample(
     Among equals the lowest id wins. Without `scored` the log-probability is left out. `best` is the
     likeliest token of all, if it is known. Raises NothingAllowed.
     """
-    if sampling.plain:
-        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
-        drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
-        if drawn is not None:
-            return _sampled(logits, drawn, scored)
     if sampling.temperature == 0.0:
         token = _greedy(logits, legal, best)
         if token < 0:
             raise NothingAllowed("no token is allowed here")
         return _sampled(logits, token, scored)
+    if sampling.plain:
+        row = legal if legal is None or isinstance(legal, np.ndarray) else legal.row()
+        drawn = _draw_of_all(logits, row, sampling.temperature, uniform(*random))
+        if drawn is not None:
+            return _sampled(logits, drawn, scored)
     kept = _candidates(logits, legal, sampling)
     if not len(kept):
         raise NothingAllowed("no token is allowed here")

@@ -20,6 +20,7 @@ from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Piece
 from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, PoolFull
 from sglc.runtime.kv.cache import KVCache
+from sglc.runtime.kv.sequence import Sequence as Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,20 @@ class Scheduler:
         """The next step; requests that cannot be served get their error. Empty if none is left."""
         now = monotonic()
         order: list[Request] = []
+        fed = 0
         for request in waiting:
-            deadline = request.branch.deadline
             if request.future.done():
                 continue
+            deadline = request.branch.deadline
             if deadline is not None and now > deadline:
                 request.future.set_exception(DeadlinePassed("the answer was not there before its deadline"))
                 continue
             order.append(request)
+            sequence = request.held.sequence
+            fed += len(request.tokens) - (0 if sequence is None else sequence.length)
         limits = self.limits
         short = 0
         """Requests still to come that need a token or a few."""
-        fed = sum([len(request.tokens) - request.computed for request in order])
         if (
             len(order) > limits.requests
             or fed > min(limits.tokens, limits.rows)
@@ -93,12 +96,10 @@ class Scheduler:
                 request.passed_over += 1
                 continue
             try:
-                self._align(request)
+                sequence = self._align(request)
             except Exception as error:
                 _give_up(request, error)
                 continue
-            sequence = request.held.sequence
-            assert sequence is not None
             start, left = sequence.length, len(request.tokens) - sequence.length
             beginning: tuple[object, ...] = ()
             if left >= BLOCK_TOKENS:
@@ -110,16 +111,18 @@ class Scheduler:
             if request.drafts and self.cache.available <= 1 + (request.drafts >> BLOCK_SHIFT):
                 del request.tokens[request.first + 1 :]  # no branch gives its memory up for a guess
                 left, request.drafts = len(request.tokens) - start, 0
-            count = min(left, tokens)
+            count = left if left < tokens else tokens
             if beginning:  # the short ones behind it go along
                 spared = min(short, limits.requests - len(planned) - 1)
                 count = min(left, max(tokens - spared, min(tokens, BLOCK_TOKENS)))
-            wanted = max(0, start + count - max(start, request.wanted_from))
+            before = request.wanted_from - start
+            """Tokens whose logits nobody wants; the request's memory never reaches beyond them."""
+            wanted = count - before if count > before else 0
             if wanted > rows:
                 count -= wanted - rows
                 wanted = rows
             try:
-                has_room = self._room(request, count, planned, order, place)
+                has_room = self._room(request, sequence, count, planned, order, place)
             except Exception as error:
                 _give_up(request, error)
                 continue
@@ -137,7 +140,7 @@ class Scheduler:
             planned.append(Planned(request, piece))
         return planned
 
-    def _align(self, request: Request) -> None:
+    def _align(self, request: Request) -> Blocks:
         """Bring the memory to the longest beginning of the request's tokens that it has, or the tree has."""
         held, branch, tokens = request.held, request.branch, request.tokens
         sequence, found = held.sequence, 0
@@ -146,27 +149,35 @@ class Scheduler:
             self._holders[held] = None
             found = sequence.length
         else:
-            length = agreement(request)
+            length = agreement(request, sequence)
             if length < sequence.length:
                 sequence.rollback(length)
             if len(tokens) - length >= BLOCK_TOKENS:
                 found = sequence.reuse(tokens[length:])
-        branch.statistics.tokens_reused += found
-        self.statistics.tokens_reused += found
-        if sequence.length > request.wanted_from:
-            sequence.rollback(request.wanted_from)
+        if found:
+            branch.statistics.tokens_reused += found
+            self.statistics.tokens_reused += found
+        wanted_from = request.wanted_from
+        if sequence.length > wanted_from:
+            sequence.rollback(wanted_from)
         held.rows = None
-        branch.settled = min(sequence.length, len(branch.tokens))
+        length, own = sequence.length, len(branch.tokens)
+        branch.settled = length if length < own else own
+        return sequence
 
     def _room(
-        self, request: Request, count: int, planned: list[Planned], order: list[Request], place: int
+        self,
+        request: Request,
+        sequence: Blocks,
+        count: int,
+        planned: list[Planned],
+        order: list[Request],
+        place: int,
     ) -> bool:
         """Make room for `count` more tokens, taking memory from branches that are not in this step.
 
         Beside others that run it is taken only if it suffices; a request that would be alone takes all.
         """
-        sequence = request.held.sequence
-        assert sequence is not None
         victims: list[Held] | None = None
         while True:
             try:
@@ -215,11 +226,11 @@ def _give_up(request: Request, error: Exception) -> None:
     request.future.set_exception(step_failed(error))
 
 
-def agreement(request: Request) -> int:
+def agreement(request: Request, sequence: Blocks) -> int:
     """How many tokens of a request are those of its sequence, from the start on."""
-    sequence = request.held.sequence
-    assert sequence is not None
-    start = min(request.branch.settled, sequence.length)
+    start = request.branch.settled
+    if start >= sequence.length:
+        return sequence.length
     ours = request.tokens[start : sequence.length]
     theirs = sequence.tokens[start : start + len(ours)]
     if ours == theirs:
