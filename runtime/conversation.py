@@ -412,7 +412,10 @@ class Conversation:
 
 def _same(held: list[int], target: tuple[int, ...], hint: int) -> int:
     """Length of the longest common prefix of two token lists; the first `hint` are likely the same."""
-    start = min(hint, len(held), len(target))
+    size = len(held)
+    if tuple(held) == target[:size]:  # mostly tokens are added
+        return size
+    start = min(hint, size, len(target))
     if tuple(held[:start]) != target[:start]:
         start = 0
     for index in range(start, min(len(held), len(target))):

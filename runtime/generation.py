@@ -8,7 +8,7 @@ and cannot go on ends without a forward pass.
 
 from __future__ import annotations
 
-import codecs
+from codecs import utf_8_decode
 from collections.abc import Callable
 from time import thread_time_ns
 
@@ -37,13 +37,13 @@ class _Pieces:
 
     def __init__(self, observer: Observer, skip: int) -> None:
         self._observer = observer
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._sent = skip
+        """So many bytes were handed on; they are whole characters."""
 
     def send(self, data: bytearray, upto: int, forced: bool) -> None:
         if upto > self._sent:
-            text = self._decoder.decode(bytes(data[self._sent : upto]))
-            self._sent = upto
+            text, size = utf_8_decode(data[self._sent : upto], "strict", False)
+            self._sent += size
             if text:
                 self._observer.piece(text, forced)
 
@@ -152,9 +152,7 @@ class Filling:
         if not prefix or len(prefix) > HEALED_BYTES or not self.vocabulary.trie.extends(prefix):
             return None
         hole = self._constraints.hole(self.request, prefix).matcher(self.vocabulary)
-        token_bytes = self.vocabulary.token_bytes
-        longer = any(len(token_bytes[token] or b"") > len(prefix) for token in hole.allowed().tolist())
-        if not longer:
+        if hole.longest() <= len(prefix):
             return None
         self._prefix = prefix
         if not self.request.stops:
@@ -349,8 +347,7 @@ class Filling:
         if last.isspace() and len(last) <= len(run) and self.vocabulary.trie.extends(last):
             probe = masks.clone()
             probe.accept_bytes(run[: len(run) - len(last)])
-            token_bytes = self.vocabulary.token_bytes
-            held = any(len(token_bytes[token] or b"") > len(last) for token in probe.allowed().tolist())
+            held = probe.longest() > len(last)
             if held:
                 run = run[: len(run) - len(last)]
                 branch.rollback(len(branch.tokens) - 1)

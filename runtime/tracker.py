@@ -27,7 +27,7 @@ class Tracker:
 
         `token`, if given, is the token that they are: the step it takes is remembered.
         """
-        if not self.candidates and self._firsts.isdisjoint(data):
+        if not self.candidates and (not self._firsts or self._firsts.isdisjoint(data)):
             if not (self.value.accept_bytes(data) if token is None else self.value.accept(token)):
                 raise AssertionError(f"the masks disagree about {bytes(self.data)!r} + {data!r}")
             self.data += data

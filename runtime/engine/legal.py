@@ -44,7 +44,7 @@ class NextTokens:
 
     def allows(self, token: int) -> bool:
         """Whether one token is legal."""
-        return token in self.end_ids or self.matcher.allows(token)
+        return (self.may_end and token in self._end_ids) or self.matcher.allows(token)
 
     def count(self) -> int:
         """How many tokens are legal; makes the mask."""

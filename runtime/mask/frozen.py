@@ -241,7 +241,9 @@ class FrozenStore:
         if at == len(data) or config == DEAD:
             return config
         live = self.live
-        return self.lifted(live.store.advance(self.place(config), data[at:], live.account))
+        return self.lifted(live.store.after(self.place(config), data[at:], live.account))
+
+    after = advance
 
 
 def _holds(row: np.ndarray, token: int) -> bool:

@@ -110,6 +110,10 @@ class Matcher:
         """Whether a token may come next, without computing the whole mask."""
         return self._store.next(self._config, token, self._account) != DEAD
 
+    def longest(self) -> int:
+        """Bytes of the longest token that may come next, 0 if there is none."""
+        return self._store.mask(self._config, self._account).longest(self._store.vocabulary)
+
     def forced(self) -> bytes:
         """The bytes that must come next; empty where there is a choice or the text may end."""
         return forced(self.machine, self._config)
@@ -178,7 +182,7 @@ class Matcher:
 
     def accept_bytes(self, data: bytes) -> bool:
         """Take bytes as one step; False, and nothing happens, if they are not legal."""
-        config = self._store.advance(self._config, data, self._account)
+        config = self._store.after(self._config, data, self._account)
         if config == DEAD:
             return False
         self._history = (self._config, bytes(data), self._history)

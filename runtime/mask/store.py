@@ -17,6 +17,8 @@ from sglc.runtime.mask.shapes import Shapes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
+_MOST_SPANS, _LONGEST_SPAN = 4096, 256
+"""How many byte strings are remembered with the configurations after them, and of how many bytes at most."""
 
 
 @dataclass(slots=True, eq=False)
@@ -29,6 +31,7 @@ class Mask:
     _count: int = -1
     source: Source | None = field(default=None, init=False)
     """How batches write the row, once one has (see `bases`)."""
+    _longest: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
         self.view = self.row.data
@@ -39,6 +42,12 @@ class Mask:
         if self._count < 0:
             self._count = count_bits(self.row)
         return self._count
+
+    def longest(self, vocabulary: Vocabulary) -> int:
+        """Bytes of its longest token, 0 if it has none."""
+        if self._longest < 0:
+            self._longest = int(vocabulary.lengths[vocabulary.unpack(self.row)].max(initial=0))
+        return self._longest
 
 
 class MaskStore:
@@ -55,6 +64,8 @@ class MaskStore:
         self.accepting = machine.accepting
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
+        self._spans: dict[tuple[int, bytes], int] = {}
+        """Configurations by those before and what was read: forced text is the same each time."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
         self._walks = LeafWalks(vocabulary, self._most_masks)
         self._shapes = Shapes(machine, vocabulary.columns, max(8, self._most_masks // 2))
@@ -139,6 +150,19 @@ class MaskStore:
             if len(self.transitions) >= _MOST_TRANSITIONS:
                 self.transitions.clear()
             self.transitions[key] = found
+        return found
+
+    def after(self, config: int, data: bytes, account: Account) -> int:
+        """The same as `advance`, remembered."""
+        if not 1 < len(data) <= _LONGEST_SPAN:
+            return self.advance(config, data, account)
+        key = config, bytes(data)
+        found = self._spans.get(key)
+        if found is None:
+            found = self.advance(config, data, account)
+            if len(self._spans) >= _MOST_SPANS:
+                self._spans.clear()
+            self._spans[key] = found
         return found
 
     def advance(self, config: int, data: bytes, account: Account) -> int:

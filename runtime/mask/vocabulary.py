@@ -62,8 +62,7 @@ class Vocabulary:
     def digest(self) -> str:
         """SHA-256 over all token bytes and end ids."""
         state = hashlib.sha256(b"sglc vocabulary 1\0")
-        lengths = np.array([-1 if b is None else len(b) for b in self.token_bytes], np.int32)
-        state.update(lengths.astype("<i4").tobytes())
+        state.update(self.lengths.astype("<i4").tobytes())
         state.update(b"".join(b for b in self.token_bytes if b))
         state.update(np.array(sorted(self.end_ids), "<i4").tobytes())
         return state.hexdigest()
@@ -77,6 +76,11 @@ class Vocabulary:
             found = build_trie(self.token_bytes)
             vocabulary_cache.save(self.digest, found)
         return found
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Bytes of each token, int32[V]; -1 for those that have none."""
+        return np.array([-1 if b is None else len(b) for b in self.token_bytes], np.int32)
 
     def class_number(self, characters: Ranges) -> int:
         """A number that only equal classes of characters have, mostly the same each time."""
