@@ -164,8 +164,20 @@ class BatchingEngine:
         Raises EngineError in one of its forms, and ValueError for a branch without tokens.
         """
         row = self._known(branch)
-        if row is not None:
-            return row
+        return await self._computed(branch, drafts) if row is None else row
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
+        are what drafts are kept for."""
+        row = self._known(branch)
+        if row is None:
+            if self._drawing is not None and not drafts:
+                return await self._drawn(branch, question)
+            row = await self._computed(branch, drafts)
+        return question.of(row, branch.best)
+
+    async def _computed(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
+        """Logits after the branch that no step has computed yet."""
         tokens = branch.tokens
         length = len(tokens)
         if drafts:
@@ -177,12 +189,8 @@ class BatchingEngine:
             raise AssertionError("the branch was changed while it waited")
         return row
 
-    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
-        """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
-        are what drafts are kept for."""
-        if self._drawing is None or drafts or self._known(branch) is not None:
-            row = await self.logits(branch, drafts)
-            return question.of(row, branch.best)
+    async def _drawn(self, branch: Branch, question: Draw) -> Sampled:
+        """A token that the executor picks."""
         tokens = branch.tokens
         request = await self._served(branch, tokens, len(tokens) - 1, 0, question=question)
         if not question.came:
@@ -339,7 +347,7 @@ class BatchingEngine:
         self.statistics.queued += queued
         self.statistics.drafted += drafted
         pieces = [piece for _, piece in plan]
-        if self._drawing is not None and any(item.request.question and item.piece.wanted for item in plan):
+        if self._drawing is not None and any(request.question and piece.wanted for request, piece in plan):
             return await self._run_drawing(self._drawing, plan, pieces)
         if self._is_brief(pieces):
             return compute(self.model, pieces)

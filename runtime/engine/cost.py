@@ -59,9 +59,9 @@ class StepCost:
             self._clear()
         steps = self._steps[place]
         steps.append((rows, seconds))
-        times = sorted(seconds for _, seconds in steps)
+        times = sorted([seconds for _, seconds in steps])
         quick = times[(len(times) - 1) // 4]
-        middle = sum(rows for rows, _ in steps) / len(steps)
+        middle = sum([rows for rows, _ in steps]) / len(steps)
         point = self._points[place]
         if point is None or abs(quick - point[1]) > CHANGE * point[1] or abs(middle - point[0]) > 0.2:
             self._points[place] = (middle, quick)

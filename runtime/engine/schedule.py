@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
 
 from sglc.runtime.engine.errors import DeadlinePassed, step_failed, too_large
 from sglc.runtime.engine.pins import Pins
@@ -36,11 +35,8 @@ class StepLimits:
     """Most logits that are wanted; each takes four bytes times the vocabulary."""
 
 
-class Planned(NamedTuple):
-    """A request's part of a step."""
-
-    request: Request
-    piece: Piece
+Planned = tuple[Request, Piece]
+"""A request and its part of a step."""
 
 
 class Scheduler:
@@ -137,7 +133,7 @@ class Scheduler:
             tokens -= count
             rows -= wanted
             piece = Piece(sequence.table, start, request.tokens[start : start + count], wanted)
-            planned.append(Planned(request, piece))
+            planned.append((request, piece))
         return planned
 
     def _align(self, request: Request) -> Blocks:
@@ -197,7 +193,7 @@ class Scheduler:
 
     def _victims(self, request: Request, planned: list[Planned], after: list[Request]) -> list[Held]:
         """Memories that may be taken for a request, the first to go at the end."""
-        busy = {item.request.held for item in planned}
+        busy = {other.held for other, _ in planned}
         idle = [
             held
             for held in self._holders

@@ -269,9 +269,10 @@ class NativeExecutor:
         started = perf_counter()
         self._crew.run(self._step, given, after, self._threads)
         seconds = perf_counter() - started
-        times = before[-1].reshape(-1, _COUNTERS)[1 : 1 + self._threads, :2] / 1e9
-        lost = float((times[:, 0] - times[:, 1]).max())
-        if crowding.record(self._threads, float(times[:, 0].max()), lost) and allowed == most:
+        times = before[-1][_COUNTERS : _COUNTERS * (1 + self._threads)].tolist()
+        whole, running = times[::_COUNTERS], times[1::_COUNTERS]
+        lost = max([a - b for a, b in zip(whole, running, strict=True)]) / 1e9
+        if crowding.record(self._threads, max(whole) / 1e9, lost) and allowed == most:
             pace.record(seconds / count)
 
     def _make_room(self, rows: int) -> None:

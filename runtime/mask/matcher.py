@@ -108,7 +108,11 @@ class Matcher:
 
     def allows(self, token: int) -> bool:
         """Whether a token may come next, without computing the whole mask."""
-        return self._store.next(self._config, token, self._account) != DEAD
+        store, size = self._store, self._store.size
+        following = store.transitions.get(self._config * size + token) if 0 <= token < size else None
+        if following is None:
+            following = store.next(self._config, token, self._account)
+        return following != DEAD
 
     def longest(self) -> int:
         """Bytes of the longest token that may come next, 0 if there is none."""
@@ -150,8 +154,12 @@ class Matcher:
 
     def shortest_completion(self) -> bytes:
         """A shortest byte string that makes the text legal. Raises ConstraintError on a dead matcher."""
-        with self.machine.lock:
-            return completion(self.machine, self._config)
+        machine = self._store.machine
+        found = machine.endings.get(self._config)
+        if found is None:
+            with machine.lock:
+                found = completion(machine, self._config)
+        return found
 
     def text(self) -> bytes:
         """All bytes accepted so far."""
