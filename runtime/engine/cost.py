@@ -63,7 +63,11 @@ class StepCost:
         quick = times[(len(times) - 1) // 4]
         middle = sum([rows for rows, _ in steps]) / len(steps)
         point = self._points[place]
-        if point is None or abs(quick - point[1]) > CHANGE * point[1] or abs(middle - point[0]) > 0.2:
+        if (
+            point is None
+            or abs(quick - point[1]) > CHANGE * point[1]
+            or abs(middle - point[0]) > max(0.2, CHANGE * point[0])
+        ):
             self._points[place] = (middle, quick)
             self._draw()
 
