@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from engine_bench import EngineBench
+from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.engine import log_probability
 from sglc.runtime.engine.errors import (
     ContextOverflow,
@@ -175,7 +177,10 @@ def test_an_executors_error_in_one_request_leaves_the_others() -> None:
     bench.run(job())
 
 
-def test_a_request_cancelled_in_the_middle_of_a_step_leaves_the_others() -> None:
+@pytest.mark.parametrize("change", [Branch.close, lambda branch: branch.rollback(1)], ids=["closed", "cut"])
+def test_a_request_cancelled_in_the_middle_of_a_step_leaves_the_others(
+    change: Callable[[Branch], None],
+) -> None:
     bench = EngineBench()
 
     async def job() -> None:
@@ -187,7 +192,7 @@ def test_a_request_cancelled_in_the_middle_of_a_step_leaves_the_others() -> None
             await asyncio.sleep(0)
         given_up.cancel()
         await asyncio.sleep(0)
-        first.close()
+        change(first)
         first.append([5])
         bench.executor.gate.set()
         await kept

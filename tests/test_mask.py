@@ -155,6 +155,27 @@ def test_steps_are_taken_back_one_by_one() -> None:
     assert (matcher.text(), matcher.is_accepting()) == (b"", True)
 
 
+def test_bytes_lead_to_one_place_however_often_and_in_which_pieces_they_come() -> None:
+    constraint = compile_constraint(language=NAMED["record"])
+    first, again, single = (constraint.matcher(BYTES) for _ in range(3))
+    data = b'{"name": "Ada", "tags": ['
+    assert first.accept_bytes(data) and again.accept_bytes(data)
+    assert all(single.accept_bytes(bytes([byte])) for byte in data)
+    assert first.config == again.config == single.config
+    for matcher in (first, again):
+        assert not matcher.accept_bytes(b"?]") and matcher.config == single.config
+
+
+def test_the_longest_token_that_may_come_is_known() -> None:
+    vocabulary = Vocabulary([b"a", b"ab", b"abc", None, b"bb", b"bbbb"])
+    matcher = compile_constraint(regex="abb?|abbb").matcher(vocabulary)
+    assert matcher.longest() == 2
+    matcher.accept(1)
+    assert matcher.longest() == matcher.longest() == 2
+    matcher.accept(4)
+    assert matcher.longest() == 0
+
+
 def test_clones_go_their_own_ways() -> None:
     first = matcher_of(Text(ANY))
     assert first.accept(ord("a"))
