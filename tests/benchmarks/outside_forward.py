@@ -18,13 +18,15 @@ import argparse
 import asyncio
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import perf_counter, thread_time
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+import numpy as np
 from engine_server import PROGRAM, RULES, note
 from report import surroundings, write_page
 
@@ -38,6 +40,7 @@ from sglc.runtime.engine.measure import StepMeasure
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.schedule import Scheduler
 from sglc.runtime.executor.choose import load_executor
+from sglc.runtime.executor.plan import Piece
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.session import Session
 from sglc.runtime.tracker import Tracker
@@ -73,7 +76,9 @@ class Steps(StepMeasure):
     forward: list[float] = field(default_factory=list)
     rows: int = 0
     took: float = 0.0
-    """Seconds of this thread between the ends of such passes."""
+    """Seconds of this thread between the ends of such passes, without those in which it computed itself."""
+    within: float = 0.0
+    """Seconds in which this thread has computed since the last one ended."""
     _thread: float = 0.0
 
     def record(self, requests: int, tokens: int, seconds: float) -> None:
@@ -83,10 +88,10 @@ class Steps(StepMeasure):
             self.outside.append(now - self.ended - seconds)
             self.forward.append(seconds)
             self.rows += requests
-            self.took += thread - self._thread
+            self.took += thread - self._thread - self.within
             if len(self.outside) == ENOUGH:
                 self.done()
-        self.ended, self._thread = now, thread
+        self.ended, self._thread, self.within = now, thread, 0.0
 
 
 class Clocks:
@@ -153,12 +158,24 @@ class Programs:
     def __init__(self, model: str, kind: str, threads: int | None, only: str | None) -> None:
         self.executor = load_executor(model, kind=kind, threads=threads)
         self.only = only
+        self._run = self.executor.run
+        self.executor.run = self._clocked  # type: ignore[method-assign]
         self.engine = open_engine(self.executor)
         self.sessions = []
         for name, text in (("harbour.sgl", PROGRAM), ("workloads.sgl", CHARACTERS)):
             program = compile_source(Source(name, text)).program
             assert program is not None
             self.sessions.append(Session(program, self.engine))
+
+    def _clocked(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """A forward pass; brief ones are computed by the thread of the event loop."""
+        begun = thread_time()
+        try:
+            return self._run(pieces)
+        finally:
+            steps = self.engine.measure
+            if current_thread() is main_thread() and isinstance(steps, Steps):
+                steps.within += thread_time() - begun
 
     async def _place(self, place: int, objects: Session, characters: Session) -> None:
         """What one place of the batch runs, until it is cancelled."""
