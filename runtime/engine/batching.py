@@ -54,7 +54,7 @@ MOST_ROUNDS = 1000
 """Rounds after which it begins in any case."""
 STEPS_TO_KNOW = 8
 """Steps before which nothing is taken for brief."""
-BRIEF_SECONDS = 0.04
+BRIEF_SECONDS = 0.03
 """Steps that take less, as told by the steps before, are computed in the event loop's own thread: to wake a
 thread and to be woken by it takes a third of a millisecond. What comes for the model meanwhile has to wait
 for the step's end in any case, and what comes for others of the loop waits no longer than that."""
