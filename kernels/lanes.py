@@ -169,6 +169,32 @@ def max_floats(lanes: np.ndarray) -> float:
     return float(lanes.max())
 
 
+def maxima(array: list[np.ndarray]) -> np.ndarray:
+    """Lanes of the greatest numbers of the 16 lanes of a local array of floats, each in its place."""
+    return np.stack(array).max(1)
+
+
+def sums(array: list[np.ndarray]) -> np.ndarray:
+    """Lanes of the sums of the 16 lanes of a local array of floats, each in its place.
+
+    Neighbours are added, then sums of neighbours: not the order of `sum_floats`.
+    """
+    found = np.stack(array)
+    while found.shape[1] > 1:
+        found = found[:, ::2] + found[:, 1::2]
+    return found[:, 0]
+
+
+def rolled(lanes: np.ndarray, count: int) -> np.ndarray:
+    """Floats moved down by `count` places, a constant; those that fall out come in above."""
+    return np.roll(lanes, -count)
+
+
+def lane(lanes: np.ndarray, place: int) -> float:
+    """One of 16 floats, at a place that is a constant."""
+    return float(lanes[place])
+
+
 def sum_ints(lanes: np.ndarray) -> int:
     """The sum of all lanes."""
     return int(lanes.sum(dtype=np.int32))

@@ -31,3 +31,11 @@ def test_no_more_arrays_are_kept_than_said() -> None:
         array[:] = number
     assert [array[0, 0] for array in taken] == list(range(3 * KEPT))
     assert len(buffers._kept) <= KEPT
+
+
+def test_rows_begin_at_lines_of_memory_that_are_not_a_page_apart() -> None:
+    for width in (1024, 1030, 49152):
+        rows = RowBuffers(width).take(3)
+        assert rows.flags.c_contiguous and rows.shape[1] >= width
+        assert all(row.ctypes.data % 64 == 0 for row in rows)
+        assert 4 * rows.shape[1] % 4096

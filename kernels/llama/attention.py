@@ -33,10 +33,14 @@ LEAST = -1.0e30
 @kernel
 def remember(qkv: F32, key: int, value: int, pool: U16, base: int, offset: int, size: Constant) -> None:
     """Puts a head's key and value of one token to place `offset` of the block part at `base`."""
-    for d in range(size):
-        pool[base + 16 * d + offset] = half_of(qkv[key + d])
+    # The key is made shorter where the value will be: numbers that lie apart are then only moved.
+    row = base + (16 + offset) * size
     for d in range(size // 16):
-        store_halves(pool, base + (16 + offset) * size + 16 * d, load_floats(qkv, value + 16 * d))
+        store_halves(pool, row + 16 * d, load_floats(qkv, key + 16 * d))
+    for d in range(size):
+        pool[base + 16 * d + offset] = pool[row + d]
+    for d in range(size // 16):
+        store_halves(pool, row + 16 * d, load_floats(qkv, value + 16 * d))
 
 
 @kernel_apart

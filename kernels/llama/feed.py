@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import load_floats, spread, take
-from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, quantise, tile
+from sglc.kernels.lanes import load_floats, spread, store_floats, take
+from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, quantise, quantise_groups, tile
 from sglc.kernels.llama.pointwise import exponential
 from sglc.kernels.typed import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
 
@@ -23,12 +23,12 @@ def gated_lanes(y: F32, at: int) -> floats:
 @kernel_apart
 def gate_part(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32, to: int,
-    inner_q: I8, inner_factors: F32, inner_groups: int, counters: I64, job: int, centre: int, bits: Constant,
-    centred: Constant,
+    room: int, inner_q: I8, inner_factors: F32, inner_groups: int, counters: I64, job: int, centre: int,
+    bits: Constant, centred: Constant,
 ) -> None:  # fmt: skip
     """The groups of the gated rows that a thread takes, from a matrix with blocks of gate and up by turns.
 
-    y[to …] holds 6 * 64 numbers in between. The gated rows are quantised for a matrix with that centre.
+    y[to …] holds 6 * 64 numbers in between, y[room …] those of quantising. The gated rows are quantised for a matrix with that centre.
     """
     size = groups * (64 * bits + 64 - 32 * centred)
     tiles = (count + TILE - 1) // TILE
@@ -63,12 +63,20 @@ def gate_part(
                     rows, bits, centred, 0,
                 )  # fmt: skip
                 fetched += jump * groups
-            for i in range(rows):
-                group = (first * inner_groups + n * rows) + i
+            group = first * inner_groups + n * rows
+            if rows == 1:
                 quantise(
-                    gated_lanes(y, to + UNIT * i), gated_lanes(y, to + UNIT * i + 32), inner_q, 32 * group,
-                    inner_factors, FACTORS * group, centre,
+                    gated_lanes(y, to), gated_lanes(y, to + 32), inner_q, 32 * group, inner_factors,
+                    FACTORS * group, centre,
                 )  # fmt: skip
+            else:
+                # Over what has been read.
+                for i in range(rows):
+                    store_floats(y, to + 32 * i, gated_lanes(y, to + UNIT * i))
+                    store_floats(y, to + 32 * i + 16, gated_lanes(y, to + UNIT * i + 32))
+                quantise_groups(
+                    y, to, rows, room, inner_q, 32 * group, inner_factors, FACTORS * group, 1, centre
+                )
             first = behind
         n = after
 
@@ -76,23 +84,23 @@ def gate_part(
 @kernel
 def gate(
     w: U8, base: int, kind: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32,
-    to: int, inner_q: I8, inner_factors: F32, inner_groups: int, centre: int, counters: I64, job: int,
-    kinds: Constant,
+    to: int, room: int, inner_q: I8, inner_factors: F32, inner_groups: int, centre: int, counters: I64,
+    job: int, kinds: Constant,
 ) -> None:  # fmt: skip
     """A thread's part of the gated rows, with weights of a kind."""
     if kinds & 1:
         if kind == 4:
-            gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, counters, job, centre, 4, 0)  # fmt: skip
+            gate_part(w, base, groups, q, row, factors, factor, count, y, to, room, inner_q,
+                      inner_factors, inner_groups, counters, job, centre, 4, 0)  # fmt: skip
     if kinds & 2:
         if kind == 5:
-            gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, counters, job, centre, 4, 1)  # fmt: skip
+            gate_part(w, base, groups, q, row, factors, factor, count, y, to, room, inner_q,
+                      inner_factors, inner_groups, counters, job, centre, 4, 1)  # fmt: skip
     if kinds & 4:
         if kind == 8:
-            gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, counters, job, centre, 8, 0)  # fmt: skip
+            gate_part(w, base, groups, q, row, factors, factor, count, y, to, room, inner_q,
+                      inner_factors, inner_groups, counters, job, centre, 8, 0)  # fmt: skip
     if kinds & 8:
         if kind == 9:
-            gate_part(w, base, groups, q, row, factors, factor, count, y, to, inner_q, inner_factors,
-                      inner_groups, counters, job, centre, 8, 1)  # fmt: skip
+            gate_part(w, base, groups, q, row, factors, factor, count, y, to, room, inner_q,
+                      inner_factors, inner_groups, counters, job, centre, 8, 1)  # fmt: skip

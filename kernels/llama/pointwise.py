@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from sglc.kernels.lanes import (
     as_floats,
+    as_ints,
     fma,
     greater,
     load_floats,
-    nearest,
     shift_left,
     spread,
-    spread_int,
     square_root,
     store_floats,
     sum_floats,
-    to_floats,
 )
-from sglc.kernels.llama.linear import FACTORS, FINE, quantise, quantise_finely, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, ZERO, quantise_finely, quantise_groups, tile_rows, tile_start
 from sglc.kernels.typed import F32, I8, Constant, floats, kernel
 
 
@@ -27,8 +25,9 @@ def exponential(x: floats) -> floats:
     x = n ln 2 + r with a polynomial for e to the r, coefficients of the Cephes library (Moshier 1992).
     """
     x = greater(x, spread(-87.0))
-    n = nearest(x * spread(1.44269504088896341))
-    turns = to_floats(n)
+    # n is in the lowest bits of this sum (`sglc.kernels.lanes.nearest`).
+    whole = fma(x, spread(1.44269504088896341), spread(ZERO))
+    turns = whole - spread(ZERO)
     r = fma(turns, spread(-0.693359375), x)
     r = fma(turns, spread(2.12194440e-4), r)
     p = spread(1.9875691500e-4)
@@ -38,23 +37,28 @@ def exponential(x: floats) -> floats:
     p = fma(p, r, spread(1.6666665459e-1))
     p = fma(p, r, spread(5.0000001201e-1))
     p = fma(p, r * r, r + spread(1.0))
-    return p * as_floats(shift_left(n + spread_int(127), 23))
+    # p is between 0.7 and 1.42, and what becomes of it is no smaller than the least normal number.
+    return as_floats(as_ints(p) + shift_left(as_ints(whole), 23))
 
 
 @kernel
 def norm_row(
     x: F32, at: int, width: Constant, weights: F32, where: int, epsilon: float, q: I8, to: int, factors: F32,
-    f: int, row: int, count: int, centre: int, fine: Constant,
+    f: int, row: int, count: int, centre: int, y: F32, room: int, fine: Constant,
 ) -> None:  # fmt: skip
     """`width` floats divided by the root of their mean square, times weights (Zhang and Sennrich 2019).
 
-    They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear`.
+    They become row `row` of `count` rows of bytes, see `sglc.kernels.llama.linear`. y[room …] has `width` and
+    `ROOM` numbers to work in.
     """
     total = spread(0.0)
-    for i in range(width // 16):
-        v = load_floats(x, at + 16 * i)
+    other = spread(0.0)
+    for g in range(width // 32):
+        v = load_floats(x, at + 32 * g)
         total = fma(v, v, total)
-    scale = spread(1.0 / square_root(sum_floats(total) / width + epsilon))
+        v = load_floats(x, at + 32 * g + 16)
+        other = fma(v, v, other)
+    scale = spread(1.0 / square_root(sum_floats(total + other) / width + epsilon))
     begin = tile_start(row, count)
     rows = tile_rows(row, count)
     first = begin * (width // 32) + row - begin
@@ -65,7 +69,12 @@ def norm_row(
         if fine:
             quantise_finely(a, b, q, to + 32 * group, factors, f + FINE * group, centre)
         else:
-            quantise(a, b, q, to + 32 * group, factors, f + FACTORS * group, centre)
+            store_floats(y, room + 32 * g, a)
+            store_floats(y, room + 32 * g + 16, b)
+    if not fine:
+        quantise_groups(
+            y, room, width // 32, room + width, q, to + 32 * first, factors, f + FACTORS * first, rows, centre
+        )
 
 
 @kernel

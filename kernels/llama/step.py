@@ -12,13 +12,19 @@ from __future__ import annotations
 from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, store_floats, take, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
-from sglc.kernels.llama.linear import FACTORS, FINE, project, quantise, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, ROOM, project, quantise_groups, tile_rows, tile_start
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
 from sglc.kernels.llama.records import look_up
 from sglc.kernels.typed import F32, I8, I32, I64, U8, U16, Constant, kernel, parallel_kernel
 
 ALONE = 2
 """Most rows that every thread norms for itself."""
+
+
+@kernel
+def scratch_numbers(wide: int, width: int) -> int:
+    """Numbers that a thread keeps in between: a row, or outputs of a tile, and room to quantise them."""
+    return max(max(wide, SCRATCH), width) + ROOM
 
 
 @kernel
@@ -75,26 +81,21 @@ def place_heads(
 
 @kernel
 def quantise_heads(
-    h: F32, at: int, count: Constant, q: I8, factors: F32, group: int, groups: int, row: int, rows: int,
-    centre: int,
+    h: F32, at: int, count: Constant, room: int, q: I8, factors: F32, group: int, groups: int, row: int,
+    rows: int, centre: int,
 ) -> None:  # fmt: skip
     """`count` groups of 32 from h[at], which are the groups `group` … of `groups` of row `row` of `rows`."""
     begin = tile_start(row, rows)
     step = tile_rows(row, rows)
-    first = begin * groups + row - begin
-    for g in range(count):
-        place = first + step * (group + g)
-        quantise(
-            load_floats(h, at + 32 * g), load_floats(h, at + 32 * g + 16), q, 32 * place, factors,
-            FACTORS * place, centre,
-        )  # fmt: skip
+    first = begin * groups + row - begin + step * group
+    quantise_groups(h, at, count, room, q, 32 * first, factors, FACTORS * first, step, centre)
 
 
 @parallel_kernel
 def step(
     w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U16, tokens: I32,
     positions: I32, rows: I32, count: int, table: I32, most_blocks: int, sequences: int, last: I32,
-    last_count: int, logits: F32, x: F32, qkv: F32, h: F32, q: I8, factors: F32, inner_q: I8,
+    last_count: int, logits: F32, apart: int, x: F32, qkv: F32, h: F32, q: I8, factors: F32, inner_q: I8,
     inner_factors: F32, scores: F32, stride: int, counters: I64, thread: int, threads: int, epsilon: float,
     scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant,
     width: Constant, inner: Constant, vocabulary: Constant, biased: Constant, normed: Constant,
@@ -109,7 +110,8 @@ def step(
     cosines, sines  [positions][turned / 2]
     pool       see `sglc.kernels.llama.attention`
     tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
-    last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of
+    last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
+               begin `apart` numbers apart
     x, qkv     [count] rows of width, of all heads
     h          [threads][numbers of all query heads, at least 6 * 64]
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
@@ -138,7 +140,8 @@ def step(
         first = 0
         behind = count
         own = thread * ALONE * groups
-    mine = thread * max(wide, SCRATCH)
+    mine = thread * scratch_numbers(wide, width)
+    room = mine + scratch_numbers(wide, width) - ROOM
     jobs = 8 + 8 * threads
     # Keys and values come first where tokens of one sequence look at each other's, or not all tokens go on.
     placed = sequences < count or last_count < count
@@ -149,14 +152,14 @@ def step(
         for t in range(first, behind):
             norm_row(
                 x, t * width, width, vectors, 2 * layer * width, epsilon, q, 32 * own, factors, FACTORS * own,
-                t, count, centre_of(places[at + 1]), 0,
+                t, count, centre_of(places[at + 1]), h, mine, 0,
             )  # fmt: skip
         if count > ALONE:
             turn += threads
             meet(counters, turn)
         project(
             w, places[at], places[at + 1], groups, q, 32 * own, factors, FACTORS * own, count, qkv, every,
-            False, counters, jobs + at, kinds, 0,
+            every, False, counters, jobs + at, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -196,8 +199,8 @@ def step(
                 scores, thread * group * stride, stride, heads // shared, together, size,
             )  # fmt: skip
             quantise_heads(
-                h, mine, heads // shared * size // 32, inner_q, inner_factors, a * (group * size // 32),
-                wide // 32, r, going, centre_of(places[at + 3]),
+                h, mine, heads // shared * size // 32, room, inner_q, inner_factors,
+                a * (group * size // 32), wide // 32, r, going, centre_of(places[at + 3]),
             )  # fmt: skip
             item = take(counters, jobs + at + 1, 1)
         turn += threads
@@ -219,28 +222,28 @@ def step(
             meet(counters, turn)
         project(
             w, places[at + 2], places[at + 3], wide // 32, inner_q, 0, inner_factors, 0, going, x, width,
-            True, counters, jobs + at + 2, kinds, 0,
+            width, True, counters, jobs + at + 2, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         for t in range(first, behind):
             norm_row(
                 x, t * width, width, vectors, (2 * layer + 1) * width, epsilon, q, 32 * own, factors,
-                FACTORS * own, t, going, centre_of(places[at + 5]), 0,
+                FACTORS * own, t, going, centre_of(places[at + 5]), h, mine, 0,
             )  # fmt: skip
         if going > ALONE:
             turn += threads
             meet(counters, turn)
         gate(
             w, places[at + 4], places[at + 5], groups, q, 32 * own, factors, FACTORS * own, going, h, mine,
-            inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), counters, jobs + at + 3,
+            room, inner_q, inner_factors, inner // 32, centre_of(places[at + 7]), counters, jobs + at + 3,
             kinds,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
         project(
             w, places[at + 6], places[at + 7], inner // 32, inner_q, 0, inner_factors, 0, going, x, width,
-            True, counters, jobs + at + 4, kinds, 0,
+            width, True, counters, jobs + at + 4, kinds, 0,
         )  # fmt: skip
         turn += threads
         meet(counters, turn)
@@ -248,14 +251,14 @@ def step(
     for r in range(first, behind):
         norm_row(
             x, r * width, width, vectors, 2 * layers * width, epsilon, q, 32 * own, factors,
-            FINE * own, r, last_count, centre_of(places[head + 1]), 1,
+            FINE * own, r, last_count, centre_of(places[head + 1]), h, mine, 1,
         )  # fmt: skip
     if last_count > ALONE:
         turn += threads
         meet(counters, turn)
     project(
         w, places[head], places[head + 1], groups, q, 32 * own, factors, FINE * own, last_count, logits,
-        vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
+        apart, vocabulary, False, counters, jobs + 8 * layers, head_kinds, 1,
     )  # fmt: skip
     counters[8 * thread + 8] = elapsed_time() - began
     counters[8 * thread + 9] = processor_time() - had

@@ -396,6 +396,13 @@ class Expressions:
             self._fail(node, f"{name} takes {expected} arguments")
         if name in ("float_lanes", "int_lanes"):
             return self._local_lanes("floats" if name == "float_lanes" else "ints", node.args[0])
+        if name in ("maxima", "sums"):
+            reduced = getattr(self.code, name)
+            return Value(reduced(self._sixteen(node.args[0])), "floats")
+        if name in ("rolled", "lane"):
+            one = self._as("floats", self._expression(node.args[0]))
+            found = getattr(self.code, name)(one, self._constant(node.args[1]))
+            return Value(found, "floats" if name == "rolled" else "float")
         if name in _MEMORY:
             return self._memory(node, name)
         arguments = [self._expression(argument) for argument in node.args]
@@ -432,6 +439,16 @@ class Expressions:
             where = self.b.gep(slot, [I64(0), I64(place)], inbounds=True)
             self.b.store(ir.Constant(LANE_KINDS[kind], None), where)
         return Value(slot, f"array of {kind}")
+
+    def _sixteen(self, node: ast.expr) -> list[ir.Value]:
+        """The elements of a local array of 16 lanes of floats."""
+        array, kind = self.locals.get(node.id, (None, "")) if isinstance(node, ast.Name) else (None, "")
+        if array is None or kind != "floats" or array.type.pointee.count != lanes.LANES:
+            self._fail(node, "not a local array of 16 lanes of floats")
+        return [
+            self.b.load(self.b.gep(array, [I64(0), I64(place)], inbounds=True))
+            for place in range(lanes.LANES)
+        ]
 
     def _memory(self, node: ast.Call, name: str) -> Value | None:
         """Loads and stores of lanes, and the counters of threads."""

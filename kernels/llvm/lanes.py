@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from llvmlite import ir
 
@@ -123,6 +123,42 @@ class LaneCode:
             value = self.greater(self.part(value, 0, half), self.part(value, half, half))
             half //= 2
         return self.b.fpext(self.b.extract_element(value, I32(0)), DOUBLE)
+
+    def maxima(self, values: list[ir.Value]) -> ir.Value:
+        return self._reduced(values, self.greater)
+
+    def sums(self, values: list[ir.Value]) -> ir.Value:
+        return self._reduced(values, self.b.fadd)
+
+    def _reduced(self, values: list[ir.Value], joined: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+        """Each of 16 vectors reduced to one number: pairs of them become one, four times.
+
+        Numbers at even and at odd places of two vectors are brought together and joined, first within four
+        lanes, then fours: by shuffles that are one instruction each, and leave everything in order.
+        """
+        for unit in (1, 1, 4, 4):
+            places = [
+                first + side + step + each
+                for first in range(0, LANES, 4 * unit)
+                for side in (0, LANES)
+                for step in (0, 2 * unit)
+                for each in range(unit)
+            ]
+            values = [
+                joined(self._chosen(x, y, places), self._chosen(x, y, [place + unit for place in places]))
+                for x, y in zip(values[::2], values[1::2], strict=True)
+            ]
+        return values[0]
+
+    def _chosen(self, x: ir.Value, y: ir.Value, places: list[int]) -> ir.Value:
+        """The numbers at some places of two vectors, those of the second behind those of the first."""
+        return self.b.shuffle_vector(x, y, ir.Constant(ir.VectorType(I32, len(places)), places))
+
+    def rolled(self, value: ir.Value, count: int) -> ir.Value:
+        return self._chosen(value, value, [(place + count) % LANES for place in range(LANES)])
+
+    def lane(self, value: ir.Value, place: int) -> ir.Value:
+        return self.b.fpext(self.b.extract_element(value, I32(place)), DOUBLE)
 
     def sum_ints(self, value: ir.Value) -> ir.Value:
         total = self.intrinsic(f"llvm.vector.reduce.add.v{LANES}i32", I32, [value])

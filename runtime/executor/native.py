@@ -20,11 +20,10 @@ import numpy as np
 
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
-from sglc.kernels.llama.feed import SCRATCH
 from sglc.kernels.llama.likeliest import likeliest
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.records import kinds_mask
-from sglc.kernels.llama.step import ALONE, step
+from sglc.kernels.llama.step import ALONE, scratch_numbers, step
 from sglc.kernels.typed import Specialised
 from sglc.runtime.executor.crowding import Crowding
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
@@ -181,9 +180,7 @@ class NativeExecutor:
         for part in _parts(pieces):
             done += self._call(part, rows[done:])
         self.best = self._best_of(rows)
-        if shape.padded_vocabulary != shape.vocabulary:
-            rows = np.ascontiguousarray(rows[:, : shape.vocabulary])
-        return rows
+        return rows[:, : shape.vocabulary]
 
     def _best_of(self, rows: np.ndarray) -> np.ndarray:
         """Places of the largest logits, int32 [rows]."""
@@ -247,7 +244,7 @@ class NativeExecutor:
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
             self._pool, where[0], where[1], where[2], len(tokens), tables, most_blocks, len(pieces), behind,
-            len(last), logits, *self._scratch, self._scores, stride, counters,
+            len(last), logits, logits.shape[1], *self._scratch, self._scores, stride, counters,
         )  # fmt: skip
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
@@ -286,7 +283,7 @@ class NativeExecutor:
         self._scratch = [
             _lines(rows * shape.width, np.float32),
             _lines(rows * shape.all_heads, np.float32),
-            _lines(self._crew.most * max(every, SCRATCH), np.float32),
+            _lines(self._crew.most * scratch_numbers(every, shape.width), np.float32),
             _lines(rows * shape.width, np.int8),
             _lines(rows * shape.width // 32 * FINE, np.float32),
             _lines(rows * wide, np.int8),
