@@ -103,6 +103,11 @@ def parallel_kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function, parallel=True)
 
 
+def parallel_kernel_apart(function: Callable[..., Any]) -> Kernel:
+    """Declare a parallel kernel that is not copied into those that call it."""
+    return Kernel(function, apart=True, parallel=True)
+
+
 def bit_count(word: int) -> int:
     """The number of bits set in a number that is not negative."""
     return word.bit_count()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.llama.linear import SMALLEST, SPAN, STEP
+from sglc.kernels.llama.quantise import SMALLEST, SPAN, STEP
 from sglc.kernels.llama.records import quantised
 from sglc.runtime.model.convert import write_safetensors
 from sglc.runtime.model.family import Family
@@ -85,14 +85,13 @@ def rounded_to_bytes(x: np.ndarray) -> np.ndarray:
     The second half of a group of 32 has at least a quarter of the unit of the first, and a unit of 21 bits.
     """
     halves = x.astype(np.float32).reshape(*x.shape[:-1], -1, 2, 16)
-    most = np.abs(halves).max(-1).astype(np.float64) * STEP
-    second = np.maximum(np.maximum(most[..., 1], most[..., 0] / SPAN), SMALLEST)
-    cut = second.astype(np.float32).view(np.uint32) >> np.uint32(3) << np.uint32(3)
-    unit = cut.view(np.float32).astype(np.float64)
-    first = np.maximum(most[..., 0], second / 1024)
-    inverses = np.stack([1 / first, 1 / unit], -1).astype(np.float32)
-    units = np.stack([(first / unit).astype(np.float32) * unit, unit], -1)
-    return (np.rint(halves * inverses[..., None]) * units[..., None]).reshape(x.shape)
+    most = np.abs(halves).max(-1) * np.float32(STEP)
+    second = np.maximum(np.maximum(most[..., 1], most[..., 0] / np.float32(SPAN)), np.float32(SMALLEST))
+    unit = (second.view(np.uint32) >> np.uint32(3) << np.uint32(3)).view(np.float32)
+    first = np.maximum(most[..., 0], second / np.float32(1024))
+    inverses = np.float32(1) / np.stack([first, unit], -1)
+    units = np.stack([first * inverses[..., 1] * unit.astype(np.float64), unit], -1)
+    return (np.rint(halves * inverses[..., None].astype(np.float64)) * units[..., None]).reshape(x.shape)
 
 
 def rounded_finely(x: np.ndarray) -> np.ndarray:

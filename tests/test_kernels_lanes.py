@@ -28,13 +28,16 @@ from sglc.kernels.lanes import (
     half_of,
     int_lanes,
     keep_first,
+    lane,
     load_floats,
     load_halves,
     load_ints,
     magnitudes,
     max_floats,
+    maxima,
     nearest,
     prefetch,
+    rolled,
     rounded,
     shift_left,
     shift_right,
@@ -46,6 +49,7 @@ from sglc.kernels.lanes import (
     store_halves,
     sum_floats,
     sum_ints,
+    sums,
     to_floats,
     wait_for,
     word_at,
@@ -144,7 +148,18 @@ def halves(bits: U16, raw: U8, x: F32, out: F32) -> int:
     return half_of(x[3])
 
 
-KERNELS = (arithmetic, whole, halves)
+@kernel
+def many(x: F32, out: F32) -> float:
+    kept = float_lanes(16)
+    for k in range(16):
+        kept[k] = load_floats(x, 16 * k)
+    store_floats(out, 0, maxima(kept))
+    store_floats(out, 16, sums(kept))
+    store_floats(out, 32, rolled(kept[2], 3))
+    return lane(kept[7], 15)
+
+
+KERNELS = (arithmetic, whole, halves, many)
 BASELINE = "+sse2,+cx8,+64bit"
 
 
@@ -207,6 +222,21 @@ def test_floats(seed: int, count: int) -> None:
     if seed % 3 == 0:
         arrays[2] = -(arrays[0] * arrays[1])  # what is left of the sum is the rounding of the product
     agree(arithmetic, arrays, count, exact=lambda target: target.fused)
+
+
+@given(SEEDS)
+@settings(deadline=None)
+def test_many_lanes(seed: int) -> None:
+    x = _floats(np.random.default_rng(seed), 256)
+    out = np.zeros(48, np.float32)
+    agree(many, [x, out], exact=lambda target: True)
+    assert run(many, x, out) == x[127]
+    rows = x.reshape(16, 16)
+    assert (out[:16] == rows.max(1)).all()
+    np.testing.assert_allclose(
+        out[16:32], rows.astype(np.float64).sum(1), atol=1e-5 * np.abs(rows).sum(1).max()
+    )
+    assert (out[32:] == rows[2][[*range(3, 16), 0, 1, 2]]).all()
 
 
 @given(SEEDS, st.integers(-(1 << 31), (1 << 31) - 1))
@@ -354,6 +384,17 @@ def too_few(x: F32) -> None:
     store_floats(x, spread(0.0))  # type: ignore[call-arg, arg-type]
 
 
+@kernel
+def not_sixteen(x: F32) -> None:
+    store_floats(x, 0, maxima(float_lanes(8)))
+
+
+@kernel
+def not_so_many(x: F32) -> None:
+    few = float_lanes(8)
+    store_floats(x, 0, sums(few))
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
@@ -362,6 +403,8 @@ def too_few(x: F32) -> None:
         (lanes_as_a_number, "floats in place of float"),
         (the_wrong_array, "store_floats takes an array F32"),
         (too_few, "store_floats takes 3 arguments"),
+        (not_sixteen, "not a local array of 16 lanes"),
+        (not_so_many, "not a local array of 16 lanes"),
     ],
 )
 def test_what_is_no_kernel(wrong: Kernel, reason: str) -> None:

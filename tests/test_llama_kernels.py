@@ -24,13 +24,12 @@ from sglc.kernels.llama.linear import (
     FACTORS,
     FINE,
     TILE,
-    quantise,
-    quantise_finely,
     tile,
     tile_rows,
     tile_start,
 )
 from sglc.kernels.llama.pointwise import exponential
+from sglc.kernels.llama.quantise import ROOM, TOGETHER, quantise, quantise_finely, quantise_groups
 from sglc.kernels.llama.records import (
     Blocks,
     joined,
@@ -45,7 +44,7 @@ from sglc.kernels.llama.step import step
 from sglc.kernels.llvm import jit
 from sglc.kernels.llvm.target import Target, host, wide_host
 from sglc.kernels.llvm.translate import translate
-from sglc.kernels.typed import F32, Specialised, kernel, run
+from sglc.kernels.typed import F32, I8, Specialised, kernel, run
 from sglc.runtime.executor.native import NativeExecutor, step_constants
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.family import Family, family_of
@@ -271,6 +270,47 @@ def test_products_of_extremes(parts: list[float], centred: bool, bits: int, fine
     assert (np.abs(q * units - x) <= 0.5001 * np.maximum(units, 1e-30)).all()
     right = blocks.floats().astype(np.float64) @ (q * units)
     np.testing.assert_allclose(y, right, rtol=1e-5, atol=0.6 * units.max() + 1e-6 * np.abs(right).max())
+
+
+@kernel
+def one_by_one(y: F32, count: int, q: I8, factors: F32, apart: int, centre: int) -> None:
+    for g in range(count):
+        quantise(
+            load_floats(y, 32 * g), load_floats(y, 32 * g + 16), q, 32 * apart * g, factors,
+            FACTORS * apart * g, centre,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 3, TOGETHER, TOGETHER + 5, 2 * TOGETHER + 2])
+def test_groups_together_are_what_each_is_alone(count: int) -> None:
+    """To the last bit, as machine code and as Python; nothing beside their places is written to."""
+    one = Specialised(quantise_groups, {"count": count})
+    together, alone = typed_library(one).functions(), typed_library(one_by_one).functions()
+    assert together is not None and alone is not None
+    dice = np.random.default_rng(count)
+    for apart, centre in ((1, 0), (3, 0), (2, 8), (1, 128)):
+        x = (dice.normal(size=32 * count) * 2.0 ** dice.uniform(-9, 9, 32 * count)).astype(np.float32)
+        x[: 16 * (centre & 8)] = 0.0
+        x[dice.integers(0, 2 * count) * 16 :][:16] *= dice.choice([0.0, 1e-5, 1e5, -1e-42])
+        found = []
+        for kind in ("together", "python", "alone"):
+            y = np.concatenate([x, np.zeros(ROOM, np.float32)])
+            q = np.full(32 * apart * count, 77, np.int8)
+            factors = np.full(FACTORS * apart * count, 0.5, np.float32)
+            places = (y.ctypes.data, q.ctypes.data, factors.ctypes.data)
+            if kind == "together":
+                call = getattr(together, one.name)
+                call(places[0], 0, len(x), places[1], 0, places[2], 0, apart, centre)
+            elif kind == "python":
+                run(quantise_groups, y, 0, len(x), q, 0, factors, 0, apart, centre, count)
+            else:
+                alone.one_by_one(places[0], count, places[1], places[2], apart, centre)
+            assert (q.reshape(count, apart, 32)[:, 1:] == 77).all()
+            assert (factors.reshape(count, apart, FACTORS)[:, 1:] == 0.5).all()
+            found.append(q.tobytes() + factors.tobytes())
+        assert found[0] == found[2]
+        if host().fused:
+            assert found[0] == found[1]
 
 
 # -- functions --------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from sglc.kernels.lanes import (
     float_lanes,
     fma,
     greater,
-    half_of,
     keep_first,
     load_floats,
     load_halves,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sglc.kernels.lanes import load_floats, spread, store_floats, take
-from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, quantise, quantise_groups, tile
+from sglc.kernels.llama.linear import AHEAD, FACTORS, TILE, pace, pair, tile
 from sglc.kernels.llama.pointwise import exponential
+from sglc.kernels.llama.quantise import quantise, quantise_groups
 from sglc.kernels.typed import F32, I8, I64, U8, Constant, floats, kernel, kernel_apart
 
 UNIT = 64
@@ -20,6 +21,23 @@ def gated_lanes(y: F32, at: int) -> floats:
     return v / (spread(1.0) + exponential(spread(0.0) - v)) * load_floats(y, at + 16)
 
 
+@kernel
+def quantise_rows(
+    y: F32, at: int, rows: int, room: int, q: I8, factors: F32, group: int, centre: int
+) -> None:
+    """A group of each of 2 to 6 rows of a tile."""
+    if rows == 6:
+        quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 6)
+    elif rows == 5:
+        quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 5)
+    elif rows == 4:
+        quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 4)
+    elif rows == 3:
+        quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 3)
+    else:
+        quantise_groups(y, at, room, q, 32 * group, factors, FACTORS * group, 1, centre, 2)
+
+
 @kernel_apart
 def gate_part(
     w: U8, base: int, groups: int, q: I8, row: int, factors: F32, factor: int, count: int, y: F32, to: int,
@@ -28,7 +46,8 @@ def gate_part(
 ) -> None:  # fmt: skip
     """The groups of the gated rows that a thread takes, from a matrix with blocks of gate and up by turns.
 
-    y[to …] holds 6 * 64 numbers in between, y[room …] those of quantising. The gated rows are quantised for a matrix with that centre.
+    y[to …] holds 6 * 64 numbers in between, y[room …] those of quantising. The gated rows are quantised for a
+    matrix with that centre.
     """
     size = groups * (64 * bits + 64 - 32 * centred)
     tiles = (count + TILE - 1) // TILE
@@ -74,9 +93,7 @@ def gate_part(
                 for i in range(rows):
                     store_floats(y, to + 32 * i, gated_lanes(y, to + UNIT * i))
                     store_floats(y, to + 32 * i + 16, gated_lanes(y, to + UNIT * i + 32))
-                quantise_groups(
-                    y, to, rows, room, inner_q, 32 * group, inner_factors, FACTORS * group, 1, centre
-                )
+                quantise_rows(y, to, rows, room, inner_q, inner_factors, group, centre)
             first = behind
         n = after
 

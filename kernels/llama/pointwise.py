@@ -14,7 +14,8 @@ from sglc.kernels.lanes import (
     store_floats,
     sum_floats,
 )
-from sglc.kernels.llama.linear import FACTORS, FINE, ZERO, quantise_finely, quantise_groups, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, ZERO, tile_rows, tile_start
+from sglc.kernels.llama.quantise import quantise_finely, quantise_groups
 from sglc.kernels.typed import F32, I8, Constant, floats, kernel
 
 
@@ -73,7 +74,7 @@ def norm_row(
             store_floats(y, room + 32 * g + 16, b)
     if not fine:
         quantise_groups(
-            y, room, width // 32, room + width, q, to + 32 * first, factors, f + FACTORS * first, rows, centre
+            y, room, room + width, q, to + 32 * first, factors, f + FACTORS * first, rows, centre, width // 32
         )
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, store_floats, take, wait_for
 from sglc.kernels.llama.attention import attend_group, remember
 from sglc.kernels.llama.feed import SCRATCH, gate
-from sglc.kernels.llama.linear import FACTORS, FINE, ROOM, project, quantise_groups, tile_rows, tile_start
+from sglc.kernels.llama.linear import FACTORS, FINE, project, tile_rows, tile_start
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
+from sglc.kernels.llama.quantise import ROOM, quantise_groups
 from sglc.kernels.llama.records import look_up
 from sglc.kernels.typed import F32, I8, I32, I64, U8, U16, Constant, kernel, parallel_kernel
 
@@ -88,7 +89,7 @@ def quantise_heads(
     begin = tile_start(row, rows)
     step = tile_rows(row, rows)
     first = begin * groups + row - begin + step * group
-    quantise_groups(h, at, count, room, q, 32 * first, factors, FACTORS * first, step, centre)
+    quantise_groups(h, at, room, q, 32 * first, factors, FACTORS * first, step, centre, count)
 
 
 @parallel_kernel
@@ -113,7 +114,7 @@ def step(
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
                begin `apart` numbers apart
     x, qkv     [count] rows of width, of all heads
-    h          [threads][numbers of all query heads, at least 6 * 64]
+    h          [threads][`scratch_numbers`]
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
     inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
     scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32

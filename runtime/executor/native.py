@@ -40,7 +40,7 @@ from sglc.runtime.tokenizer import Tokenizer
 
 MOST_ROWS = 256
 """Tokens of one native call; longer steps are several. Bounds the memory to work in."""
-LAYOUT = 2
+LAYOUT = 3
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
 """Numbers of a line of memory: one for all threads, one for each of them, for each layer and for the head."""
