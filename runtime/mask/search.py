@@ -24,6 +24,8 @@ from sglc.runtime.mask.visited import Visited
 
 _OFTEN = 2
 """A configuration that has come up so often may be one that some run leads back to."""
+_AGAIN_AND_AGAIN = 8
+"""So often, it is worth to leave the path."""
 _ALONE = 3
 """So many groups have nothing in common that is looked for."""
 _LITTLE = 4096
@@ -155,7 +157,7 @@ class MaskSearch:
                     more = visited.fresh(self._walks.repeated(entries, runs, self._row), config)
                     entries = np.union1d(entries, more)
                     self._path += [(config, (at, number, -1)) for number in loops]
-                elif self._comes_up(config, entries, visited):
+                elif visited.times(config) > _AGAIN_AND_AGAIN and self._is_little(config, entries):
                     self._path = None
                     lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))
                     continue
@@ -189,7 +191,7 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            if self._comes_up(config, entries, visited):
+            if visited.times(config) > _OFTEN and self._is_little(config, entries):
                 lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))
                 continue
             begins = self._begins(entries, self._groups(config))
@@ -207,11 +209,9 @@ class MaskSearch:
                         waiting.setdefault(behind, []).append(nodes)
         return lost
 
-    def _comes_up(self, config: int, entries: np.ndarray, visited: Visited) -> bool:
-        """Whether a configuration may come up with every further byte of some tokens (a row of dashes where
-        each is a sign), which its rows tell at once."""
-        if visited.times(config) <= _OFTEN:
-            return False
+    def _is_little(self, config: int, entries: np.ndarray) -> bool:
+        """Whether so little lies below nodes that rows of a configuration, and of those behind it, are made
+        sooner than it has come up with every further byte of some tokens (a row of dashes, each a sign)."""
         most = _LITTLE if len(self._machine.configs[config]) <= _NARROW else _MANY_NODES
         return self._walks.whole.below(entries) <= most
 
