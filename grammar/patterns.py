@@ -43,14 +43,24 @@ Threads = tuple[tuple[int, Pending], ...]
 """(state, lookaheads), in order of preference."""
 
 
-@lru_cache(maxsize=1024)
 def compile_pattern(regex: str) -> Automaton:
     """The matches of a pattern (flags are written inside, as `(?i:…)`). Raises PatternError."""
-    parsed = parse_pattern(regex)
+    found = _compiled(regex)
+    if isinstance(found, PatternError):
+        raise PatternError(found.reason, found.position)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _compiled(regex: str) -> Automaton | PatternError:
+    """The same; what is refused is refused at once the next time, for it may have been costly."""
     try:
+        parsed = parse_pattern(regex)
         return _simulated(parsed, parsed.state.flags).matches()
+    except PatternError as fault:
+        return fault.with_traceback(None)
     except RecursionError:
-        raise PatternError("the pattern is nested too deeply") from None
+        return PatternError("the pattern is nested too deeply")
 
 
 @lru_cache(maxsize=1024)

@@ -47,7 +47,7 @@ class Shape(NamedTuple):
 
 def shape_of(kinds: str) -> Shape | None:
     """How a rule with tokens of these kinds is read; None where it takes a closer look."""
-    if len(kinds) > _LONG:
+    if not kinds or len(kinds) > _LONG:
         return None
     maker = _Maker(kinds)
     place = maker.alternatives(0)

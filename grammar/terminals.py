@@ -13,6 +13,7 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa import NONE, literal, words
 from sglc.automata.term import CharDfa
+from sglc.grammar.checks import references
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.model import (
     Alternatives,
@@ -166,7 +167,6 @@ class Tokens:
         self._named: dict[tuple[str, frozenset[str], bool], str] | None = None
         self._parts: dict[str, _Part] = {}
         self._by_name: dict[str, Token] = {}
-        self._source: Source | None = None
 
     def named(self, name: str) -> Token:
         token = self._by_name.get(name)
@@ -249,19 +249,30 @@ class Tokens:
         return found
 
     def _part_of(self, name: str) -> _Part:
-        part = self._parts.get(name)
-        if part is None:
-            terminal = self.grammar.terminals[name]
-            self._source = terminal.source
-            texts = _texts(terminal.body)
-            try:
-                part = self._part(Words(texts)) if texts else self._part(terminal.body)
-            except PatternError as fault:
-                raise GrammarError(
-                    f"the terminal {name}: {fault.reason}", terminal.source, terminal.at
-                ) from None
-            self._parts[name] = part
-        return part
+        # Those that it is made of come first: they may be thousands, one inside the other.
+        waiting = [name]
+        while waiting:
+            here = waiting[-1]
+            missing: list[str] = []
+            if here not in self._parts:
+                body = self.grammar.terminals[here].body
+                missing = [use.name for use in references(body) if use.name not in self._parts]
+                if not missing:
+                    self._parts[here] = self._part_by_itself(here)
+            if missing:
+                waiting += missing
+            else:
+                waiting.pop()
+        return self._parts[name]
+
+    def _part_by_itself(self, name: str) -> _Part:
+        """A terminal of which all that it is made of is known."""
+        terminal = self.grammar.terminals[name]
+        texts = _texts(terminal.body)
+        try:
+            return self._part(Words(texts)) if texts else self._part(terminal.body)
+        except PatternError as fault:
+            raise GrammarError(f"the terminal {name}: {fault.reason}", terminal.source, terminal.at) from None
 
     def _part(self, item: Expression) -> _Part:
         match item:
@@ -270,7 +281,7 @@ class Tokens:
             case Pattern(regex, flags):
                 return _Part(regex, flags, False)
             case Reference(name):
-                return self._part_of(name)
+                return self._parts[name]
             case Characters(points):
                 return _Part(_class(points), _NO_FLAGS, False)
             case Words(texts):

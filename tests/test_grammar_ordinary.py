@@ -11,8 +11,10 @@ import pytest
 
 from grammar_strategies import BYTES
 from lark_oracle import lark_accepts
+from sglc.grammar import patterns
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
+from sglc.grammar.patterns import parse_pattern
 from sglc.grammar.read import read_grammar
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 
@@ -50,6 +52,11 @@ start: "<" TEXT ("," TEXT)* ">"
 TEXT: "'" INNER "'"
 INNER: /[a-z]*/
 """
+EMPTY = """
+start: nothing "a" nothing tail?
+nothing:
+tail: "b" nothing // and that is all
+"""
 ORDINARY = {
     "json": (
         JSON,
@@ -57,6 +64,7 @@ ORDINARY = {
     ),
     "calculator": (CALCULATOR, ["x=1;", "1+2*(3 - -y);x=x/2;", "f(1, x);g();", "1+;", "(1;", "1 2;", ""]),
     "ini": (INI, ["[a]\nb=c d\n", "\n[a]\n[b]\nc=\n\nd=1=2\n", "[a]b=c\n", "a=b\n", "[a]\n"]),
+    "empty": (EMPTY, ["a", "ab", "b", "", "aa"]),
     "quoted": (QUOTED, ["<'a','','bc'>", "<''>", "<a>", "<'A'>"]),
     "lark": (
         LARK_OF_LARK,
@@ -175,3 +183,24 @@ def test_what_the_page_says_is_left_out_is_what_lark_takes(text: str, left_out: 
 def test_faults_have_their_place(text: str, dialect: str, fault: str) -> None:
     with pytest.raises(GrammarError, match=re.escape(fault)):
         grammar_language(read_grammar(text, dialect))  # type: ignore[arg-type]
+
+
+def test_terminals_may_be_made_of_thousands_of_others() -> None:
+    lines = [f'T{level}: T{level + 1} "a"' for level in range(2_000)]
+    text = "\n".join(["start: T0", *lines, 'T2000: "z"'])
+    assert takes(text, "z" + "a" * 2_000, "dynamic")
+    assert not takes(text, "z" + "a" * 1_999, "dynamic")
+
+
+def test_a_pattern_that_is_refused_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+
+    def parse(regex: str) -> object:
+        looked.append(regex)
+        return parse_pattern(regex)
+
+    monkeypatch.setattr(patterns, "parse_pattern", parse)
+    for _ in range(3):
+        with pytest.raises(GrammarError, match="more than 20000 states"):
+            grammar_language(read_grammar("start: A\nA: /(a|b)*a(a|b){17}c/", "lark"), GrammarOptions())
+    assert looked == ["(a|b)*a(a|b){17}c"]
