@@ -8,31 +8,31 @@ lower bound, and a best-first search finds a short completion, the shortest wher
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
 
 import numpy as np
 
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.joining import Joint
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.node import ACCEPT, DEAD
+from sglc.runtime.mask.node import ACCEPT, DEAD, END
 
-_MOST_ENDINGS = 20_000
-_MOST_FORCED = 100_000
+_MOST_RESTS = 200_000
 _LONGEST_FORCED = 1 << 16
 _SEARCHES = ((1, 2_000), (2, 2_000), (20, 16_000))
 """How much what is left to write counts against what is written, and how many places are looked at."""
 
+_Link = tuple[int, bytes, int]
+
 
 def completion(machine: Machine, config: int) -> bytes:
-    """A shortest byte string that leads to acceptance; the smallest of equally short ones."""
+    """A shortest byte string that leads to acceptance, always the same one."""
     found = machine.endings.get(config)
     if found is None:
         found = bound(machine, config)
         if machine.looks_ahead and not _leads_to_end(machine, config, found):
             found = _search(machine, config)
-        if len(machine.endings) > _MOST_ENDINGS:
-            machine.endings.clear()
-        machine.endings[config] = found
+        machine.endings.keep(config, found)
     return found
 
 
@@ -92,24 +92,53 @@ def _best_first(machine: Machine, config: int, weight: int, most: int) -> bytes 
 
 
 def rest(machine: Machine, cont: int) -> bytes:
-    """A shortest byte string from a continuation to acceptance."""
-    rests = machine.rests
-    stack = [cont]
-    while stack:
-        here = stack[-1]
-        if here in rests:
-            stack.pop()
+    """A shortest byte string from a continuation to acceptance, always the same one."""
+    links = machine.rests
+    if len(links) > _MOST_RESTS:
+        links.clear()
+        links[END] = (0, b"", END)
+    waiting = [cont]
+    while waiting:
+        here = waiting[-1]
+        if here in links:
+            waiting.pop()
             continue
         node, state, following = machine.frame(here)
         needs = state if isinstance(node, Joint) else (following,)
-        missing = [each for each in needs if each not in rests]
+        missing = [each for each in needs if each not in links]
         if missing:
-            stack += missing
+            waiting += missing
         elif isinstance(node, Joint):
-            rests[here] = min((rests[each] for each in needs), key=lambda word: (len(word), word))
+            best = needs[0]
+            for each in needs[1:]:
+                size, least = links[each][0], links[best][0]
+                if size < least or (size == least and _is_smaller(links, each, best)):
+                    best = each
+            links[here] = (links[best][0], b"", best)
         else:
-            rests[here] = node.shortest_rest(machine, state) + rests[following]
-    return rests[cont]
+            word = node.shortest_rest(machine, state)
+            links[here] = (len(word) + links[following][0], word, following)
+    # Deep texts have as many continuations, so whole words are made only where they are asked for.
+    out = []
+    while cont != END:
+        _, word, cont = links[cont]
+        out.append(word)
+    return b"".join(out)
+
+
+def _is_smaller(links: Mapping[int, _Link], one: int, other: int) -> bool:
+    """Whether the shortest word from a continuation is smaller than that of another, which is as long."""
+    first = second = b""
+    while one != other or len(first) != len(second):
+        while not first and one != END:
+            _, first, one = links[one]
+        while not second and other != END:
+            _, second, other = links[other]
+        size = min(len(first), len(second))
+        if not size or first[:size] != second[:size]:
+            return first[:size] < second[:size]
+        first, second = first[size:], second[size:]
+    return first < second
 
 
 def forced(machine: Machine, config: int) -> bytes:
@@ -133,8 +162,5 @@ def forced(machine: Machine, config: int) -> bytes:
                     break
                 out.append(int(legal[0]))
                 here = machine.advance(here, bytes(out[-1:]))
-            found = bytes(out)
-            if len(machine.forced_runs) > _MOST_FORCED:
-                machine.forced_runs.clear()
-            machine.forced_runs[config] = found
+            found = machine.forced_runs.keep(config, bytes(out))
     return found

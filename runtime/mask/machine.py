@@ -19,6 +19,7 @@ import numpy as np
 from sglc.runtime.mask import steps
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
+from sglc.runtime.mask.kept_words import KeptWords
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, FINAL, Node, Work
 from sglc.runtime.mask.steps import Group
 
@@ -28,6 +29,7 @@ _MOST_THREADS = 32_768
 _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 1_000
+_KEPT_BYTES = 8 << 20
 _HALF = 32
 
 
@@ -76,9 +78,12 @@ class Machine:
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)
-        self.endings: dict[int, bytes] = {}
-        self.rests: dict[int, bytes] = {END: b""}
-        self.forced_runs: dict[int, bytes] = {}
+        self.endings = KeptWords(_KEPT_BYTES)
+        """By configuration: its shortest completion."""
+        self.rests: dict[int, tuple[int, bytes, int]] = {END: (0, b"", END)}
+        """By continuation: the length of its shortest word, how that begins, and what it goes on with."""
+        self.forced_runs = KeptWords(_KEPT_BYTES)
+        """By configuration: the bytes that must come next."""
 
     # Interning
 

@@ -9,6 +9,9 @@ from sglc.runtime.mask.errors import LONGEST_COMPLETION, CompletionTooLong
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node, Work
 
+_KEPT = 256
+"""Bytes of a word that is kept while a longer one is written."""
+
 
 def measure(root: Node) -> None:
     """Find `size` for a node and all below it: Knuth's generalisation of shortest paths, by iteration."""
@@ -32,6 +35,52 @@ def measure(root: Node) -> None:
             if size is not None and (node.size is None or size < node.size):
                 node.size = size
                 changed = True
+
+
+class Compound(Node):
+    """A node whose shortest word is made of those of other nodes, which may be nested deep."""
+
+    def shortest(self, machine: Machine) -> bytes:
+        return write_out(self, machine)
+
+
+def write_out(root: Node, machine: Machine) -> bytes:
+    """A shortest word of a node. Raises CompletionTooLong.
+
+    Rules lead to rules thousands deep, and a word may hold that of one rule thousands of times, so nodes are
+    followed by a stack, and short words are kept while the whole is written.
+    """
+    if root.size is None:
+        measure(root)
+    if root.size is not None and root.size > LONGEST_COMPLETION:
+        raise CompletionTooLong
+    known: dict[int, bytes] = {}
+    out: list[bytes] = []
+    waiting: list[Node | tuple[Node, int]] = [root]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, tuple):
+            node, first = here
+            word = b"".join(out[first:])
+            if isinstance(node, Repetition):
+                word = node.separator.data.join([word] * node.needed)
+            out[first:] = [word]
+            if len(word) <= _KEPT:
+                known[node.index] = word
+        elif here.index in known:
+            out.append(known[here.index])
+        elif isinstance(here, Series):
+            waiting += (here.rest, here.first)
+        elif isinstance(here, Alternatives):
+            waiting.append(here.chosen())
+        elif isinstance(here, RuleNode):
+            waiting += ((here, len(out)), here.written())
+        elif isinstance(here, Repetition):
+            if here.needed:
+                waiting += ((here, len(out)), here.item)
+        else:
+            out.append(here.shortest(machine))
+    return b"".join(out)
 
 
 class NothingNode(Node):
@@ -126,7 +175,7 @@ class AnyBytes(Node):
         return b""
 
 
-class Series(Node):
+class Series(Compound):
     """One node, then the rest, which may be a series again; so constraints share all their endings.
 
     Frame state 0: the first has ended.
@@ -168,14 +217,11 @@ class Series(Node):
     def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
         work.append((self.rest, cont))
 
-    def shortest(self, machine: Machine) -> bytes:
-        return b"".join([item.shortest(machine) for item in self.items()])
-
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
         return self.rest.shortest(machine)
 
 
-class Alternatives(Node):
+class Alternatives(Compound):
     """Any one of several nodes."""
 
     def __init__(self, arms: tuple[Node, ...]) -> None:
@@ -202,14 +248,15 @@ class Alternatives(Node):
             if arm.productive:
                 work.append((arm, cont))
 
-    def shortest(self, machine: Machine) -> bytes:
+    def chosen(self) -> Node:
+        """The arm with the shortest word."""
         if self.size is None:
             measure(self)
         assert self.best is not None
-        return self.best.shortest(machine)
+        return self.best
 
 
-class RuleNode(Node):
+class RuleNode(Compound):
     """A named rule; `body` is set when it has been compiled.
 
     A rule that is known to be productive, and empty or not, may be compiled when it is opened: by `late`.
@@ -256,13 +303,14 @@ class RuleNode(Node):
         if self.productive and body is not None:
             work.append((body, cont))
 
-    def shortest(self, machine: Machine) -> bytes:
+    def written(self) -> Node:
+        """The body of a rule that has one."""
         body = self.make()
         assert body is not None
-        return body.shortest(machine)
+        return body
 
 
-class Repetition(Node):
+class Repetition(Compound):
     """`minimum` to `maximum` items with a separator between them.
 
     Frame state n >= 0: n items are done (never more than `minimum` where there is no maximum, since no
@@ -321,9 +369,6 @@ class Repetition(Node):
         # One at least, so that "some items" and "none" differ where a separator is due.
         done = done + 1 if self.maximum is not None else min(done + 1, max(self.minimum, 1))
         work.append((self.item, machine.cont(self, done, cont)))
-
-    def shortest(self, machine: Machine) -> bytes:
-        return self.shortest_rest(machine, 0)
 
     def shortest_rest(self, machine: Machine, state: int) -> bytes:
         begun = state < 0

@@ -17,15 +17,12 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.byte_sets import members
 from sglc.runtime.mask.characters import Characters, Move
 from sglc.runtime.mask.errors import CompletionTooLong, ConstraintError
-from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
+from sglc.runtime.mask.text_words import TextWords
 
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 
-_NICE = tuple(ord(c) for c in "a0A .-_")
-"""Characters preferred in shortest words, best first."""
 _MAX_LENGTH_WORK = 20_000_000
-_MAX_PATH_WORK = 5_000_000
 _MOST_SEARCHED = 5000
 _LONGEST_WORD = 1 << 20
 """Characters of a word that is written out because it is short."""
@@ -40,7 +37,6 @@ class TextTable:
     __slots__ = (
         "_advanced",
         "_begins",
-        "_best",
         "_gapless",
         "_last",
         "_longest",
@@ -52,12 +48,12 @@ class TextTable:
         "_sources",
         "_stopping",
         "_targets",
-        "_word_steps",
         "boundary",
         "characters",
         "dfa",
         "encoding",
         "leaf",
+        "words",
     )
 
     def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
@@ -80,9 +76,8 @@ class TextTable:
         self._gapless: bool | None = None
         self._stopping: set[int] | None = None
         self._period: tuple[int, int] | None = None
-        self._best: list[list[int | None]] = []
-        self._word_steps: dict[tuple[int, int], tuple[bytes, int]] = {}
         self._advanced: dict[Place, Place | None] = {}
+        self.words = TextWords(dfa, encoding, self.next_length)
         self.leaf: Any = None
         """Its `TextLeaf`, kept where its table is."""
 
@@ -380,7 +375,7 @@ class TextTable:
         if least > _LONGEST_WORD:
             raise CompletionTooLong
         if local < self.boundary:
-            return self._word_from_boundary(local, max(least, 0), most)
+            return self.words.word(local, max(least, 0), most)
         best: bytes | None = None
         heap: list[tuple[int, bytes, int]] = [(0, b"", local)]
         while heap:
@@ -390,9 +385,7 @@ class TextTable:
             if here < self.boundary:
                 if not self.alive(here, least - 1, None if most is None else most - 1):
                     continue
-                word = data + self._word_from_boundary(
-                    here, max(least - 1, 0), None if most is None else most - 1
-                )
+                word = data + self.words.word(here, max(least - 1, 0), None if most is None else most - 1)
                 if best is None or (len(word), word) < (len(best), best):
                     best = word
                 continue
@@ -404,91 +397,3 @@ class TextTable:
     def shortest_size(self, local: int, least: int, most: int | None) -> int:
         """Length in bytes of `shortest_word`."""
         return len(self.shortest_word(local, least, most))
-
-    def _word_from_boundary(self, state: int, least: int, most: int | None) -> bytes:
-        length = self.next_length(state, least)
-        assert length is not None
-        best: tuple[int, int] | None = None
-        while (most is None or length <= most) and (best is None or length < best[0]):
-            cost = self._cost(state, length)
-            if cost is not None and (best is None or cost < best[0]):
-                best = (cost, length)
-            if most is None and cost == length:
-                break
-            following = self.next_length(state, length + 1)
-            if following is None:
-                break
-            length = following
-        assert best is not None
-        out = bytearray()
-        for remaining in range(best[1], 0, -1):
-            data, state = self._step_of_word(state, remaining)
-            out += data
-        return bytes(out)
-
-    def _cost(self, state: int, length: int) -> int | None:
-        """Fewest bytes of a word of exactly `length` characters from `state`."""
-        while len(self._best) <= length:
-            if len(self._best) * max(self.boundary, 1) > _MAX_PATH_WORK:
-                raise ConstraintError("the length bounds of a text are too large for its pattern")
-            if not self._best:
-                self._best.append([0 if s in self.dfa.accepting else None for s in range(self.boundary)])
-                continue
-            last = self._best[-1]
-            level: list[int | None] = []
-            for edges in self.dfa.edges:
-                least: int | None = None
-                for low, high, target in edges:
-                    rest = last[target]
-                    if rest is not None:
-                        cost = rest + len(self._cheapest(low, high))
-                        if least is None or cost < least:
-                            least = cost
-                level.append(least)
-            self._best.append(level)
-        return self._best[length][state]
-
-    def _step_of_word(self, state: int, remaining: int) -> tuple[bytes, int]:
-        """The first character, spelled, of a cheapest word of `remaining` characters, and its target."""
-        found = self._word_steps.get((state, remaining))
-        if found is None:
-            total = self._cost(state, remaining)
-            assert total is not None
-            options = []
-            for low, high, target in self.dfa.edges[state]:
-                rest = self._best[remaining - 1][target]
-                if rest is not None:
-                    data = self._cheapest(low, high)
-                    if rest + len(data) == total:
-                        options.append((_niceness(data), data, target))
-            _, data, target = min(options)
-            found = self._word_steps[state, remaining] = (data, target)
-        return found
-
-    def _cheapest(self, low: int, high: int) -> bytes:
-        """The shortest, then nicest spelling of a character in low..high."""
-        for character in _NICE:
-            if low <= character <= high:
-                return bytes([character])
-        if self.encoding != "raw":
-            for character in range(max(low, 0x20), min(high, 0x7F) + 1):
-                if character not in SHORT_ESCAPES:
-                    return bytes([character])
-            return min(
-                (escape(c) for c in {low, high, *_clip(low, high, (8, 10, 34, 92))}), key=_length_first
-            )
-        return chr(low).encode()
-
-    # Building
-
-
-def _clip(low: int, high: int, candidates: tuple[int, ...]) -> list[int]:
-    return [c for c in candidates if low <= c <= high]
-
-
-def _length_first(data: bytes) -> tuple[int, bytes]:
-    return len(data), data
-
-
-def _niceness(data: bytes) -> int:
-    return _NICE.index(data[0]) if data[0] in _NICE else len(_NICE)
