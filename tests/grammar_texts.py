@@ -28,7 +28,8 @@ GOOD: dict[str, list[str]] = {
         '<note\nid="1"\n/>', '<note id=""/>', "<section><section><section/></section></section>",
         "<note id='\"'/>", '<note id="a > b"/>', "<paragraph>&apos;&quot;&gt;</paragraph>",
         "<document><title>T</title><section>x</section></document>", "<record>]]</record>",
-        "<code><![CDATA[a]b]]></code>",
+        "<code><![CDATA[a]b]]></code>", "<value>&#55295;&#57344;&#65533;&#65536;&#99999;</value>",
+        "<note>\ufffd\U0001fffe</note>",
     ],
     "date": [
         "2024-02-29", "2000-02-29", "1999-12-31", "2023-04-30", "0001-01-01", "9999-12-31",
@@ -139,6 +140,8 @@ BAD: dict[str, list[str]] = {
         "< note/>", "<note></ note>", '<note id="<"/>', '<note id="&"/>', '<note id="a/>', "<note id/>",
         "<note><!-- -- --></note>", "<note><![CDATA[</note>", "<note>\x00</note>", "<note>\x0b</note>",
         '<noteid="1"/>', "<item><note></item></note>", "<note>&#x0;</note>", '<note id="1"class="2"/>',
+        "<note>&#55296;</note>", "<note>&#56796;</note>", "<note>&#57343;</note>", "<note>&#65534;</note>",
+        "<note>&#65535;</note>", "<note>\ufffe</note>", "<note id='\uffff'/>", "<note><!--\uffff--></note>",
     ],
     "date": [
         "", "2023-02-29", "1900-02-29", "2023-04-31", "2023-13-01", "2023-00-10", "2023-01-00",
@@ -160,6 +163,8 @@ BAD: dict[str, list[str]] = {
         "http://:80", " http://a",
     ],
     "sql": [
+        "\u017felect 1", "select 1 A\u017f a", "select a li\u212ae b from t", "select ca\u017ft(a as text)",
+        "insert \u0131nto t values (1)", "select 1 l\u0130mit 1",
         "", ";", "SELECT 1;;", "SELECT", "SELECT * FROM", "SELECT a b c FROM t", "SELECTa FROM t",
         "SELECT select FROM t", "INSERT INTO t", "UPDATE t SET", "SELECT 'a", "SELECT * FROM t WHERE",
         "SELECT (1", "SELECT 1a", "DELETE t", "SELECT 1)", "SELECT a, FROM t", "SELECT , a FROM t",
