@@ -276,6 +276,8 @@ def test_large_repeats_are_counted(pattern, anchored, term):
         ("ecma", r"(?<q>a|b)(c\k<q>)*", ["a", "bcbcb"], ["acb"]),
         ("python", r"(?P<q>a|b)((c|d)\3|(?P=q)){2}", ["accdd", "bbb"], ["acdd", "aab"]),
         ("sgl", r"(?i:a)b\b.*", ["Ab", "ab c"], ["aB", "abc"]),
+        ("sgl", r"(?i)\W[\W][^\w]", ["-é ", "!!!"], ["s  ", " K ", "  k", "\u212a  "]),
+        ("ecma", r"(?i)\W[\W][^\w]", ["-é ", "!!!"], ["s  ", " K ", "  k", "\u212a  "]),
     ],
 )
 def test_dialects_read_what_is_theirs(dialect, pattern, matches, fails):

@@ -79,9 +79,8 @@ DIALECTS: dict[str, Dialect] = {each.name: each for each in (SGL, ECMA, PYTHON)}
 
 
 def classes(dialect: Dialect, *, ascii_only: bool, ignore_case: bool) -> Classes:
-    if dialect is PYTHON and not ascii_only:
-        return unicode_classes()
-    if dialect is ECMA:
-        word = simple_case_closure(charset.WORD) if ignore_case else charset.WORD
-        return Classes(charset.DIGITS, word, _ECMA_SPACE)
-    return ASCII
+    if dialect is PYTHON:
+        return ASCII if ascii_only else unicode_classes()
+    # What is no \w is the rest of what \w is with all case forms, so that no letter is both.
+    word = dialect.fold(charset.WORD) if ignore_case else charset.WORD
+    return Classes(charset.DIGITS, word, _ECMA_SPACE if dialect is ECMA else charset.SPACE)
