@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from sglc.runtime.mask import vocabulary_cache
+from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.tokenizer_bytes import TokenizerError
 from sglc.runtime.mask.trie import build_trie
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -127,6 +128,14 @@ def test_bytes_that_no_token_has_are_named() -> None:
     assert vocabulary.missing_bytes() == {7}
     with pytest.raises(ValueError, match="end token"):
         Vocabulary([b"a"], frozenset([1]))
+
+
+def test_end_tokens_have_no_text() -> None:
+    vocabulary = Vocabulary([b"a", b"</s>", b"b"], frozenset([1]))
+    assert vocabulary.token_bytes == (b"a", None, b"b")
+    matcher = compile_constraint(regex=".*").matcher(vocabulary)
+    assert matcher.allowed().tolist() == [0, 2]
+    assert not matcher.accept(1)
 
 
 TOKENS = st.lists(st.none() | st.binary(max_size=4) | st.sampled_from((b"a", b"ab", b"abc")), max_size=40)

@@ -41,6 +41,14 @@ def test_malformed(schema: Any, path: str) -> None:
     assert shown.value.position == path
 
 
+@pytest.mark.parametrize("index", ["00", "01", "2", "-", "-1", "+1", "1" * 5_000, "٠"])
+def test_a_place_of_a_list_is_written_in_one_way(index: str) -> None:
+    schema = {"allOf": [{"type": "array"}, True], "items": {"$ref": f"#/allOf/{index}"}}
+    with pytest.raises(SchemaError, match="leads nowhere") as caught:
+        compile_schema(schema)
+    assert caught.value.path == "#/items/$ref"
+
+
 def test_an_anchor_stands_at_one_place() -> None:
     with pytest.raises(SchemaError, match="'x' is there twice") as caught:
         compile_schema(TWICE)

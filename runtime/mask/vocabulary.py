@@ -33,11 +33,14 @@ class Vocabulary:
     """
 
     def __init__(self, token_bytes: Sequence[bytes | None], end_ids: frozenset[int] = frozenset()) -> None:
-        self.token_bytes: tuple[bytes | None, ...] = tuple(token_bytes)
         self.end_ids = frozenset(end_ids)
-        self.size = len(self.token_bytes)
+        self.size = len(token_bytes)
         if any(not 0 <= i < self.size for i in self.end_ids):
             raise ValueError("an end token is outside of the vocabulary")
+        texts = list(token_bytes)
+        for token in self.end_ids:
+            texts[token] = None
+        self.token_bytes: tuple[bytes | None, ...] = tuple(texts)
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
 

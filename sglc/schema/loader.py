@@ -9,6 +9,7 @@ a place is the sequence of resources through which it was entered, outermost fir
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from sglc.schema.options import SchemaOptions
 
 Scope = tuple[int, ...]
 
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
+"""A place of a list in a JSON pointer (RFC 6901)."""
 _LATEST = "http://json-schema.org/schema"
 """A dialect that was never fixed: it stands for the latest one, here for that of the options."""
 
@@ -248,7 +251,7 @@ class Loader:
             key = token.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and key in value:
                 value = value[key]
-            elif isinstance(value, list) and key.isascii() and key.isdigit() and int(key) < len(value):
+            elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
                 value = value[int(key)]
             else:
                 raise SchemaError(f"the reference {reference!r} leads nowhere", path)
