@@ -130,6 +130,22 @@ def test_a_prompt_may_be_cut_into_pieces_in_any_way() -> None:
         close(np.concatenate(parts), [branch.expected(120)])
 
 
+@pytest.mark.parametrize("kind", ["llama", "mistral", "gemma2", "gpt2"])
+def test_blocks_of_several_sequences_may_follow_each_other(kind: str) -> None:
+    executor = executor_of(kind)
+    prompts = [random_tokens(20, 31 + place) for place in range(4)]
+    tables = [[2 * place, 2 * place + 1] for place in range(4)]
+    rows = [executor.run([Piece(*each) for each in zip(tables, [0] * 4, prompts, [1] * 4, strict=True)])]
+    rows.append(executor.run([Piece(table, 20, [place], 1) for place, table in enumerate(tables)]))
+    for length, found in zip((20, 21), rows, strict=True):
+        right = Branch(executor, kind)
+        expected = []
+        for place, prompt in enumerate(prompts):
+            right.tokens = [*prompt, place][:length]
+            expected.append(right.expected())
+        close(found, expected)
+
+
 def test_blocks_go_out_and_come_back() -> None:
     Branch.free = 0
     executor = executor_of("gemma2")

@@ -57,7 +57,8 @@ class Group:
     shared: torch.Tensor | slice | None
     """Blocks that all pieces begin with and that all of their tokens see all of."""
     rest: torch.Tensor | slice
-    """Blocks after these, [pieces * n], padded with a piece's last; a slice where they follow each other."""
+    """Blocks after these, [pieces * n], padded with a piece's last; of a single piece a slice where they follow
+    each other. Those of several are copied: as a view, heads and pieces would not be one dimension."""
     hidden: torch.Tensor | None
     """bool [pieces, count, n * BLOCK_TOKENS], True where a token does not see a position of the rest; None
     where every token sees all."""
@@ -207,12 +208,13 @@ class Step:
             tables[index, need:] = span.table[-1]
             hidden[index] = _hidden(span, first * BLOCK_TOKENS, width * BLOCK_TOKENS, window)
         rows = np.concatenate([np.arange(span.first, span.first + count) for span in spans])
+        rest = tables.reshape(-1)
         return Group(
             rows=self._blocks(rows),
             pieces=len(spans),
             count=count,
             shared=self._blocks(spans[0].table[:shared]) if shared else None,
-            rest=self._blocks(tables.reshape(-1)),
+            rest=self._blocks(rest) if len(spans) == 1 else self._tensor(rest),
             hidden=self._tensor(hidden) if hidden.any() else None,
         )
 
