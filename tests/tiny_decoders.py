@@ -34,6 +34,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "mixtral": {"num_local_experts": 4, "num_experts_per_tok": 2},
     "phi3": {},
     "opt": {"ffn_dim": 64, "word_embed_proj_dim": 48},
+    "gpt_bigcode": {"n_embd": 48, "n_layer": 3, "n_head": 6, "n_positions": 512},
 }
 """Kind of the model to what its configuration has besides `SIZES`."""
 

@@ -126,7 +126,7 @@ class PagedStep:
             shared_keys = self.pool.gather(keys, group.shared, "shared keys")
             shared_values = self.pool.gather(values, group.shared, "shared values")
             common = shared_keys.shape[1]
-            ahead = _scores(each.view(heads, -1, each.shape[2]), shared_keys, options)
+            ahead = _scores(each.reshape(heads, -1, each.shape[2]), shared_keys, options)
             scores = torch.cat((ahead.view(*scores.shape[:4], common), scores), dim=-1)
         weights = scores.softmax(-1).to(values.dtype)
         late = weights[..., common:].reshape(heads * pieces, shares * count, -1)

@@ -57,8 +57,8 @@ class Group:
     shared: torch.Tensor | slice | None
     """Blocks that all pieces begin with and that all of their tokens see all of."""
     rest: torch.Tensor | slice
-    """Blocks after these, [pieces * n], padded with a piece's last; of a single piece a slice where they follow
-    each other. Those of several are copied: as a view, heads and pieces would not be one dimension."""
+    """Blocks after these, [pieces * n], padded with a piece's last; of a single piece a slice where they
+    follow each other. Those of several are copied: as a view, heads and pieces would not be one dimension."""
     hidden: torch.Tensor | None
     """bool [pieces, count, n * BLOCK_TOKENS], True where a token does not see a position of the rest; None
     where every token sees all."""
