@@ -23,7 +23,7 @@ from sglc.runtime.vm.frame import Allowance
 from sglc.runtime.vm.holes import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
-from sglc.runtime.vm.trace import Listener
+from sglc.runtime.vm.trace import Listener, ListenerFault
 from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
 from sglc.types.json import from_json
 from sglc.types.member import MemberError, check_member
@@ -215,16 +215,38 @@ class Session:
         not enough time for all, runs of higher `priority` are served first, and of these the one whose
         timeout is nearest. `trace` and `on_event` hear of every event as it happens; of single tokens, for
         which all legal ones are counted, only if `detailed` (None: if anyone listens). Raises ArgumentError
-        before it starts and SglError when it fails; cancelling the task stops it at the next token.
+        before it starts, SglError when it fails, and what a listener raises, which ends it; cancelling the
+        task stops it at the next token.
         """
-        code = self.function(name)
-        bound = self.bind(code, arguments or {})
-        recorder = self.recorder
-        recording = None if recorder is None else recorder.begin(code.name, seed)
-        listeners = tuple(listener for listener in (trace, on_event, recording) if listener is not None)
         if detailed is None:
             detailed = trace is not None or on_event is not None
+        listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
         urgency = Urgency(priority, None if timeout is None else monotonic() + timeout)
+        try:
+            return await self._run(
+                name, arguments or {}, listeners, urgency, seed, max_tokens, timeout, detailed
+            )
+        except ListenerFault as fault:
+            raise fault.reason from None
+
+    async def _run(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        listeners: tuple[Listener, ...],
+        urgency: Urgency,
+        seed: int,
+        max_tokens: int | None,
+        timeout: float | None,
+        detailed: bool,
+    ) -> RunResult:
+        """As `run`; raises ListenerFault where a listener fails."""
+        code = self.function(name)
+        bound = self.bind(code, arguments)
+        recorder = self.recorder
+        recording = None if recorder is None else recorder.begin(code.name, seed)
+        if recording is not None:
+            listeners = (*listeners, recording)
         run = self._new_run(seed, listeners, detailed, urgency)
         machine = Machine(run)
         allowances: tuple[Allowance, ...] = ()
@@ -232,8 +254,8 @@ class Session:
             allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)
         started = perf_counter()
         ended = ""
-        machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
         try:
+            machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
             async with asyncio.timeout(timeout):
                 value = await machine.call(code, bound, allowances)
         except TimeoutError:
@@ -246,7 +268,7 @@ class Session:
             raise self._failed(machine, error) from None
         except BaseException as raised:
             ended = error_name(raised)
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(ListenerFault):
                 machine.emit("error", {"name": ended, "message": "", "caught": False})
             raise
         finally:

@@ -14,8 +14,10 @@ from sglc.driver import compile_source
 from sglc.runtime.engine.engine import IDLE_BRANCHES, Engine
 from sglc.runtime.engine.errors import DeadlinePassed
 from sglc.runtime.errors import SglError, diagnostic_of
+from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.session import Session
+from sglc.runtime.vm.trace import Event
 from sglc.source import Source
 from sglc.types.type import Int, Named, Str
 from small_models import FickleModel
@@ -163,3 +165,22 @@ def test_the_constant_beginning_of_a_function_is_tokenised_before_it_runs() -> N
     result = asyncio.run(session.run("f", {"x": 3}))
     assert result.value == 7
     assert [text for text in asked if "You count." in text] == before
+
+
+@pytest.mark.parametrize("kind", ["start", "hole_start", "token", "hole_end", "error", "finish"])
+@pytest.mark.parametrize("wrong", [KeyError("mine"), TimeoutError("mine"), OSError("mine")])
+def test_what_a_listener_raises_ends_its_run_as_it_is(kind: str, wrong: Exception) -> None:
+    class Failing:
+        def __call__(self, event: Event) -> None:
+            if event.kind == kind:
+                raise wrong
+
+    engine = Engine(ScriptedModel(["7", "7"]))
+    collector = Collector()
+    session = Session(hole_program(Int(0, 9)).program(), engine, recorder=collector)
+    with pytest.raises(type(wrong), match="mine") as raised:
+        limit = 0 if kind == "error" else None
+        asyncio.run(session.run("f", trace=Failing(), max_tokens=limit))
+    assert raised.value is wrong
+    assert collector.running == 0
+    engine.close()

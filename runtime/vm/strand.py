@@ -9,7 +9,7 @@ from sglc.bytecode.code import Code, Place
 from sglc.runtime.vm.frame import Allowance, Frame
 from sglc.runtime.vm.run import Run
 from sglc.runtime.vm.seed import mix
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.trace import Event, ListenerFault
 from sglc.runtime.vm.values import display, failure
 
 Outcome = object | Awaitable[None] | None
@@ -68,6 +68,7 @@ class Strand:
         return places[index] if 0 <= index < len(places) else None
 
     def emit(self, kind: str, data: dict[str, Any]) -> None:
+        """Tell the listeners. Raises ListenerFault for any exception of theirs."""
         if self.run.listeners:
             span = ""
             if self.frames:
@@ -75,8 +76,11 @@ class Strand:
                 if place is not None and 0 <= place.file < len(self.program.files):
                     span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
             event = Event(kind, data, self.branch, span)
-            for listener in self.run.listeners:
-                listener(event)
+            try:
+                for listener in self.run.listeners:
+                    listener(event)
+            except Exception as error:
+                raise ListenerFault(error) from error
 
     def draw_seed(self, given: int | None, attempt: int) -> int:
         """The seed of the next hole."""

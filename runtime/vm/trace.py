@@ -51,6 +51,14 @@ def _plain(value: Any) -> Any:
 Listener = Callable[[Event], None]
 
 
+class ListenerFault(Exception):
+    """A listener has failed, which is no fault of the program; `reason` is its exception."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
 class TraceWriter:
     """Writes events to a file as JSON lines. An event is a whole line or nothing.
 
