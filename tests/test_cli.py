@@ -289,6 +289,17 @@ def test_finished_rows_are_not_run_again(good: Path, script: str, rows: Path, cl
     assert sorted(int(str(entry["row"])) for entry in results(out)) == [0, 1, 2]
 
 
+def test_the_failure_of_a_row_that_was_changed_counts_no_more(
+    good: Path, script: str, rows: Path, cli: Cli
+) -> None:
+    out = rows.with_name("results.jsonl")
+    cli("run", good, "--data", rows, "--out", out, "--model", script)
+    rows.write_text(rows.read_text(encoding="utf-8").replace('"times": 7', '"times": 2'), encoding="utf-8")
+    code, _, err = cli("run", good, "--data", rows, "--out", out, "--model", script)
+    assert code == 0 and "3 rows, 0 failed" in err
+    assert len(results(out)) == 4
+
+
 # -- models ------------------------------------------------------------------------------------------
 
 

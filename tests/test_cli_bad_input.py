@@ -371,3 +371,20 @@ def test_a_bad_row_file_is_told(good: Path, script: str, cli: Cli) -> None:
     rows = write(good.with_name("rows.jsonl"), '{"text": "a"}\nnonsense\n')
     code, _, err = cli("run", good, "--data", rows, "--out", good.with_name("o.jsonl"), "--model", script)
     assert code == 1 and "line 2: no JSON" in err
+
+
+def test_a_file_that_holds_no_results_is_left_alone(good: Path, script: str, cli: Cli) -> None:
+    rows = write(good.with_name("rows.jsonl"), '{"text": "a"}\n')
+    for out in (rows, good):
+        before = out.read_bytes()
+        code, _, err = cli("run", good, "--data", rows, "--out", out, "--model", script)
+        assert code == 1 and f"{out} holds no results" in err and "internal error" not in err
+        assert out.read_bytes() == before
+
+
+def test_a_row_that_has_no_utf_8_is_a_failed_row(good: Path, script: str, cli: Cli) -> None:
+    rows = write(good.with_name("rows.jsonl"), '{"text": "\\ud800"}\n{"text": "b"}\n')
+    out = good.with_name("out.jsonl")
+    code, _, err = cli("run", good, "--data", rows, "--out", out, "--model", script)
+    assert code == 1 and "2 rows, 1 failed" in err
+    assert sorted(json.loads(line)["ok"] for line in out.read_text(encoding="utf-8").splitlines()) == [0, 1]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.commands.rows import BadRows, Results, Row, digest_of, read_rows
+from sglc.commands.rows import BadRows, NoResults, Results, Row, digest_of, read_rows
 
 
 def write_rows(path: Path, *rows: object) -> Path:
@@ -87,6 +87,61 @@ def test_a_file_cut_off_anywhere_keeps_its_whole_lines(
     assert out.read_bytes() == whole
 
 
+@pytest.mark.parametrize("retry_errors", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"notes of a month\n",
+        b"notes without an end of line",
+        b'{"x": 1}\n{"x": 2}\n',
+        b'{"row": 0, "digest": "a", "ok": false}\nnotes\n{"row": 1, "digest": "b", "ok": true}\n',
+        b'{"row": 0}\n',
+        b"\n",
+        b"\xff\xfe",
+    ],
+)
+def test_a_file_of_other_things_is_refused_and_left_alone(
+    tmp_path: Path, text: bytes, retry_errors: bool
+) -> None:
+    out = tmp_path / "notes.txt"
+    out.write_bytes(text)
+    with pytest.raises(NoResults, match="is no result of a row"):
+        Results(out, retry_errors=retry_errors)
+    assert out.read_bytes() == text
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("rest", [b"", b"{", b'{"row": 1, "dig', b'{"row": 1\0\0\0', b"\0\0\0\0"])
+def test_a_file_behind_a_link_stays_where_it_is(tmp_path: Path, rest: bytes) -> None:
+    kept = b'{"row": 0, "digest": "a", "ok": true}\n'
+    real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
+    real.write_bytes(kept + b'{"row": 2, "digest": "c", "ok": false}\n' + rest)
+    real.chmod(0o640)
+    link.symlink_to(real)
+    Results(link, retry_errors=True).close()
+    assert link.is_symlink() and real.read_bytes() == kept
+    assert real.stat().st_mode & 0o777 == 0o640
+    real.write_bytes(kept + rest)
+    Results(link).close()
+    assert link.is_symlink() and real.read_bytes() == kept
+
+
+def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path) -> None:
+    out = tmp_path / "results.jsonl"
+    results = Results(out)
+    results.add(Row(0, 1, {}, "a"), {"ok": False, "error": {"reason": "\ud800 \u00e9"}})
+    results.close()
+    entry = json.loads(out.read_text(encoding="utf-8"))
+    assert entry["error"]["reason"] == "\ud800 \u00e9"
+
+
+def test_arguments_of_all_rows_are_part_of_their_digests(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "rows.jsonl", {"x": 1}, {"x": 1, "y": 2})
+    alone, common = read_rows(path, "f"), read_rows(path, "f", {"y": 2})
+    assert alone[0].digest != common[0].digest == alone[1].digest == common[1].digest
+    assert dict(common[0].arguments) == {"x": 1}
+
+
 def test_failed_rows_are_drawn_again_only_when_asked(tmp_path: Path) -> None:
     out = tmp_path / "results.jsonl"
     row = Row(0, 1, {"x": 1}, digest_of("f", {"x": 1}))
@@ -94,7 +149,7 @@ def test_failed_rows_are_drawn_again_only_when_asked(tmp_path: Path) -> None:
     results.add(row, {"ok": False, "error": {"name": "Truncated"}})
     results.close()
     kept = Results(out)
-    assert kept.finished and kept.failed_before == 1
+    assert kept.finished == kept.failed == {(0, row.digest)}
     kept.close()
     dropped = Results(out, retry_errors=True)
     assert not dropped.finished

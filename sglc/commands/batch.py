@@ -21,7 +21,7 @@ from sglc.commands.arguments import bind
 from sglc.commands.execution import Call, Outcome, Runner, value_text
 from sglc.commands.invocation import CommandFailed, Invocation, counted, fail, fault
 from sglc.commands.progress import BatchProgress, Figures, batch_progress
-from sglc.commands.rows import BadRows, Results, Row, read_rows
+from sglc.commands.rows import BadRows, NoResults, Results, Row, read_rows
 from sglc.diagnostics.diagnostic import Diagnostic
 
 INTERRUPTED = 130
@@ -51,17 +51,24 @@ def run_rows(
     concurrency: int | None,
 ) -> None:
     """Run every row that has no result yet, at most `concurrency` at a time (None: what suits the engine)."""
-    rows = _read(invocation, call, data)
+    rows = _read(invocation, call, data, {**common.values, **common.texts})
     try:
+        if out.exists() and out.samefile(data):
+            raise NoResults("it is the file of rows")
         results = Results(out, retry_errors=retry_errors)
     except OSError as problem:
         raise fail(invocation, _unwritable(out, problem)) from None
+    except NoResults as problem:
+        hint = "name a new file for --out"
+        raise fail(
+            invocation, fault("E0805", f"{out} holds no results", reason=str(problem), hint=hint)
+        ) from None
     waiting = [row for row in rows if (row.number, row.digest) not in results.finished]
     done = len(rows) - len(waiting)
     if done:
         click.echo(f"{counted(done, 'row')} of {len(rows)} already in {out}", err=True)
     figures = Figures(len(rows), done)
-    figures.failed = results.failed_before
+    figures.failed = sum((row.number, row.digest) in results.failed for row in rows)
     faults: list[tuple[Row, Exception]] = []
     try:
         if waiting:
@@ -97,10 +104,10 @@ def run_rows(
         raise CommandFailed(1)
 
 
-def _read(invocation: Invocation, call: Call, data: Path) -> list[Row]:
+def _read(invocation: Invocation, call: Call, data: Path, common: Mapping[str, Any]) -> list[Row]:
     invocation.stage = f"reading {data}"
     try:
-        return read_rows(data, call.code.name)
+        return read_rows(data, call.code.name, common)
     except FileNotFoundError:
         raise fail(invocation, fault("E0801", f"there is no file {data}")) from None
     except OSError as problem:

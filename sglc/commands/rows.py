@@ -1,8 +1,8 @@
 """Results of many rows in a file of JSON lines that can be continued after any kind of end.
 
 Every finished row is one line, written and flushed at once. A row is finished if the file has a line with its
-number and the digest of its arguments. A line that was cut off (a full disk, a power cut) does not count and
-is removed before writing goes on.
+number and the digest of its arguments. A last line that was cut off (a full disk, a power cut) does not count
+and is removed before writing goes on. A file with anything else in it is not touched.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,10 +22,16 @@ from sglc.types.json import parse_json
 from sglc.types.member import MemberError
 
 LONGEST_ROW = 64 * 1024 * 1024
+BEGINNING = b'{"row": '
+"""What the line of a finished row begins with."""
 
 
 class BadRows(Exception):
     """The file of rows cannot be used; the message says which line and why."""
+
+
+class NoResults(Exception):
+    """A file has lines that are no results; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +55,11 @@ def digest_of(function: str, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
-def read_rows(path: Path, function: str) -> list[Row]:
-    """All rows of a file of JSON lines; raises BadRows, naming the line, and OSError."""
+def read_rows(path: Path, function: str, common: Mapping[str, Any] | None = None) -> list[Row]:
+    """All rows of a file of JSON lines; raises BadRows, naming the line, and OSError.
+
+    `common` are arguments of all rows that have no others of that name; digests are of them too.
+    """
     rows: list[Row] = []
     with path.open("rb") as file:
         for number, line in enumerate(_lines(file), start=1):
@@ -64,7 +74,7 @@ def read_rows(path: Path, function: str) -> list[Row]:
             if not isinstance(arguments, dict):
                 raise BadRows(f"line {number} is not a JSON object with the arguments by name")
             try:
-                digest = digest_of(function, arguments)
+                digest = digest_of(function, {**(common or {}), **arguments})
             except RecursionError:
                 raise BadRows(f"line {number} is nested too deeply") from None
             rows.append(Row(len(rows), number, arguments, digest))
@@ -79,33 +89,50 @@ def _lines(file: Any) -> Iterator[bytes]:
 
 
 class Results:
-    """The file of results. Rows that it held when opened are in `finished` (number, digest)."""
+    """The file of results. Rows that it held when opened are in `finished` (number, digest), and those of
+    them that had failed in `failed` too."""
 
     def __init__(self, path: Path, *, retry_errors: bool = False) -> None:
-        """Open for appending; raises OSError. With `retry_errors` rows that failed are not finished."""
+        """Open for appending; raises OSError, and NoResults for a file that has other things in it.
+
+        With `retry_errors` rows that failed are not finished.
+        """
         self.path = path
         self.finished: set[tuple[int, str]] = set()
-        self.failed_before = 0
+        self.failed: set[tuple[int, str]] = set()
         if path.is_file():
-            self._read(retry_errors)
-        self._file: TextIO = path.open("a", encoding="utf-8", newline="\n")
+            self._read(path.resolve(), retry_errors)
+        # Of half a surrogate pair, which has no UTF-8, the escape is written; in JSON it is the same text.
+        self._file: TextIO = path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
 
-    def _read(self, retry_errors: bool) -> None:
+    def _read(self, path: Path, retry_errors: bool) -> None:
         kept: list[bytes] = []
+        whole = 0
         dropped = False
-        with self.path.open("rb") as file:
-            for line in file:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
                 entry = _entry(line)
-                if entry is None or (retry_errors and not entry.get("ok")):
+                if entry is None:
+                    if _is_cut(line):
+                        break
+                    raise NoResults(f"line {number} is no result of a row")
+                whole += len(line)
+                if retry_errors and not entry.get("ok"):
                     dropped = True
                     continue
-                kept.append(line)
-                self.finished.add((entry["row"], entry["digest"]))
-                self.failed_before += not entry.get("ok")
+                if retry_errors:
+                    kept.append(line)
+                key = (entry["row"], entry["digest"])
+                self.finished.add(key)
+                if not entry.get("ok"):
+                    self.failed.add(key)
         if dropped:
-            temporary = self.path.with_name(f".{self.path.name}.part")
+            temporary = path.with_name(f".{path.name}.part")
             temporary.write_bytes(b"".join(kept))
-            os.replace(temporary, self.path)
+            shutil.copymode(path, temporary)
+            os.replace(temporary, path)
+        elif whole < path.stat().st_size:
+            os.truncate(path, whole)
 
     def add(self, row: Row, entry: Mapping[str, Any], value: str | None = None) -> None:
         """Write one finished row; raises OSError. `value` is JSON text that is put in as it is."""
@@ -131,3 +158,10 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     if isinstance(entry, dict) and isinstance(entry.get("row"), int) and isinstance(entry.get("digest"), str):
         return entry
     return None
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a line is the beginning of a finished row's; zeros are what a power cut may leave of it."""
+    written = line.rstrip(b"\0")
+    cut = written[: len(BEGINNING)] == BEGINNING[: len(written)]
+    return cut and not written.endswith(b"\n")
