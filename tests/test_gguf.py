@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -268,8 +269,13 @@ def test_a_sentencepiece_tokenizer_merges_by_score() -> None:
 # -- conversion ------------------------------------------------------------------------------------------
 
 
-def tiny_llama(width: int = 32, heads: int = 2, kv_heads: int = 1) -> bytes:
-    """A Llama of one layer with random weights, rows of query and key interleaved as GGUF has them."""
+def tiny_llama(
+    width: int = 32, heads: int = 2, kv_heads: int = 1, changes: Mapping[str, Any] | None = None
+) -> bytes:
+    """A Llama of one layer with random weights, rows of query and key interleaved as GGUF has them.
+
+    `changes` are of its metadata; None leaves a key out.
+    """
     random = np.random.default_rng(1)
     size, head = 259, width // heads
     shapes = {
@@ -299,6 +305,7 @@ def tiny_llama(width: int = 32, heads: int = 2, kv_heads: int = 1) -> bytes:
         "tokenizer.ggml.token_type": [1] * 258 + [3],
         "tokenizer.chat_template": "{% for m in messages %}{{ m.content }}<|end|>{% endfor %}",
     }
+    facts = {key: fact for key, fact in {**facts, **(changes or {})}.items() if fact is not None}
     tensors = {f"{name}.weight": floats(random.normal(0, 0.3, shape)) for name, shape in shapes.items()}
     return gguf_bytes(facts, tensors)
 
@@ -329,6 +336,83 @@ def test_a_folder_that_lacks_something_is_not_whole(tmp_path: Path) -> None:
     assert not is_whole(folder)
     (folder / "manifest.json").write_text("[]")
     assert not is_whole(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "fact"),
+    [
+        ("general.architecture", [1]),
+        *(("llama.block_count", count) for count in (0, -1, 2, 1.0, 10**9)),
+        *(("llama.context_length", length) for length in (0, -5)),
+        *(("llama.embedding_length", width) for width in (0, -32, 33, 64)),
+        *(("llama.feed_forward_length", width) for width in (0, -1, 1.5)),
+        *(("llama.attention.head_count", heads) for heads in (0, 3, 64, 2.0, -2)),
+        *(("llama.attention.head_count_kv", heads) for heads in (0, 2, -1, [1])),
+        *(("llama.attention.key_length", size) for size in (0, 8, 32)),
+        *(("llama.attention.layer_norm_rms_epsilon", number) for number in (float("nan"), -1.0, 0.0, "x")),
+        *(("llama.rope.freq_base", number) for number in (float("inf"), 0.0, "x", [1.0])),
+        ("llama.rope.dimension_count", 8),
+        ("llama.rope.scaling.type", "linear"),
+        ("llama.rope.scaling.type", [1]),
+        ("llama.expert_count", 4),
+        ("llama.expert_count", [0]),
+        ("tokenizer.ggml.model", [1]),
+        ("tokenizer.ggml.pre", [1]),
+        ("tokenizer.ggml.pre", 5),
+        ("tokenizer.ggml.merges", [1]),
+        ("tokenizer.ggml.tokens", 5),
+        ("tokenizer.ggml.token_type", ["a"] * 259),
+        ("tokenizer.ggml.token_type", 7),
+    ],
+)
+def test_a_file_whose_facts_do_not_fit_is_refused(tmp_path: Path, key: str, fact: object) -> None:
+    source = written(tmp_path, tiny_llama(changes={key: fact}))
+    with pytest.raises(ModelError) as refused:
+        convert_gguf(source, tmp_path / "out")
+    assert refused.value.why
+    assert [path.name for path in tmp_path.iterdir()] == ["model.gguf"]
+
+
+@given(
+    key=st.sampled_from([
+        "general.architecture", "llama.rope.freq_base", "llama.rope.scaling.type",
+        "llama.rope.dimension_count", "llama.attention.key_length", "llama.context_length",
+        "llama.expert_count", "tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens",
+        "tokenizer.ggml.token_type", "tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id",
+        "tokenizer.ggml.eos_token_id", "tokenizer.ggml.add_bos_token", "tokenizer.ggml.unknown_token_id",
+        "tokenizer.chat_template",
+    ]),
+    fact=st.none() | st.booleans() | st.integers(-5, 300) | st.floats(width=32) | st.text(max_size=5)
+    | st.lists(st.integers(-1, 300), min_size=1, max_size=3) | st.lists(st.text(max_size=3), min_size=1),
+)  # fmt: skip
+def test_facts_of_any_kind_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, key: str, fact: object
+) -> None:
+    folder = tmp_path_factory.mktemp("facts")
+    try:
+        out = convert_gguf(written(folder, tiny_llama(changes={key: fact})), folder / "out")
+    except ModelError:
+        return
+    assert is_whole(out)
+
+
+def test_what_another_process_has_made_meanwhile_stays(tmp_path: Path) -> None:
+    source = written(tmp_path, tiny_llama())
+    made: list[int] = []
+
+    def other_first(doing: str, done: int, total: int) -> None:
+        if not made:
+            made.append(0)
+            made.append(convert_gguf(source, tmp_path / "out").stat().st_ino)
+
+    assert convert_gguf(source, tmp_path / "out", other_first).stat().st_ino == made[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.gguf", "out"]
+
+
+def test_a_cache_that_cannot_be_written_is_a_model_error(tmp_path: Path) -> None:
+    source = written(tmp_path, tiny_llama())
+    with pytest.raises(ModelError, match="SGLC_CACHE_DIR"):
+        convert_gguf(source, source / "models" / "out")
 
 
 @pytest.mark.parametrize(

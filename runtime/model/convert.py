@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import shutil
 import struct
@@ -57,24 +58,33 @@ _TOP_PARTS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "
 def convert_gguf(source: str | Path, target: str | Path, progress: Progress | None = None) -> Path:
     """Convert the GGUF file to the folder `target` and return it. Raises ModelError."""
     folder = Path(target)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     try:
         work.chmod(0o755)  # a cache may be shared; the temporary folder is for its maker only
         with GgufFile(source) as file:
             _write_folder(file, work, progress or _silent)
-        with contextlib.suppress(OSError):
-            shutil.rmtree(folder)
-        try:
-            work.rename(folder)
-        except OSError:
-            if not is_whole(folder):  # otherwise another process was faster and made the same
-                raise
+        if not is_whole(folder):  # what another process has made meanwhile is in use, and the same
+            with contextlib.suppress(OSError):
+                shutil.rmtree(folder)
+            try:
+                work.rename(folder)
+            except OSError:
+                if not is_whole(folder):
+                    raise
         return folder
     except OSError as error:
-        raise ModelError("cannot write the converted model", str(folder), str(error)) from error
+        raise _unwritable(folder, error) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _unwritable(folder: Path, error: OSError) -> ModelError:
+    hint = "SGLC_CACHE_DIR names another folder for the cache"
+    return ModelError("cannot write the converted model", str(folder), str(error), hint)
 
 
 def is_whole(folder: Path) -> bool:
@@ -169,52 +179,104 @@ def model_config(file: GgufFile) -> dict[str, Any]:
     """The contents of config.json. Raises ModelError for an architecture or a variant that is not known."""
     metadata, where = file.metadata, str(file.path)
     kind = metadata.get("general.architecture")
-    if kind not in _ARCHITECTURES:
+    if not isinstance(kind, str) or kind not in _ARCHITECTURES:
         known = ", ".join(_ARCHITECTURES)
         raise ModelError("model architecture not supported", where, f"{kind!r}; known are {known}")
-
-    def number(key: str, default: Any = None) -> Any:
-        value = metadata.get(f"{kind}.{key}", default)
-        if not isinstance(value, (int, float)):
-            raise ModelError("the GGUF file is damaged", where, f"{kind}.{key} is missing")
-        return value
-
-    if metadata.get(f"{kind}.rope.scaling.type", "none") != "none" or "rope_freqs.weight" in file.tensors:
+    scaling, experts = metadata.get(f"{kind}.rope.scaling.type"), metadata.get(f"{kind}.expert_count")
+    if repr(scaling) not in ("None", "'none'") or "rope_freqs.weight" in file.tensors:
         raise ModelError(
             "model variant not supported",
             where,
             "its rotary positions are scaled, which a GGUF file does not describe fully",
             "use the model's folder with config.json and safetensors",
         )
-    if metadata.get(f"{kind}.expert_count"):
+    if repr(experts) not in ("None", "0"):
         raise ModelError("model variant not supported", where, "a mixture of experts")
     if "token_embd.weight" not in file.tensors:
         raise ModelError("the GGUF file is damaged", where, "it has no token_embd.weight")
-    width, heads = number("embedding_length"), number("attention.head_count")
-    if heads < 1:
-        raise ModelError("the GGUF file is damaged", where, f"{heads} attention heads")
+    facts = _Facts(file, kind)
+    width, heads = facts.whole("embedding_length"), facts.whole("attention.head_count")
+    shared = facts.whole("attention.head_count_kv", heads)
+    size = facts.whole("attention.key_length", width // heads or None)
+    layers = facts.whole("block_count")
+    if facts.whole("rope.dimension_count", size) != size:
+        raise ModelError("model variant not supported", where, "only a part of each head is rotated")
+    _check_shapes(file, layers, width, heads * size, shared * size)
     config = {
         "architectures": [_ARCHITECTURES[kind]],
         "model_type": kind,
         "vocab_size": file.tensors["token_embd.weight"].shape[0],
         "hidden_size": width,
-        "intermediate_size": number("feed_forward_length"),
-        "num_hidden_layers": number("block_count"),
+        "intermediate_size": facts.whole("feed_forward_length"),
+        "num_hidden_layers": layers,
         "num_attention_heads": heads,
-        "num_key_value_heads": number("attention.head_count_kv", heads),
-        "head_dim": number("attention.key_length", width // heads),
-        "max_position_embeddings": number("context_length"),
-        "rms_norm_eps": number("attention.layer_norm_rms_epsilon"),
-        "rope_parameters": {"rope_type": "default", "rope_theta": float(number("rope.freq_base", 10000.0))},
+        "num_key_value_heads": shared,
+        "head_dim": size,
+        "max_position_embeddings": facts.whole("context_length"),
+        "rms_norm_eps": facts.positive("attention.layer_norm_rms_epsilon"),
+        "rope_parameters": {"rope_type": "default", "rope_theta": facts.positive("rope.freq_base", 10000.0)},
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in file.tensors,
-        "bos_token_id": metadata.get("tokenizer.ggml.bos_token_id"),
-        "eos_token_id": metadata.get("tokenizer.ggml.eos_token_id"),
+        "bos_token_id": _token(metadata, "bos"),
+        "eos_token_id": _token(metadata, "eos"),
     }
     if kind == "llama":
         biased = any(name.endswith("attn_q.bias") for name in file.tensors)
         config.update(attention_bias=biased, mlp_bias=False)
     return config
+
+
+class _Facts:
+    """Numbers of a file's metadata that belong to its architecture. Raises ModelError for other values."""
+
+    def __init__(self, file: GgufFile, kind: str) -> None:
+        self._metadata, self._where, self._kind = file.metadata, str(file.path), kind
+
+    def whole(self, key: str, default: int | None = None) -> int:
+        """A whole number from 1 on."""
+        value = self._value(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise self._damaged(key, value)
+        return value
+
+    def positive(self, key: str, default: float | None = None) -> float:
+        """A finite number above 0."""
+        value = self._value(key, default)
+        if not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise self._damaged(key, value)
+        return float(value)
+
+    def _value(self, key: str, default: object) -> Any:
+        value = self._metadata.get(f"{self._kind}.{key}", default)
+        if value is None:
+            raise ModelError("the GGUF file is damaged", self._where, f"{self._kind}.{key} is missing")
+        return value
+
+    def _damaged(self, key: str, value: object) -> ModelError:
+        return ModelError("the GGUF file is damaged", self._where, f"{self._kind}.{key} is {value!r}")
+
+
+def _token(metadata: Mapping[str, Any], name: str) -> int | None:
+    """The id of a special token, None where the file has none."""
+    found = metadata.get(f"tokenizer.ggml.{name}_token_id")
+    return found if isinstance(found, int) and found >= 0 else None
+
+
+def _check_shapes(file: GgufFile, layers: int, width: int, queries: int, keys: int) -> None:
+    """Raise ModelError unless there are as many layers as said, of the widths that follow from the heads."""
+    parts = {name: name.split(".") for name in file.tensors}
+    found = {part[1] for part in parts.values() if part[0] == "blk" and len(part) > 1}
+    if len(found) != layers:
+        why = f"it has {len(found)} layers and promises {layers}"
+        raise ModelError("the GGUF file is damaged", str(file.path), why)
+    rows = {"attn_q": queries, "attn_k": keys, "attn_v": keys}
+    for name, part in parts.items():
+        shape = file.tensors[name].shape
+        wanted = rows.get(part[2]) if len(part) == 4 and part[3] == "weight" else None
+        if part[0] == "token_embd":
+            wanted = shape[0]
+        if wanted is not None and shape != (wanted, width):
+            raise ModelError("the GGUF file is damaged", str(file.path), f"{name} has shape {shape}")
 
 
 def _unpermuted(values: np.ndarray, heads: int) -> np.ndarray:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.tokenizer import added_token, byte_level
 
@@ -33,7 +35,11 @@ def tokenizer_definition(metadata: Mapping[str, Any], where: str) -> dict[str, A
     if not isinstance(tokens, list) or not tokens:
         raise ModelError("the GGUF file has no vocabulary", where, "tokenizer.ggml.tokens is missing")
     kinds = metadata.get("tokenizer.ggml.token_type")
-    kinds = [1] * len(tokens) if kinds is None else [int(kind) for kind in kinds]
+    if kinds is not None and (not isinstance(kinds, np.ndarray) or kinds.dtype.kind not in "iu"):
+        raise ModelError(
+            "the GGUF file is damaged", where, "tokenizer.ggml.token_type holds no whole numbers"
+        )
+    kinds = [1] * len(tokens) if kinds is None else kinds.tolist()
     if len(kinds) != len(tokens):
         raise ModelError("the GGUF file is damaged", where, f"{len(kinds)} kinds for {len(tokens)} tokens")
     model = metadata.get("tokenizer.ggml.model")
@@ -42,6 +48,8 @@ def tokenizer_definition(metadata: Mapping[str, Any], where: str) -> dict[str, A
         for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
         if kind in (_CONTROL, _USER)
     ]
+    if not isinstance(model, str):
+        raise ModelError("the GGUF file is damaged", where, "tokenizer.ggml.model is no name")
     if model == "gpt2":
         parts = _byte_level_parts(metadata, tokens, where)
     elif model == "llama":
@@ -62,7 +70,7 @@ def _byte_level_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where:
     pairs = [merge.split(" ") for merge in merges]
     if any(len(pair) != 2 for pair in pairs):
         raise ModelError("the GGUF file is damaged", where, "a merge is not a pair")
-    name = metadata.get("tokenizer.ggml.pre", "default")
+    name = _rule(metadata)
     model = {
         "type": "BPE",
         "dropout": None,
@@ -84,7 +92,13 @@ def _byte_level_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where:
     }
 
 
-def _splitting(name: object, where: str) -> dict[str, Any]:
+def _rule(metadata: Mapping[str, Any]) -> str:
+    """The name of the rule that splits text."""
+    name = metadata.get("tokenizer.ggml.pre", "default")
+    return name if isinstance(name, str) else repr(name)
+
+
+def _splitting(name: str, where: str) -> dict[str, Any]:
     """The pre-tokeniser that a name of `tokenizer.ggml.pre` stands for."""
     if name in _GPT_2_NAMES:
         return byte_level()
@@ -107,16 +121,16 @@ def _splitting(name: object, where: str) -> dict[str, Any]:
 def _sentencepiece_parts(metadata: Mapping[str, Any], tokens: Sequence[str], where: str) -> dict[str, Any]:
     """SentencePiece BPE: scores give the order of merges, bytes stand in for unknown characters."""
     scores = metadata.get("tokenizer.ggml.scores")
-    if scores is None or len(scores) != len(tokens):
+    if not isinstance(scores, np.ndarray) or len(scores) != len(tokens):
         raise ModelError("the GGUF file is damaged", where, "tokenizer.ggml.scores does not fit its tokens")
     unknown = metadata.get("tokenizer.ggml.unknown_token_id", 0)
     vocabulary = _numbered(tokens, where)
-    if not 0 <= int(unknown) < len(tokens):
+    if not isinstance(unknown, int) or not 0 <= unknown < len(tokens):
         raise ModelError("the GGUF file is damaged", where, f"unknown token {unknown}")
     model = {
         "type": "BPE",
         "dropout": None,
-        "unk_token": tokens[int(unknown)],
+        "unk_token": tokens[unknown],
         "continuing_subword_prefix": None,
         "end_of_word_suffix": None,
         "fuse_unk": True,
@@ -156,7 +170,7 @@ def _numbered(tokens: Sequence[str], where: str) -> dict[str, int]:
 
 def special_names(metadata: Mapping[str, Any]) -> dict[str, str]:
     """The names of beginning, end, unknown and padding tokens, as `tokenizer_config.json` calls them."""
-    tokens = metadata.get("tokenizer.ggml.tokens") or []
+    tokens = metadata["tokenizer.ggml.tokens"]
     keys = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
     names = {}
     for name, key in keys.items():
@@ -175,5 +189,6 @@ def end_ids(metadata: Mapping[str, Any]) -> list[int]:
 def adds_bos(metadata: Mapping[str, Any]) -> bool:
     """Whether a text starts with the beginning token; SentencePiece models do so unless they say no."""
     default = metadata.get("tokenizer.ggml.model") == "llama"
-    default = default or metadata.get("tokenizer.ggml.pre") in _LLAMA_3_NAMES
-    return bool(metadata.get("tokenizer.ggml.add_bos_token", default))
+    default = default or _rule(metadata) in _LLAMA_3_NAMES
+    said = metadata.get("tokenizer.ggml.add_bos_token", default)
+    return said if isinstance(said, bool) else default
