@@ -371,7 +371,8 @@ def new_weights(folder: Path, family: Family, bits: int = 8, progress: Progress 
         place.parent.mkdir(parents=True, exist_ok=True)
         pack(FolderSource(folder, bits), family, place, identity, progress)
     except OSError as error:
-        raise ModelError("cannot write the packed weights", str(place), str(error)) from error
+        hint = "SGLC_CACHE_DIR names another folder for the cache"
+        raise ModelError("cannot write the packed weights", str(place), str(error), hint) from error
     found = open_packed(place, family, identity)
     if found is None:
         raise ModelError("cannot read the packed weights", str(place), "they are not what was written")
