@@ -175,7 +175,15 @@ class Tokenizer:
     @classmethod
     def from_directory(cls, directory: str | Path, *, size: int | None = None) -> Tokenizer:
         """Read `tokenizer.json` and the files beside it. Raises TokenizerError, OSError."""
-        folder = Path(directory)
+        try:
+            return cls._read(Path(directory), size)
+        except TokenizerError:
+            raise
+        except (TypeError, AttributeError, KeyError, IndexError, ValueError) as error:
+            raise TokenizerError(f"its files hold what they must not: {error!r}") from error
+
+    @classmethod
+    def _read(cls, folder: Path, size: int | None) -> Tokenizer:
         definition = _read_json(folder / "tokenizer.json")
         settings = _read_json(folder / "tokenizer_config.json", optional=True)
         generation = _read_json(folder / "generation_config.json", optional=True)

@@ -67,7 +67,7 @@ def _native(folder: Path, name: str, bits: int, threads: int | None, progress: P
 
     try:
         return NativeExecutor.from_directory(folder, name=name, threads=threads, bits=bits, progress=progress)
-    except TokenizerError as error:
+    except (TokenizerError, OSError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
 
 
@@ -88,5 +88,5 @@ def _torch(
                 raise SystemExit(0)
             return executor
         return TorchExecutor.from_directory(folder, name=name, dtype=dtype, device=device, threads=threads)
-    except TokenizerError as error:
+    except (TokenizerError, OSError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error

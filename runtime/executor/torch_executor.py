@@ -258,12 +258,19 @@ class TorchExecutor:
     def _probe(self) -> list[LayerShape]:
         """What each layer keeps, found by a short call that must agree with the model's own attention."""
         config = self.model.config
+        plain_type = next(self.model.parameters()).dtype
         check_config(config)
         probe = Probe(layer_windows(config))
         spread = torch.linspace(0, self._vocabulary - 1, PROBE_TOKENS, device=self._device)
         ids = spread.round().long()[None]
         positions = torch.arange(PROBE_TOKENS, device=self._device)[None]
-        plain = self._forward(ids, positions, None, positions[0]).float()
+        try:
+            plain = self._forward(ids, positions, None, positions[0]).float()
+        except Exception as error:  # a configuration that its code does not expect
+            raise unsupported(f"its own code fails: {first_line(error)}") from error
+        if plain.isnan().any():
+            why = f"with numbers of type {str(plain_type).removeprefix('torch.')} its logits are no numbers"
+            raise ModelError("the model cannot be used", "", why)
         if getattr(self.model, "_supports_attention_backend", False):
             self.model.set_attn_implementation(NAME)
         if config._attn_implementation != NAME:
@@ -275,7 +282,7 @@ class TorchExecutor:
         if any(shape is None for shape in probe.shapes):
             raise unsupported("layers without attention")
         apart = float((paged - plain).abs().max() / plain.std())
-        if not apart < AGREEMENT[next(self.model.parameters()).dtype]:
+        if not apart < AGREEMENT[plain_type]:
             raise unsupported(f"its attention does more than it says: logits differ by {apart:.2g}")
         return [shape for shape in probe.shapes if shape is not None]
 

@@ -64,7 +64,7 @@ def load_model(
         return TransformersModel.from_directory(
             folder, name=name, dtype=dtype, threads=threads, device=device
         )
-    except TokenizerError as error:
+    except (TokenizerError, OSError) as error:
         raise ModelError("cannot use the model's tokenizer", str(folder), str(error)) from error
 
 

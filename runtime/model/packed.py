@@ -219,11 +219,14 @@ def pack(
                 if number == len(names) - 1 and family.tied:
                     places.append(places[-1])
                     continue
-                matrix = joined([source.matrix(name) for name in parts])
+                with np.errstate(invalid="ignore"):  # what is no number is told below
+                    matrix = joined([source.matrix(name) for name in parts])
                 if matrix.values.shape != (outputs, inputs // 32, 32):
                     raise ModelError(
                         "the model is damaged", parts[0], "its weights do not fit its configuration"
                     )
+                if not (np.isfinite(matrix.scales).all() and np.isfinite(matrix.offsets).all()):
+                    raise _no_numbers(parts[0])
                 if "gate_proj" in parts[0]:
                     matrix = matrix.by_turns()
                 places.append([offset, matrix.kind])
@@ -235,6 +238,8 @@ def pack(
                     raise ModelError(
                         "the model is damaged", name, f"{len(vectors[-1])} numbers, not {length}"
                     )
+                if not np.isfinite(vectors[-1]).all():
+                    raise _no_numbers(name)
             place = offset
             write(np.concatenate(vectors).astype(np.float32))
             header = {
@@ -257,6 +262,10 @@ def pack(
             os.unlink(draft)
     with path.open("rb") as whole:
         return {"size": path.stat().st_size, "sha256": hashlib.file_digest(whole, "sha256").hexdigest()}
+
+
+def _no_numbers(name: str) -> ModelError:
+    return ModelError("the model is damaged", name, "it has values that are no numbers, or too large ones")
 
 
 def _head(header: Mapping[str, Any]) -> bytes:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.safetensors_file import weight_files
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}
@@ -31,6 +33,7 @@ def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *,
     if shared:
         _check_shares(folder, config)
     kind = choose_dtype(dtype, device)
+    _check_device(device)
     try:
         if shared:
             model = _load_any(folder, kind, shared=True)
@@ -40,7 +43,9 @@ def load_decoder(folder: Path, dtype: str | None = None, device: str = "cpu", *,
             model = _load_any(folder, kind)
         if not shared:
             model.to(device)
-    except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except ModelError:
+        raise
+    except Exception as error:  # configurations and model code meet a wrong value with whatever it leads to
         raise ModelError("cannot load the model", str(folder), first_line(error)) from error
     model.eval()
     return model
@@ -91,7 +96,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise ModelError("cannot read the model's config.json", str(folder), first_line(error)) from error
     if not isinstance(config, dict):
         raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
-    kinds = [*(config.get("layer_types") or ()), str(config.get("model_type"))]
+    layers = config.get("layer_types")
+    kinds = [*(layers if isinstance(layers, list) else ()), config.get("model_type")]
     for kind in kinds:
         if any(mark in str(kind) for mark in _RECURRENT):
             raise ModelError(
@@ -102,6 +108,17 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
+def _check_device(name: str) -> None:
+    """Raise ModelError for a device that is not there, before weights are read for it."""
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ModelError("unknown device", name, first_line(error)) from error
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise ModelError("device not available", name, f"torch finds {count} CUDA devices on this machine")
+
+
 def _check_shares(folder: Path, config: dict[str, Any]) -> None:
     """Raise ModelError where heads cannot be divided evenly among the processes of the group."""
     from torch.distributed import get_world_size
@@ -110,16 +127,6 @@ def _check_shares(folder: Path, config: dict[str, Any]) -> None:
         if int(config.get(key) or 0) % get_world_size():
             why = f"{config[key]} heads ({key}) for {get_world_size()} processes"
             raise ModelError("the model cannot be divided", str(folder), why)
-
-
-def _weight_files(folder: Path) -> list[Path]:
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        if any(Path(name).name != name for name in names):
-            raise ModelError("the model is damaged", str(index), "it names files outside of its folder")
-        return [folder / name for name in names]
-    return [folder / "model.safetensors"]
 
 
 def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any:
@@ -133,16 +140,29 @@ def _load_llama(folder: Path, config: dict[str, Any], dtype: torch.dtype) -> Any
     with torch.device("meta"):
         model = LlamaForCausalLM(settings)
     weights: dict[str, torch.Tensor] = {}
-    for path in _weight_files(folder):
+    for path in weight_files(folder):
         with safe_open(path, framework="pt") as file:
             for name in file.keys():
                 weights[name] = file.get_tensor(name).to(dtype)
     if settings.tie_word_embeddings:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     weights = {name: value for name, value in weights.items() if not name.endswith("rotary_emb.inv_freq")}
-    model.load_state_dict(weights, strict=True, assign=True)
+    try:
+        names = model.load_state_dict(weights, strict=False, assign=True)
+    except RuntimeError as error:
+        last = str(error).strip().splitlines()[-1].strip()
+        raise ModelError("the model is damaged", str(folder), f"its weights do not fit: {last}") from error
+    _check_names(folder, names.missing_keys, names.unexpected_keys)
     model.model.rotary_emb = LlamaRotaryEmbedding(settings)
     return model
+
+
+def _check_names(folder: Path, missing: Iterable[str], others: Iterable[str]) -> None:
+    """Raise ModelError where a model lacks weights, or has some that there is no place for."""
+    for said, names in (("have no", sorted(missing)), ("have an unknown", sorted(others))):
+        if names:
+            rest = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+            raise ModelError("the model is damaged", str(folder), f"its weights {said} {names[0]}{rest}")
 
 
 def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
@@ -156,6 +176,14 @@ def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
 
         more["distributed_config"] = DistributedConfig(tp_plan="auto", tp_size=get_world_size())
 
-    return AutoModelForCausalLM.from_pretrained(
-        folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True, **more
+    model, found = AutoModelForCausalLM.from_pretrained(
+        folder,
+        dtype=dtype,
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        output_loading_info=True,
+        **more,
     )
+    _check_names(folder, found["missing_keys"], ())  # which transformers fills with random numbers
+    return model

@@ -23,10 +23,10 @@ INDEX = "model.safetensors.index.json"
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model. Raises ModelError."""
-    index = folder / INDEX
-    if not index.is_file():
-        return [folder / "model.safetensors"]
+    """The safetensors files of a model: one, or else those of its index. Raises ModelError."""
+    index, single = folder / INDEX, folder / "model.safetensors"
+    if single.is_file() or not index.is_file():
+        return [single]
     try:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         if any(Path(name).name != name for name in names):
