@@ -139,6 +139,11 @@ def test_a_single_file_counts_before_an_index_that_was_left_behind(folder: Path)
         load_executor(str(folder), kind=kind, threads=1).close()  # type: ignore[arg-type]
 
 
+def test_loading_writes_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    load_executor(str(folder), kind="torch", threads=1).close()
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("device", ["cuda", "cuda:7", "cuda:x", "nowhere"])
 def test_a_device_that_is_not_there_is_told(folder: Path, device: str) -> None:
     import torch

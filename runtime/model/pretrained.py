@@ -168,7 +168,9 @@ def _check_names(folder: Path, missing: Iterable[str], others: Iterable[str]) ->
 def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
     """Any decoder that transformers has code for, or this process's share; runs no code from the folder."""
     from transformers import AutoModelForCausalLM
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()  # progress is told by who asked, and not where no terminal is
     more: dict[str, Any] = {}
     if shared:
         from torch.distributed import get_world_size
