@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -181,6 +182,20 @@ class Stream:
         self._future.cancel()
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+_OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "seed": ("a whole number", _is_whole),
+    "max_tokens": ("None or a whole number from 1 on", lambda v: v is None or (_is_whole(v) and v > 0)),
+    "timeout": ("None or seconds", lambda v: v is None or (isinstance(v, Real) and v == v)),
+    "priority": ("a whole number", _is_whole),
+    "trace": ("None or a listener", lambda value: value is None or callable(value)),
+}
+"""Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
+
+
 class Function:
     """A function of a program. Calling it runs it and returns its value.
 
@@ -243,9 +258,11 @@ class Function:
 
     def _split(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         options = {}
-        for name in ("seed", "max_tokens", "timeout", "priority", "trace"):
+        for name, (wanted, fits) in _OPTIONS.items():
             if f"{name}_" in named:
-                options[name] = named.pop(f"{name}_")
+                value = options[name] = named.pop(f"{name}_")
+                if not fits(value):
+                    raise TypeError(f"{name}_ of {self.__name__} is {wanted}, not {value!r}")
         names = [parameter.name for parameter in self._code.parameters]
         if len(values) > len(names):
             raise TypeError(

@@ -103,6 +103,26 @@ def test_wrong_arguments_are_type_errors(module: Module, call: Any, message: str
         call(module)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("seed_", "x"),
+        ("seed_", None),
+        ("seed_", 1.5),
+        ("max_tokens_", 0),
+        ("max_tokens_", "many"),
+        ("timeout_", "5"),
+        ("timeout_", float("nan")),
+        ("priority_", "high"),
+        ("priority_", None),
+        ("trace_", "run.jsonl"),
+    ],
+)
+def test_a_wrong_option_is_a_type_error_of_its_call(module: Module, option: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=option):
+        next(iter(module.functions.values()))(**{option: value})
+
+
 def test_an_unknown_name_has_the_nearest_one(module: Module) -> None:
     with pytest.raises(AttributeError, match="did you mean `echo`"):
         _ = module.ecko

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.open import open_engine
@@ -35,6 +36,8 @@ def load_engine(
     Scripted models (`scripted:FILE`) get the simple engine. Raises ModelError, also where memory or the
     folder on disk cannot be had as asked.
     """
+    if policy not in get_args(Policy):
+        raise ModelError("unknown order of eviction", policy, f"there are {', '.join(get_args(Policy))}")
     if name.startswith("scripted:"):
         from sglc.runtime.engine.engine import Engine as SimpleEngine
 
