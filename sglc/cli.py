@@ -7,10 +7,12 @@ output.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -31,6 +33,8 @@ COMMANDS: dict[str, str] = {
 INTERNAL_FAULT = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a full disk says, and a device that has gone."""
 
 EPILOG = """\b
 Start here:
@@ -41,6 +45,10 @@ Start here:
 \b
 Exit codes: 0 ok, 1 the program has errors or its run failed, 2 wrong usage,
 70 a fault of sglc itself, 130 interrupted, 141 the reader of the output left."""
+
+
+class ReaderLeft(Exception):
+    """Whoever read our output has left. click would make an exit with 1 of a broken pipe."""
 
 
 class CommandTable(click.Group):
@@ -69,6 +77,12 @@ class CommandTable(click.Group):
                 + (f": did you mean `{close}`?" if close else "; see sglc --help")
             )
         return super().resolve_command(context, args)
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError:
+            raise ReaderLeft from None
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -103,6 +117,9 @@ def _colored(choice: str, terminal: bool) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. Nothing that a user can cause leaves as an exception."""
     invocation = Invocation()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
     try:
         result = sglc.main(
             args=None if arguments is None else list(arguments),
@@ -122,12 +139,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has left; the rest of it must not fail again while Python shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ReaderLeft, BrokenPipeError):
+        _drop_output()
         return BROKEN_PIPE
     except Exception as fault:
+        if isinstance(fault, OSError) and fault.errno in NO_ROOM and fault.filename is None:
+            return _output_full(fault)
         return _internal_fault(fault, invocation)
+
+
+def _output_full(fault: OSError) -> int:
+    """What stdout goes to takes no more. Files of our own are told by those who write them."""
+    from sglc.commands.invocation import fault as diagnostic
+    from sglc.diagnostics.render import render
+
+    _drop_output()
+    reason = fault.strerror or str(fault)
+    click.echo(render(diagnostic("E0805", "the output cannot be written", reason=reason)).rstrip(), err=True)
+    return 1
+
+
+def _drop_output() -> None:
+    """The rest of the output must not fail again while Python shuts down."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _internal_fault(fault: Exception, invocation: Invocation) -> int:

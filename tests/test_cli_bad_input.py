@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -388,3 +390,42 @@ def test_a_row_that_has_no_utf_8_is_a_failed_row(good: Path, script: str, cli: C
     code, _, err = cli("run", good, "--data", rows, "--out", out, "--model", script)
     assert code == 1 and "2 rows, 1 failed" in err
     assert sorted(json.loads(line)["ok"] for line in out.read_text(encoding="utf-8").splitlines()) == [0, 1]
+
+
+@pytest.fixture
+def started(good: Path, script: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the program as a process of its own, with the given stdout."""
+    command = [sys.executable, "-P", "-m", "sglc", "run", str(good), "--arg", "text=x", "--model", script]
+
+    def run(*more: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *more], stderr=subprocess.PIPE, text=True, check=False, timeout=60, **options
+        )
+
+    return run
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_output_that_takes_no_more_is_told(started: Any, form: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = started(*form, stdout=full)
+    assert done.returncode == 1
+    assert "the output cannot be written" in done.stderr and "No space left" in done.stderr
+    assert "internal error" not in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes as on POSIX")
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_reader_that_has_left_ends_the_command_with_141(started: Any, form: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = started(*form, stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closed as on POSIX")
+def test_a_closed_output_is_no_fault(started: Any) -> None:
+    done = started(preexec_fn=lambda: os.close(1))
+    assert (done.returncode, done.stderr) == (0, "")
