@@ -8,7 +8,7 @@ Texts most of whose tokens are looked up by classes of characters stay apart: to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -43,13 +43,24 @@ Member = tuple[int, Any]
 
 
 class MergedLeaf(LeafTable):
-    """The product of automata over characters; a label says which of them may end."""
+    """The product of automata over characters; a label says which of them may end.
+
+    A member is an automaton at one of its places. States are sets of members, kept as numbers with a bit for
+    each.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._parts: list[CharDfa | bytes | WordSet] = []
         self._of: dict[object, int] = {}
-        self._labels: dict[tuple[int, ...], int] = {}
+        self._members: list[Member] = []
+        self._bits: dict[Member, int] = {}
+        self._turns: list[list[tuple[int, int]] | None] = []
+        """By member: characters at which members that it leads to come and go, and their bits."""
+        self._ends = 0
+        """The members that may end."""
+        self._labels: dict[int, int] = {}
+        """By the members that end."""
         self.ending: list[tuple[int, ...]] = []
         """By label: the automata that end."""
         self._label = np.full(64, -1, np.int32)
@@ -63,59 +74,69 @@ class MergedLeaf(LeafTable):
             self._parts.append(automaton)
         return found
 
-    def edges(self, state: int) -> tuple[Edge, ...]:
-        """The edges of a state over characters, sorted and disjoint."""
-        parts: list[tuple[int, int, Member]] = []
-        for part, local in self.places[state]:
-            automaton = self._parts[part]
-            if isinstance(automaton, bytes):
-                if local < len(automaton):
-                    byte = automaton[local]
-                    parts.append((byte, byte, (part, local + 1)))
-            elif isinstance(automaton, WordSet):
-                below = automaton.children(local)
-                parts += [(byte, byte, (part, place)) for byte, place in below.items()]
-            else:
-                parts += [(low, high, (part, target)) for low, high, target in automaton.edges[local]]
-        return tuple(self._disjoint(parts))
+    def state_of(self, members: Iterable[Member]) -> int:
+        """The state at some places of different automata."""
+        return self.number(sum([self._bit(member) for member in members]))
 
-    def _disjoint(self, parts: Sequence[tuple[int, int, Member]]) -> list[Edge]:
-        starts: dict[int, list[Member]] = {}
-        stops: dict[int, list[Member]] = {}
-        for low, high, member in parts:
-            starts.setdefault(low, []).append(member)
-            stops.setdefault(high + 1, []).append(member)
-        found: list[Edge] = []
-        # One automaton is at one place, but several of its edges may lead there.
-        active: set[Member] = set()
-        begin = 0
-        for point in sorted(starts.keys() | stops.keys()):
-            if active:
-                found.append((begin, point - 1, self.number(tuple(sorted(active)))))
-            active.difference_update(stops.get(point, ()))
-            active.update(starts.get(point, ()))
-            begin = point
+    def _bit(self, member: Member) -> int:
+        found = self._bits.get(member)
+        if found is None:
+            found = self._bits[member] = 1 << len(self._members)
+            self._members.append(member)
+            self._turns.append(None)
+            if self._may_end(*member):
+                self._ends |= found
         return found
 
+    def _may_end(self, part: int, local: Any) -> bool:
+        automaton = self._parts[part]
+        if isinstance(automaton, bytes):
+            return bool(local == len(automaton))
+        return automaton.ends(local) if isinstance(automaton, WordSet) else local in automaton.accepting
+
+    def edges(self, state: int) -> tuple[Edge, ...]:
+        """The edges of a state over characters, sorted and disjoint."""
+        turns: dict[int, int] = {}
+        for number in _numbers(self.places[state]):
+            for point, bit in self._turns_of(number):
+                turns[point] = turns.get(point, 0) ^ bit
+        found: list[Edge] = []
+        active = begin = 0
+        for point in sorted(turns):
+            if active:
+                found.append((begin, point - 1, self.number(active)))
+            active ^= turns[point]
+            begin = point
+        return tuple(found)
+
+    def _turns_of(self, number: int) -> list[tuple[int, int]]:
+        found = self._turns[number]
+        if found is None:
+            found = []
+            for low, high, member in self._edges_of(*self._members[number]):
+                bit = self._bit(member)
+                found += [(low, bit), (high + 1, bit)]
+            self._turns[number] = found
+        return found
+
+    def _edges_of(self, part: int, local: Any) -> list[tuple[int, int, Member]]:
+        """Where one automaton goes on."""
+        automaton = self._parts[part]
+        if isinstance(automaton, bytes):
+            here = automaton[local : local + 1]
+            return [(here[0], here[0], (part, local + 1))] if here else []
+        if isinstance(automaton, WordSet):
+            return [(byte, byte, (part, place)) for byte, place in automaton.children(local).items()]
+        return [(low, high, (part, target)) for low, high, target in automaton.edges[local]]
+
     def label(self, state: int) -> int:
-        ends = []
-        for part, local in self.places[state]:
-            automaton = self._parts[part]
-            if isinstance(automaton, bytes):
-                ended = local == len(automaton)
-            elif isinstance(automaton, WordSet):
-                ended = automaton.ends(local)
-            else:
-                ended = local in automaton.accepting
-            if ended:
-                ends.append(part)
+        ends = self.places[state] & self._ends
         if not ends:
             return -1
-        key = tuple(ends)
-        found = self._labels.get(key)
+        found = self._labels.get(ends)
         if found is None:
-            found = self._labels[key] = len(self.ending)
-            self.ending.append(key)
+            found = self._labels[ends] = len(self.ending)
+            self.ending.append(tuple(sorted([self._members[number][0] for number in _numbers(ends)])))
         return found
 
     def keep_label(self, state: int, label: int) -> None:
@@ -136,6 +157,14 @@ class MergedLeaf(LeafTable):
         states = self._states
         where = (place.state + 1, 0, UNBOUNDED, 0, 0)
         return whole.characters(entries, where, first, row, states.current, states.load, quiet)
+
+
+def _numbers(bits: int) -> Iterator[int]:
+    """The numbers of the bits that are set."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 class _MergedCharacters(CharacterLeaf):
@@ -166,7 +195,7 @@ class MergedGroup:
     node = Node()
 
     def __init__(self, table: MergedLeaf, groups: dict[int, Group], members: Sequence[Member]) -> None:
-        self.leaf = LeafPlace(table, table.number(tuple(sorted(members))))
+        self.leaf = LeafPlace(table, table.state_of(members))
         self.state = self.leaf.state
         self._table = table
         self._groups = groups
