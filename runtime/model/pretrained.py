@@ -178,7 +178,7 @@ def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
 
         more["distributed_config"] = DistributedConfig(tp_plan="auto", tp_size=get_world_size())
 
-    model, found = AutoModelForCausalLM.from_pretrained(
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
         folder,
         dtype=dtype,
         local_files_only=True,
@@ -187,5 +187,6 @@ def _load_any(folder: Path, dtype: torch.dtype, shared: bool = False) -> Any:
         output_loading_info=True,
         **more,
     )
+    model, found = loaded
     _check_names(folder, found["missing_keys"], ())  # which transformers fills with random numbers
     return model
