@@ -173,6 +173,27 @@ def test_texts_of_a_value_are_those_that_mean_it(one: str, other: str) -> None:
     assert accepts(Language(texts(canonical(one))), other.encode()) == equal
 
 
+BESIDE = {
+    "anyOf": [
+        {"type": "array", "uniqueItems": True, "maxItems": 3},
+        {"type": "array", "items": {"$ref": "#/$defs/tree"}, "minItems": 4},
+        {"type": "array", "items": {"$ref": "#/$defs/tree"}, "maxItems": 2},
+    ],
+    "$defs": {"tree": {"type": ["array", "integer"], "items": {"$ref": "#/$defs/tree"}}},
+}
+"""Behind a comma the rule of trees is asked for before two continuations, different items before a third."""
+
+
+@pytest.mark.parametrize("size", range(5))
+def test_different_items_stand_beside_others_that_begin_alike(size: int) -> None:
+    constraint = compile_constraint(json_schema=BESIDE)
+    for items in product(("1", "2", "[1, 1]", "null"), repeat=size):
+        text = f"[{', '.join(items)}]"
+        matcher = constraint.matcher(BYTE_VOCABULARY)
+        legal = matcher.accept_bytes(text.encode()) and matcher.is_accepting()
+        assert legal == jsonschema.Draft202012Validator(BESIDE).is_valid(json.loads(text)), text
+
+
 def test_an_item_is_dead_where_only_used_values_are_left() -> None:
     digits = Text(compile_regex("[12]|[3-9][0-9]*"))
     matcher = compile_constraint(language=around(Array(rest=(Arm(digits),), distinct=True))).matcher(

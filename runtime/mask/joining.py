@@ -185,7 +185,8 @@ class _Closure:
         self._rules: dict[int, _Opened] = {}
         self._local: list[tuple[Node, Hashable, int]] = []
         self._out: set[int] = set()
-        self._deferred: list[tuple[Node, int]] = []
+        self._deferred: list[tuple[Node | None, int]] = []
+        """Nodes to open before continuations, or (None) continuations to resume, when places are known."""
         self._resolved: dict[int, int] = {}
 
     # What nodes ask for
@@ -239,8 +240,17 @@ class _Closure:
                     continue
                 frame, state, following = place
                 if not (frame.repeats_nothing and _repeated(least, frame, state, following)):
-                    frame.resume(self, state, following, work, self._out)  # type: ignore[arg-type]
+                    self._resume(frame, state, following, cont)
         return self._finish()
+
+    def _resume(self, frame: Node, state: Hashable, following: int, cont: int) -> None:
+        waiting, made = len(self._work), len(self._local)
+        try:
+            frame.resume(self, state, following, self._work, self._out)  # type: ignore[arg-type]
+        except _NotHere:
+            del self._work[waiting:]
+            del self._local[made:]
+            self._deferred.append((None, cont))
 
     def _open_rule(self, rule: RuleNode, cont: int) -> None:
         opened = self._rules.get(rule.index)
@@ -274,8 +284,11 @@ class _Closure:
         threads = {thread for thread in self._out if thread >= 0}
         for node, state, cont in self._local:
             threads.add(machine.thread(node, state, self._resolve(cont)))
-        for node, cont in self._deferred:
-            threads.update(machine.configs[machine.begin(node, self._resolve(cont))])
+        for part, place in self._deferred:
+            cont = self._resolve(place)
+            threads.update(
+                machine.configs[machine.after(cont) if part is None else machine.begin(part, cont)]
+            )
         return machine.config(threads)
 
     def _resolve(self, cont: int) -> int:
