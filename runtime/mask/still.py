@@ -261,20 +261,20 @@ def _targets(dfas: Sequence[CharDfa], places: Places) -> set[Places]:
     """The states after every character, of all the automata at once."""
     if len(dfas) == 1 and places[0] >= 0:
         return {(target,) for _, _, target in dfas[0].edges[places[0]]}
-    rows = [dfa.edges[at] if at >= 0 else () for dfa, at in zip(dfas, places, strict=True)]
-    cuts = sorted(
-        {low for row in rows for low, _, _ in row} | {high + 1 for row in rows for _, high, _ in row}
-    )
-    at = [0] * len(rows)
-    found: set[tuple[int, ...]] = set()
-    for point in cuts:
-        reached = []
-        for number, row in enumerate(rows):
-            while at[number] < len(row) and row[at[number]][1] < point:
-                at[number] += 1
-            edge = row[at[number]] if at[number] < len(row) else None
-            reached.append(edge[2] if edge is not None and edge[0] <= point else -1)
-        found.add(tuple(reached))
+    # An edge that ends at a character makes way for one that begins there.
+    turns: list[tuple[int, int, int]] = []
+    for number, (dfa, at) in enumerate(zip(dfas, places, strict=True)):
+        for low, high, target in dfa.edges[at] if at >= 0 else ():
+            turns += [(high + 1, -1, number), (low, target, number)]
+    turns.sort()
+    here = [-1] * len(dfas)
+    found: set[Places] = set()
+    before = -1
+    for point, target, number in turns:
+        if point != before:
+            found.add(tuple(here))
+            before = point
+        here[number] = target
     found.discard((-1,) * len(dfas))
     return found
 

@@ -340,16 +340,19 @@ def thousand_part(ours: Ours, options: argparse.Namespace) -> str:
         ours.fresh()
         waits: list[float] = []
         engine = ours.engine
-        answer = engine.logits
 
-        async def timed(branch: Any, drafts: Any = ()) -> Any:
-            started = time.perf_counter()
-            try:
-                return await answer(branch, drafts)
-            finally:
-                waits.append(time.perf_counter() - started)
+        def timed(answer: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Coroutine[Any, Any, Any]]:
+            async def answered(*given: Any) -> Any:
+                started = time.perf_counter()
+                try:
+                    return await answer(*given)
+                finally:
+                    waits.append(time.perf_counter() - started)
 
-        engine.logits = timed  # type: ignore[method-assign]
+            return answered
+
+        engine.logits = timed(engine.logits)  # type: ignore[method-assign]
+        engine.draw = timed(engine.draw)  # type: ignore[method-assign]
         before = _resident()
         texts, seconds = ours.run(together(ours.entry, FLIGHT))
         counts = ours.counts()
