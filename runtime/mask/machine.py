@@ -268,8 +268,10 @@ class Machine:
             for thread in self.configs[config]:
                 if thread != ACCEPT:
                     node, state, cont = self.place(thread)
-                    after.append(node.move(self, state, cont, byte))
-            found = self.join([each for each in after if each != DEAD])
+                    target = node.move(self, state, cont, byte)
+                    if target != DEAD:
+                        after.append(target)
+            found = after[0] if len(after) == 1 else self.join(after)
             if len(self._steps) > _MOST_STEPS:
                 self._steps.clear()
             self._steps[key] = found
