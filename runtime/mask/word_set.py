@@ -75,14 +75,12 @@ def first_characters(words: WordSet, place: Place) -> Ranges | None:
         if byte < 0x80:
             found.append(byte)
             continue
-        size = 2 + (byte >= 0xE0) + (byte >= 0xF0)
-        try:
-            some = {
-                word[depth - 1 : depth - 1 + size].decode() for word in words.words[first:last][: _MANY + 1]
-            }
-        except UnicodeDecodeError:
+        if last - first > _MANY:
             return None
-        if last - first > _MANY or not all([len(text) == 1 for text in some]):
+        end = depth + 1 + (byte >= 0xE0) + (byte >= 0xF0)
+        try:
+            some = {word[depth - 1 : end].decode() for word in words.words[first:last]}
+        except UnicodeDecodeError:
             return None
         found += map(ord, some)
     return ranges((point, point) for point in found) if found else None
