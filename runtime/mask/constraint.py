@@ -116,9 +116,10 @@ class Constraint:
         if (size := self._shop.size) > self._most:
             every = self._shop.matchers - self._before
             # What a large grammar needs is made as its texts go, and would be made again each time.
-            mostly_own = 2 * self._own > every and size < _MOST_BYTES_OF_ONE
-            if every <= _FEW_MATCHERS or mostly_own:
+            if every <= _FEW_MATCHERS:
                 self._most = 2 * size
+            elif 2 * self._own > every and size < _MOST_BYTES_OF_ONE:
+                self._most = min(2 * size, _MOST_BYTES_OF_ONE)
             else:
                 self._enter(_shop(self.options))
         self._shop.matchers += 1
