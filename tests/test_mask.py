@@ -407,6 +407,10 @@ def test_a_machine_that_mostly_one_constraint_fills_is_kept_up_to_a_bound(
     for _ in range(4):
         made.matcher(BYTES)
     made._most = 0
+    bound = made._shop.size + 1
+    monkeypatch.setattr(constraint_module, "_MOST_BYTES_OF_ONE", bound)
+    assert made.matcher(BYTES).machine is machine and made._most == bound
+    made._most = 0
     monkeypatch.setattr(constraint_module, "_MOST_BYTES_OF_ONE", made._shop.size)
     assert made.matcher(BYTES).machine is not machine
 
