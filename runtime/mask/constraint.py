@@ -60,7 +60,8 @@ class _Shop:
     @property
     def size(self) -> int:
         """Bytes, roughly."""
-        return self.machine.size + leaf.allocated + character_leaf.allocated - self._rows_before
+        tables = sum([store.table_bytes for store in self._stores.values()])
+        return self.machine.size + tables + leaf.allocated + character_leaf.allocated - self._rows_before
 
     def full(self) -> bool:
         return self.size > _RENEW_AT_BYTES

@@ -66,6 +66,11 @@ class JoiningMachine(Machine):
     def knows_first(self, cont: int) -> bool:
         return self._beginnings.behind(cont) is not None
 
+    def first_of(self, node: Node) -> tuple[int, bool] | None:
+        """The bytes (256 bits) with which words of a node begin, and whether it may be empty, if known."""
+        found = self._beginnings.of(node)
+        return None if found is None else (found.bytes, bool(found.empty))
+
     def joined_in(self, cont: int) -> tuple[int, ...] | None:
         """The continuations of a joint; None if this is none."""
         node, state, _ = self.frame(cont)

@@ -18,6 +18,7 @@ from sglc.runtime.mask.node import DEAD
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
+from sglc.runtime.mask.stack_masks import StackMasks, Start
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.visited import Visited
@@ -71,18 +72,31 @@ class MaskSearch:
         self._groups = shapes.merging.groups
         self._byte = walks.vocabulary.trie.byte
         self._rows = RowMasks(machine, walks.whole)
+        self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
         self._differences = Differences(machine, walks.whole, self._plain)
+        self._by_stacks = True
+        """Whether this search has not come to a grammar that is not to be walked."""
         self._unknown: list[int] | None = None
         """In searches of plain continuations: the nodes below which tokens are not known."""
 
     def run(self, config: int, row: np.ndarray, account: Account) -> Found:
         """Set the bits of the legal tokens in a row of zeros."""
-        view = self._shapes.view(config)
+        view = None if self.reads_on(config) else self._shapes.view(config)
         self._path: Path | None = None if view is None else [(config, None)]
         self._root, self._row, self._account = config, row, account
+        self._by_stacks = True
         lost, pending, stays = self._begin(config, view)
         lost |= self._follow(pending)
         return Found(lost, self._path, stays)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the tables by which grammars are walked."""
+        return self._stacks.table_bytes
+
+    def reads_on(self, config: int) -> bool:
+        """Whether only a grammar follows some leaf of a configuration: such searches leave no path."""
+        return self._stacks.start(config) is not None
 
     def _begin(self, config: int, view: View | None) -> tuple[bool, list[_Open], np.ndarray | None]:
         """All tokens in the leaves and runs of a configuration; see `Found` for what is lost and stays."""
@@ -91,11 +105,14 @@ class MaskSearch:
         lost = False
         stays: np.ndarray | None = None
         pending: list[_Open] = []
-        if view is None:
+        start = self._stacks.start(config)
+        if start is not None:
+            return self._begin_grammar(config, start)
+        if view is not None:
+            groups = view.groups
+        else:
             groups, passed = self._in_common.passed(self._groups(config), None, row)
             pending += [(behind, nodes, (0, 0, -1)) for behind, nodes in passed]
-        else:
-            groups = view.groups
         for number, group in enumerate(groups):
             if group.run:
                 exits = walks.literal(whole.begins[group.run[0]], group.run, row)
@@ -114,6 +131,34 @@ class MaskSearch:
                         stays = self._stays(config, group)
                 numbers = None if view is None else view.numbers(number)
                 pending += self._left(group, found, None, (0, number), numbers)
+        return lost, pending, stays
+
+    def _begin_grammar(self, config: int, start: Start) -> tuple[bool, list[_Open], np.ndarray | None]:
+        """The same where a grammar follows. Walks leave out what is known to be legal: leaves as a whole come
+        first."""
+        row = self._row
+        lost = False
+        stays: np.ndarray | None = None
+        found: list[tuple[Group, LeafMask]] = []
+        for group in start.groups:
+            if group.leaf is None:
+                lost |= self._by_configs(group, None)
+                continue
+            leaf, inside = self._walks.leaf(group.leaf, group.follow(self._machine))
+            found.append((group, leaf))
+            if leaf.row is not None:
+                row |= leaf.row
+            if inside is not None:
+                row |= inside
+                if stays is None:
+                    stays = self._stays(config, group)
+        if not self._stacks.walk(config, start, row, self._account):
+            self._by_stacks = False
+            return self._begin(config, None)
+        self._check(self._stacks.unsure if len(start.threads) else [])
+        pending: list[_Open] = []
+        for group, leaf in found:
+            pending += self._left(group, leaf, None, (0, 0), None)
         return lost, pending, stays
 
     def _plain(self, config: int, entries: np.ndarray | None) -> Plain:
@@ -254,6 +299,8 @@ class MaskSearch:
 
     def _behind(self, group: SearchGroup, exits: np.ndarray, at: tuple[int, int]) -> list[_Open]:
         """What follows a run."""
+        if isinstance(group, Group) and self._read_on(group, -1, exits):
+            return []
         if isinstance(group, RunGroup):
             every = group.behind_each(self._machine)
             if len(every) > 1:
@@ -339,7 +386,7 @@ class MaskSearch:
             exits, labels = exits[open], None if labels is None else labels[open]
         left: list[_Open]
         if labels is None:
-            left = [(group.leave(machine, -1), exits, (*at, -1))]
+            left = [] if self._read_on(group, -1, exits) else [(group.leave(machine, -1), exits, (*at, -1))]
         else:
             all_of = set(labels.tolist())
             # Labels without a number are not open: nothing follows them.
@@ -354,9 +401,32 @@ class MaskSearch:
                 follow = group.follow_of(machine, label)
                 if follow is not None:
                     nodes = nodes[follow[self._byte[nodes]]]
-                if len(nodes):
+                if len(nodes) and not self._read_on(group, label, nodes):
                     left.append((group.leave(machine, label), nodes, (*at, number)))
         return left
+
+    def _read_on(self, group: Group, label: int, nodes: np.ndarray) -> bool:
+        """Tokens below nodes that are behind a group where only a grammar follows; whether that is so."""
+        if not self._by_stacks:
+            return False
+        found = self._stacks.follow(group, label, nodes, self._row, self._account)
+        if found is None:
+            return False
+        self._by_stacks, self._path = found, None
+        if found:
+            self._check(self._stacks.unsure)
+        return found
+
+    def _check(self, nodes: list[int]) -> None:
+        """Set the bits of the legal tokens at nodes, not of those below."""
+        if self._unknown is not None:
+            self._unknown += nodes
+            return
+        bits = self._row.view(np.uint32)
+        for node in nodes:
+            if self._machine.advance(self._root, self._walks.whole.path(node)) != DEAD:
+                for index in self._walks.vocabulary.trie.ids(node):
+                    bits[index >> 5] |= np.uint32(1 << (index & 31))
 
     def _left_merged(
         self, group: MergedGroup, exits: np.ndarray, labels: np.ndarray, at: tuple[int, int]

@@ -77,6 +77,11 @@ class MaskStore:
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
 
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the tables by which grammars are walked."""
+        return self._search.table_bytes
+
     def kept(self, config: int) -> Mask | None:
         """The mask of a configuration if it is known."""
         return self.masks.get(config) or self.masks.get(self.shared(config))
@@ -109,7 +114,7 @@ class MaskStore:
         if machine.universal >= 0 and machine.universal in machine.configs[config]:
             found, lost = Mask(self.vocabulary.writable), False
         else:
-            known = self._shapes.find(config)
+            known = None if self._search.reads_on(config) else self._shapes.find(config)
             if known is not None:
                 (found, stays), lost = known, False
             else:

@@ -1,0 +1,144 @@
+"""The door to `stack_walk.walk_grammar`: compiled where LLVM can, else the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sglc.kernels.contract import TrieArrays
+from sglc.kernels.library import address, typed_library
+from sglc.kernels.stack_closure import (
+    EPOCH,
+    EVERY,
+    ITEMS,
+    KEPT,
+    LEVEL,
+    MISSING,
+    MOST_BARS,
+    MOST_UNSURE,
+    PAUSED,
+    ROOM,
+    SLOTS,
+    SPENT,
+    UNSURE,
+)
+from sglc.kernels.stack_walk import walk_grammar
+from sglc.kernels.subtrees import Children
+from sglc.kernels.typed import run
+
+_WALKS = typed_library(walk_grammar)
+
+
+@dataclass(slots=True, eq=False)
+class StackArrays:
+    """What a walk reads of a grammar, see `stack_walk.walk_grammar`; arrays are replaced when they grow.
+
+    program int32[N, 4], lists int32[L], firsts uint64[F, 4], frames int32[C, 3], rows int32[S, 256], begins
+    uint64[S, 4], flags uint8[S], loops uint64[S, 2], words uint8[...], word_starts int64[W + 1], behind
+    int32[W], bar_rows int32[B, 256], bar_flags uint8[B], bar_starts int32[MOST_BARS], open_bytes
+    uint64[MOST_BARS, 4], unions int32[MOST_BARS, MOST_BARS].
+    """
+
+    program: np.ndarray = field(default_factory=lambda: np.zeros((64, 4), np.int32))
+    lists: np.ndarray = field(default_factory=lambda: np.zeros(64, np.int32))
+    firsts: np.ndarray = field(default_factory=lambda: np.zeros((8, 4), np.uint64))
+    frames: np.ndarray = field(default_factory=lambda: np.zeros((64, 3), np.int32))
+    rows: np.ndarray = field(default_factory=lambda: np.full((16, 256), -1, np.int32))
+    begins: np.ndarray = field(default_factory=lambda: np.full((16, 4), -1, np.int64).view(np.uint64))
+    flags: np.ndarray = field(default_factory=lambda: np.zeros(16, np.uint8))
+    loops: np.ndarray = field(default_factory=lambda: np.zeros((16, 2), np.uint64))
+    words: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
+    word_starts: np.ndarray = field(default_factory=lambda: np.zeros(16, np.int64))
+    behind: np.ndarray = field(default_factory=lambda: np.full(16, -1, np.int32))
+    bar_rows: np.ndarray = field(default_factory=lambda: np.zeros((8, 256), np.int32))
+    bar_flags: np.ndarray = field(default_factory=lambda: np.zeros(8, np.uint8))
+    bar_starts: np.ndarray = field(default_factory=lambda: np.zeros(MOST_BARS, np.int32))
+    open_bytes: np.ndarray = field(default_factory=lambda: np.zeros((MOST_BARS, 4), np.uint64))
+    unions: np.ndarray = field(default_factory=lambda: np.full((MOST_BARS, MOST_BARS), -1, np.int32))
+    addresses: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.addresses = tuple(map(address, self.every))
+
+    @property
+    def every(self) -> tuple[np.ndarray, ...]:
+        """The arrays, in the order in which walks take them."""
+        return (
+            self.program, self.lists, self.firsts, self.frames, self.rows, self.begins,
+            self.flags, self.loops, self.words, self.word_starts, self.behind, self.bar_rows, self.bar_flags,
+            self.bar_starts, self.open_bytes, self.unions,
+        )  # fmt: skip
+
+    def grow(self, **sizes: int) -> None:
+        """Make some arrays longer; new rows are not known."""
+        for name, size in sizes.items():
+            array = getattr(self, name)
+            found = np.zeros((size, *array.shape[1:]), array.dtype)
+            if name in ("rows", "behind", "begins"):
+                found = ~found
+            found[: len(array)] = array
+            setattr(self, name, found)
+        self.addresses = tuple(map(address, self.every))
+
+
+class StackWalk:
+    """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time."""
+
+    def __init__(self, trie: TrieArrays, children: Children) -> None:
+        groups = children.groups
+        self._byte = trie.byte
+        self._trie = (
+            groups.nodes, trie.duplicates, children.starts, children.nodes, children.bytes, groups.order,
+            groups.begins,
+        )  # fmt: skip
+        self._trie_at = tuple(map(address, self._trie))
+        want = np.zeros(12, np.uint64)
+        want[EVERY : EVERY + 4] = ~np.uint64(0)
+        self._cursor = np.zeros(12, np.int64)
+        self._stamps = np.zeros(SLOTS, np.int32)
+        self._kept = np.full(KEPT, -1, np.int32)
+        self._doubts = np.zeros(MOST_UNSURE, np.int32)
+        self._scratch: tuple[np.ndarray, ...] = (
+            *(np.zeros((ROOM, width), np.int32) for width in (4, 3, 3, 2)),
+            np.zeros((trie.deepest + 2, 6), np.int32), np.zeros((trie.deepest + 2, 4), np.uint64),
+            *(np.zeros((ROOM, width), np.int32) for width in (3, 2)),
+            np.zeros((ITEMS, 2), np.int32),
+            np.zeros(SLOTS, np.int64), self._stamps, np.zeros(SLOTS, np.int32), self._kept,
+            np.zeros((KEPT, 4), np.uint64), self._doubts, want,
+            self._cursor,
+        )  # fmt: skip
+        self._scratch_at = tuple(map(address, self._scratch))
+
+    def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
+        """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,
+        int32[k, 2]; see `stack_walk.walk_grammar`."""
+        self._given = entries, self._byte[entries], inside, begin
+        if self._cursor[EPOCH] > 1 << 30:
+            self._cursor[EPOCH] = 0
+            self._stamps[:] = 0
+        self._cursor[LEVEL], self._cursor[SPENT] = -1, 0
+        self._kept[:] = -1
+
+    @property
+    def unsure(self) -> list[int]:
+        """Nodes of which a walk cannot tell whether their own tokens are legal."""
+        return self._doubts[: self._cursor[UNSURE]].tolist()
+
+    def go(self, arrays: StackArrays, bars: bool, mask: np.ndarray) -> tuple[int, int]:
+        """(result, what is missing): walk on until the end, or until something has to be done first."""
+        entries, bytes, inside, begin = self._given
+        kernels = _WALKS.functions()
+        if kernels is None:
+            code = run(
+                walk_grammar, *self._trie, entries, bytes, len(entries), inside, len(inside), begin,
+                len(begin), *arrays.every, bars, *self._scratch, mask,
+            )  # fmt: skip
+        else:
+            code = kernels.walk_grammar(
+                *self._trie_at, address(entries), address(bytes), len(entries), address(inside), len(inside),
+                address(begin), len(begin), *arrays.addresses, bars, *self._scratch_at, address(mask),
+            )  # fmt: skip
+        if code == PAUSED:
+            self._cursor[SPENT] = 0
+        return code, int(self._cursor[MISSING])

@@ -1,0 +1,379 @@
+"""A machine's grammars as the arrays that `sglc.kernels.stack_walk` reads, made as it asks for them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa import any_char_class
+from sglc.kernels.stack_closure import (
+    BAR,
+    CHOICE,
+    ENDS,
+    FOREIGN,
+    GOES_ON,
+    JOINT,
+    KNOWN,
+    LEAF,
+    LIST,
+    LOCAL,
+    MOST_BARS,
+    NOTHING,
+    REPEAT,
+    RULE,
+    SERIES,
+)
+from sglc.kernels.stacks import StackArrays
+from sglc.runtime.mask.ahead_nodes import NotBefore
+from sglc.runtime.mask.case_nodes import CaseNode
+from sglc.runtime.mask.joining import JoiningMachine, Joint
+from sglc.runtime.mask.leaf import LeafPlace, text_leaf
+from sglc.runtime.mask.node import END, Node
+from sglc.runtime.mask.nodes import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
+from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_nodes import TextNode
+from sglc.runtime.mask.word_nodes import WordNode
+
+_MOST_PARTS = (1 << 18) - 2
+_MOST_STATES = 1 << 15
+"""States of texts, a kilobyte each."""
+_ASKED = -2
+"""In `behind`: what follows the words that end in a state is not known yet."""
+
+
+class TooLarge(Exception):
+    """A grammar has more parts, states or lookaheads than walks have numbers for."""
+
+
+class StackTables:
+    """The arrays of one machine's grammars, by the numbers of its nodes and continuations."""
+
+    def __init__(self, machine: JoiningMachine) -> None:
+        self.arrays = StackArrays()
+        """Replaced when they grow; see `current`."""
+        self._machine = machine
+        self._lists = 0
+        self._firsts: dict[int, int] = {}
+        """By set of bytes: its number; 0 is that of every byte."""
+        self._states: dict[tuple[TextTable, int], int] = {}
+        """By text and state of it: the number of the state."""
+        self._places: list[tuple[TextTable, int]] = []
+        self._word_lists: dict[object, int] = {}
+        """By bytes, or set of words, or choice among parts: the number of the first word."""
+        self._cases: list[tuple[int, CaseNode]] = []
+        """Choices among parts, by the number of the first word."""
+        self._words = self._word_bytes = 0
+        self._bars: list[tuple[Ranges, TextTable | None]] = [((), None)]
+        self._bar_numbers: dict[Ranges, int] = {(): 0}
+        self._bar_states: dict[tuple[int, int], int] = {}
+        self._bar_places: list[tuple[int, int]] = [(0, 0)]
+        self._read: dict[int, bool] = {END: True}
+        """By continuation: whether walks read it."""
+        self._kinds: dict[int, bool] = {}
+        """By node: see `_readable`."""
+        self.arrays.unions[0, 0] = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays take."""
+        return sum([array.nbytes for array in self.arrays.every])
+
+    def reads(self, conts: Iterable[int]) -> bool:
+        """Whether walks read what follows: parts of grammars up to the end. Frames are in the arrays then."""
+        known = self._read
+        return all([known[cont] if cont in known else self._reads(cont) for cont in conts])
+
+    def _reads(self, start: int) -> bool:
+        known, kinds, frame = self._read, self._kinds, self._machine.frame
+        stack = [start]
+        while stack:
+            cont = stack[-1]
+            if cont in known:
+                stack.pop()
+                continue
+            node, state, after = frame(cont)
+            joint = type(node) is Joint
+            if not joint:
+                reads = kinds.get(node.index)
+                if reads is None:
+                    reads = type(node) in (Series, Repetition) and self._readable(node)
+                if not reads or cont >= LOCAL:
+                    known[cont] = False
+                elif after in known:
+                    self._frame(cont, node.index, state, after)
+                    known[cont] = known[after]
+                else:
+                    stack.append(after)
+                continue
+            missing = [each for each in state if each not in known]
+            if missing:
+                stack += missing
+                continue
+            self._set(node.index, (JOINT, 0, 0, 0))
+            self._frame(cont, node.index, self._list(state), len(state))
+            known[cont] = cont < LOCAL and all([known[each] for each in state])
+        return known[start]
+
+    def _readable(self, start: Node) -> bool:
+        """Whether walks can read a node as far as it is made."""
+        known = self._kinds
+        if start.index not in known:
+            seen = {start.index}
+            stack = [start]
+            while stack:
+                node = stack.pop()
+                if type(node) in (Series, Alternatives, Repetition) or (type(node) is RuleNode and node.made):
+                    for each in node.children():
+                        if each.index not in seen and each.index not in known:
+                            seen.add(each.index)
+                            stack.append(each)
+                        elif not known.get(each.index, True):
+                            known[start.index] = False
+                            return False
+                elif type(node) is not RuleNode and not _is_terminal(node):
+                    # What is compiled late is a grammar's.
+                    known[start.index] = known[node.index] = False
+                    return False
+            known.update(dict.fromkeys(seen, True))
+        return known[start.index]
+
+    # Parts
+
+    def current(self) -> StackArrays:
+        """The arrays, with room for every part that there is."""
+        count = len(self._machine.nodes)
+        if count > len(self.arrays.program):
+            self.arrays.grow(program=2 * count)
+        return self.arrays
+
+    def describe(self, index: int) -> None:
+        """Say what a part is. Raises TooLarge."""
+        node = self._machine.nodes[index]
+        if index >= _MOST_PARTS:
+            raise TooLarge
+        kind, a, b = self._part(node)
+        first = 0
+        if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT):
+            known = self._machine.first_of(node)
+            if known is not None and not known[1]:
+                first = self._first(known[0])
+        self._set(index, (kind, a, b, first))
+
+    def _part(self, node: Node) -> tuple[int, int, int]:
+        if type(node) is NotBefore:
+            return BAR, self._bar(node.bars), 0
+        if not node.productive or type(node) is NothingNode:
+            return NOTHING, 0, 0
+        if type(node) is Literal:
+            first = self._word_list(node.data, [node.data])
+            return LIST, first, first + 1
+        if type(node) is Series:
+            return SERIES, node.first.index, node.rest.index
+        if type(node) is Alternatives:
+            arms = [arm.index for arm in node.arms if arm.productive]
+            return CHOICE, self._list(arms), len(arms)
+        if type(node) is RuleNode:
+            body = node.make()
+            return (NOTHING, 0, 0) if body is None else (RULE, body.index, 0)
+        if type(node) is Repetition:
+            separator = node.separator.index if node.separator.data else -1
+            most = -1 if node.maximum is None else node.maximum
+            item = node.item.index if node.item.productive else -1
+            return REPEAT, item, self._list((separator, node.minimum, most, node.needed))
+        if not _is_terminal(node):
+            return FOREIGN, 0, 0
+        if type(node) is TextNode:
+            if node.first is None:
+                return NOTHING, 0, 0
+            local, table = node.first[0], node.table
+            begins = table.can_go_on(local, 0, None)
+            state = self._state(table, local) if begins else -1
+            if begins and table.can_end(local, 0):
+                # That it may be empty says nothing of what it begins with; its row does.
+                self.make_row(state)
+            return LEAF, state, table.can_end(local, 0)
+        assert isinstance(node, WordNode | CaseNode)
+        first = self._words_of(node)
+        return LIST, first, first + len(node.set.words)
+
+    def _list(self, numbers: Iterable[int]) -> int:
+        some = list(numbers)
+        begin, self._lists = self._lists, self._lists + len(some)
+        if self._lists > len(self.arrays.lists):
+            self.arrays.grow(lists=2 * self._lists)
+        self.arrays.lists[begin : self._lists] = some
+        return begin
+
+    def _first(self, bytes: int) -> int:
+        found = self._firsts.get(bytes)
+        if found is None:
+            found = self._firsts[bytes] = len(self._firsts) + 1
+            if found >= len(self.arrays.firsts):
+                self.arrays.grow(firsts=2 * found)
+            self.arrays.firsts[found] = np.frombuffer(bytes.to_bytes(32, "little"), np.uint64)
+        return found
+
+    def _set(self, index: int, record: tuple[int, int, int, int]) -> None:
+        self.current().program[index] = record
+
+    def _frame(self, cont: int, part: int, state: int, after: int) -> None:
+        if cont >= len(self.arrays.frames):
+            self.arrays.grow(frames=2 * cont)
+        self.arrays.frames[cont] = part, state, after
+
+    # Terminals
+
+    def place(self, node: Node, state: Any) -> tuple[int, tuple[int, int, int]] | None:
+        """(number of a state of a text, anything) or (-1, a place in the words) of a terminal, None if walks
+        do not read it. Raises TooLarge."""
+        if type(node) is Literal:
+            first = self._word_list(node.data, [node.data])
+            return -1, (first, first + 1, state)
+        if not _is_terminal(node):
+            return None
+        if type(node) is TextNode:
+            local, least, most = state
+            return (self._state(node.table, local), (0, 0, 0)) if least <= 0 and most is None else None
+        if type(node) is WordNode:
+            low, high, read = node.table.places[state]
+        elif type(node) is CaseNode:
+            low, high, read = node.rows.places[state]
+        else:
+            return None
+        first = self._words_of(node)
+        # Of a word that ends here another thread goes on.
+        low += node.set.ends((low, high, read))
+        return -1, (first + low, first + high, read)
+
+    def _words_of(self, node: WordNode | CaseNode) -> int:
+        if type(node) is WordNode:
+            return self._word_list(node.table, node.set.words)
+        known = node in self._word_lists
+        first = self._word_list(node, node.set.words)
+        if not known:
+            self._cases.append((first, node))
+            self.arrays.behind[first : self._words] = _ASKED
+        return first
+
+    def _word_list(self, key: object, words: Sequence[bytes]) -> int:
+        """The number of the first of some words in order."""
+        found = self._word_lists.get(key)
+        if found is None:
+            found, self._words = self._words, self._words + len(words)
+            begin, data = self._word_bytes, b"".join(words)
+            self._word_bytes += len(data)
+            arrays = self.arrays
+            if self._words >= len(arrays.behind):
+                arrays.grow(word_starts=2 * self._words, behind=2 * self._words)
+            if self._word_bytes > len(arrays.words):
+                arrays.grow(words=2 * self._word_bytes)
+            arrays.words[begin : self._word_bytes] = np.frombuffer(data, np.uint8)
+            ends = arrays.word_starts[found + 1 : self._words + 1]
+            np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends)
+            ends += begin
+            self._word_lists[key] = found
+        return found
+
+    def _state(self, table: TextTable, local: int) -> int:
+        found = self._states.get((table, local))
+        if found is None:
+            found = self._states[table, local] = len(self._places)
+            if found >= _MOST_STATES:
+                raise TooLarge
+            self._places.append((table, local))
+            arrays = self.arrays
+            if found >= len(arrays.rows):
+                size = 2 * found
+                arrays.grow(rows=size, begins=size, flags=size, loops=size)
+            ends, goes_on = table.can_end(local, 0), table.can_go_on(local, 0, None)
+            arrays.flags[found] = ENDS * ends | GOES_ON * goes_on
+        return found
+
+    def make_row(self, state: int) -> None:
+        """Make the row of a state of a text. Raises TooLarge."""
+        table, local = self._places[state]
+        moves = [(low, high, self._state(table, to)) for low, high, to in table.moves(local)]
+        arrays = self.arrays
+        row = arrays.rows[state]
+        for low, high, target in moves:
+            row[low : high + 1] = target
+        arrays.begins[state] = np.packbits(row >= 0, bitorder="little").view(np.uint64)
+        if local < table.boundary:
+            leaf = text_leaf(table)
+            still = leaf.still(LeafPlace(leaf, leaf.number(local)), 0)
+            if still is not None:
+                arrays.loops[state] = still.groups
+        arrays.flags[state] |= KNOWN
+
+    def find_behind(self, word: int) -> None:
+        """Find the part that follows a word."""
+        first, node = self._cases[bisect_right(self._cases, word, key=_first_word) - 1]
+        self.arrays.behind[word] = node.behind_word(word - first).index
+
+    # What is barred
+
+    def _bar(self, barred: Ranges) -> int:
+        found = self._bar_numbers.get(barred)
+        if found is None:
+            found = self._bar_numbers[barred] = len(self._bars)
+            if found >= MOST_BARS:
+                raise TooLarge
+            self._bars.append((barred, TextTable(any_char_class(barred), "raw")))
+            self.arrays.bar_starts[found] = state = self._bar_state(found, 0)
+            self.make_bar_row(state)
+            bits = np.packbits(self.arrays.bar_rows[state] >= 0, bitorder="little")
+            self.arrays.open_bytes[found] = bits.view(np.uint64)
+            self.arrays.unions[0, found] = self.arrays.unions[found, 0] = found
+        return found
+
+    def bar_at(self, barred: Ranges, local: int) -> int:
+        """The state at a place of the automaton of what is barred. Raises TooLarge."""
+        return self._bar_state(self._bar(barred), local)
+
+    def find_union(self, place: int) -> None:
+        """Find the number of what two bars bar together. Raises TooLarge."""
+        a, b = divmod(place, MOST_BARS)
+        both = self._bar(charset.ranges([*self._bars[a][0], *self._bars[b][0]]))
+        self.arrays.unions[a, b] = both
+
+    def _bar_state(self, bar: int, local: int) -> int:
+        found = self._bar_states.get((bar, local))
+        if found is None:
+            found = self._bar_states[bar, local] = len(self._bar_places)
+            self._bar_places.append((bar, local))
+            if found >= len(self.arrays.bar_rows):
+                self.arrays.grow(bar_rows=2 * found, bar_flags=2 * found)
+        return found
+
+    def make_bar_row(self, state: int) -> None:
+        """Make the row of a state inside what is barred."""
+        bar, local = self._bar_places[state]
+        table = self._bars[bar][1]
+        assert table is not None
+        moves = [
+            (low, high, -1 if to < table.boundary else self._bar_state(bar, to))
+            for low, high, to in table.moves(local)
+        ]
+        row = self.arrays.bar_rows[state]
+        for low, high, target in moves:
+            row[low : high + 1] = target
+        self.arrays.bar_flags[state] |= KNOWN
+
+
+def _first_word(case: tuple[int, CaseNode]) -> int:
+    return case[0]
+
+
+def _is_terminal(node: Node) -> bool:
+    """Whether walks read a part that is made of no others."""
+    if type(node) is TextNode:
+        first = node.first
+        return node.table.encoding == "raw" and (first is None or (first[1] <= 0 and first[2] is None))
+    if type(node) is WordNode:
+        return not node.table.free
+    return type(node) in (Literal, NotBefore, CaseNode, NothingNode)
