@@ -1,0 +1,260 @@
+"""Grammars walked natively: masks are those of searches that follow configurations, and of plain kernels."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from budget import examples
+from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
+from mask_cases import mask_of
+from sglc.automata.term import Language
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
+from sglc.grammar.model import Grammar
+from sglc.grammar.read import read_grammar
+from sglc.kernels import stack_closure, stack_walk, stacks
+from sglc.kernels.library import use_reference
+from sglc.kernels.stack_closure import DONE, PAUSED, TOO_MUCH
+from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.stack_masks import StackMasks
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+SINGLE = [bytes([byte]) for byte in range(256)]
+LETTERS = Vocabulary(
+    [
+        *SINGLE,
+        *(a + b for a in (b"x", b"xy", b"z") for b in (b"x", b"yz", b"zz")),
+        *(b"xyxy", b"xxxxx", b"zzzz", b"yxyx", b"xzxz"),
+    ]
+)
+TOKENS = Vocabulary(
+    [
+        *(letter.encode() for letter in ALPHABET),
+        *(a + b for a in (b"a", b"ab", b" ", b";") for b in (b"a", b"b ", b"; a")),
+        *(b"aaaaaaaa", b"abababab", b"a b a b", b";;;;", b"ab ;ab", b"   ", b"b;a b;a", b"A", b"Ab", b"aA"),
+        *(b"\xc3", "é".encode()),
+    ]
+)
+SETTINGS = settings(
+    max_examples=examples(30), deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)  # fmt: skip
+
+_machines = itertools.count(2_000_000)
+
+
+def apart(language: Language, max_effort: int = 1_000_000) -> Constraint:
+    """A constraint on a machine of its own, which knows no mask."""
+    options = ConstraintOptions(max_states=next(_machines), max_effort=max_effort)
+    return compile_constraint(language=language, options=options)
+
+
+def lark(text: str, lexing: Lexing = "dynamic") -> Language:
+    """The language of a grammar in Lark's notation."""
+    return grammar_language(read_grammar(text, "lark"), GrammarOptions(lexing=lexing))
+
+
+@contextmanager
+def without_walks() -> Iterator[None]:
+    """Searches follow configurations only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StackMasks, "start", lambda self, config: None)
+        patch.setattr(StackMasks, "follow", lambda self, *given: None)
+        yield
+
+
+@contextmanager
+def plain_kernels() -> Iterator[None]:
+    """Kernels run as Python."""
+    use_reference(True)
+    try:
+        yield
+    finally:
+        use_reference(False)
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """What walks come back with."""
+    found: list[int] = []
+    go = stacks.StackWalk.go
+
+    def counting(self: stacks.StackWalk, *given: object) -> tuple[int, int]:
+        code, missing = go(self, *given)  # type: ignore[arg-type]
+        found.append(code)
+        return code, missing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stacks.StackWalk, "go", counting)
+        yield found
+
+
+def masks(constraint: Constraint, vocabulary: Vocabulary, text: bytes) -> list[set[int]]:
+    """The masks at the beginning of a text and after each of its bytes."""
+    matcher = constraint.matcher(vocabulary)
+    found = [mask_of(matcher, vocabulary)]
+    for byte in text:
+        assert matcher.accept_bytes(bytes([byte]))
+        found.append(mask_of(matcher, vocabulary))
+    return found
+
+
+def a_text(data: st.DataObject, constraint: Constraint, letters: str, size: int) -> bytes:
+    """A text that is legal as far as one can be drawn."""
+    matcher = constraint.matcher(BYTES)
+    text = b""
+    while len(text) < size:
+        legal = [letter.encode() for letter in letters if matcher.clone().accept_bytes(letter.encode())]
+        if not legal:
+            break
+        text += data.draw(st.sampled_from(legal))
+        assert matcher.accept_bytes(text[-1:])
+    return text
+
+
+def compare(language: Language, vocabulary: Vocabulary, text: bytes) -> list[set[int]]:
+    """Masks by walks, by searches and by the plain kernels, along one text."""
+    walked = masks(apart(language), vocabulary, text)
+    with without_walks():
+        assert masks(apart(language), vocabulary, text) == walked
+    with plain_kernels():
+        matcher = apart(language).matcher(vocabulary)
+        assert matcher.accept_bytes(text)
+        assert mask_of(matcher, vocabulary) == walked[-1]
+    return walked
+
+
+@SETTINGS
+@given(st.data(), char_grammars())
+def test_masks_of_random_grammars(data: st.DataObject, grammar: Grammar) -> None:
+    try:
+        language = grammar_language(grammar)
+        text = a_text(data, apart(language), "xyz", 8)
+    except (GrammarError, ConstraintError):
+        return
+    compare(language, LETTERS, text)
+
+
+@SETTINGS
+@given(st.data(), token_grammars(), st.sampled_from(("longest", "dynamic")))
+def test_masks_of_random_terminals(data: st.DataObject, grammar: str, lexing: Lexing) -> None:
+    try:
+        language = lark(grammar, lexing)
+        text = a_text(data, apart(language), ALPHABET, 8)
+    except (GrammarError, ConstraintError):
+        return
+    compare(language, TOKENS, text)
+
+
+SUMS = (
+    'start: sum\nsum: sum "+" one | one\none: NAME "(" sum ("," sum)* ")" | NAME | "(" sum ")" | /[0-9]+/\n'
+    "NAME: /[a-zé]+/\n%ignore / +/\n"
+)
+RESTS = [
+    b"a+b", b"a+", b"((a", b"))", b"a(b,c)", b"a(b,c", b" + ", b")+(", "é+".encode(), "éé".encode(), b"1+2",
+    b"12)", b"+1+1+1+1", b"a b", b",,", b"a(,", b"(((((((((((", b") )", b"), b",
+]  # fmt: skip
+
+
+def test_rests_of_tokens_are_walked() -> None:
+    vocabulary = Vocabulary([*SINGLE, *RESTS])
+    language = lark(SUMS)
+    with counted() as codes:
+        found = masks(apart(language), vocabulary, b"a(b")
+    assert DONE in codes and TOO_MUCH not in codes
+    rests = [{RESTS[token - 256] for token in mask if token >= 256} for mask in found]
+    operand = {
+        b"a+b", b"a+", b"((a", b"a(b,c)", b"a(b,c", "é+".encode(), "éé".encode(), b"1+2", b"((((((((((("
+    }  # fmt: skip
+    assert rests[0] == operand
+    assert rests[2] == operand | {b"12)"}
+    assert rests[3] == {
+        b"a+b", b"a+", b"a(b,c)", b"a(b,c", "é+".encode(), "éé".encode(), b")+(", b"+1+1+1+1", b" + "
+    } | {b"((a", b"((((((((((("}  # fmt: skip
+
+
+@pytest.mark.parametrize(("behind", "legal"), [("è", True), ("é", False), ("éx", False), ("x", True)])
+def test_a_lookahead_of_more_than_one_byte(behind: str, legal: bool) -> None:
+    """The first byte of what follows is that of a barred character, so that more has to be looked at."""
+    language = lark(f'start: "b" A "{behind}" | "b" "c"\nA: /a(?!é)/\n', "longest")
+    vocabulary = Vocabulary([b"a", b"b", b"c", b"ba", "ba\u00e8".encode()[:-1], "è".encode(), "é".encode()])
+    found = compare(language, vocabulary, b"b")
+    assert (vocabulary.token_bytes.index(b"a") in found[1]) == legal
+    assert (vocabulary.token_bytes.index(b"ba") in found[0]) == legal
+
+
+def test_what_is_not_to_be_walked_is_searched() -> None:
+    """Each part may be empty: closures grow with every dash."""
+    parts = " ".join(f'(n{n} | "{chr(97 + n % 26)}")?' for n in range(40))
+    rules = "\n".join(f'n{n}: ("-" e{n % 3})*' for n in range(40))
+    empties = 'e0: e1? | e2 e1?\ne1: e2? | "_"\ne2: e0?\n'
+    language = lark(f"start: ({parts})+\n{rules}\n{empties}")
+    vocabulary = Vocabulary([*SINGLE, b"-" * 24, b"a-b-c", b"----a", b"-_-_-_", b"z" * 30])
+    with counted() as codes:
+        walked = masks(apart(language), vocabulary, b"a--")
+    assert TOO_MUCH in codes
+    with without_walks():
+        assert masks(apart(language), vocabulary, b"a--") == walked
+
+
+@pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 40), ("MOST_UNSURE", 0)])
+def test_walks_that_pause_or_give_up(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = Vocabulary([*SINGLE, *RESTS])
+    language = lark(SUMS, "longest")
+    with without_walks():
+        expected = masks(apart(language), vocabulary, b"a(b, 1")
+    for module in (stack_walk, stack_closure):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, value)
+    with plain_kernels(), counted() as codes:
+        assert masks(apart(language), vocabulary, b"a(b, 1") == expected
+    assert PAUSED in codes or name != "PAUSE"
+    assert (TOO_MUCH in codes) == (name in ("ITEMS", "ROOM"))
+
+
+def test_entries_in_any_order() -> None:
+    """Entries may lie below each other; what is left out of one because it is legal is so by another."""
+    vocabulary = Vocabulary([*SINGLE, *RESTS, *(a + b for a in RESTS for b in RESTS)])
+    constraint = apart(lark(SUMS))
+    matcher = constraint.matcher(vocabulary)
+    assert matcher.accept_bytes(b"a(b")
+    every = np.arange(len(vocabulary.trie.byte), dtype=np.int32)
+    roots = every[vocabulary.trie.depth == 1]
+    walks = StackMasks(constraint.machine, vocabulary, roots)
+    start = walks.start(matcher.config)
+    assert start is not None
+
+    def walk(entries: np.ndarray) -> np.ndarray:
+        row = np.zeros(vocabulary.words, np.int32)
+        with constraint.machine.lock, Account(constraint.machine, constraint.options) as account:
+            assert walks._follow("", start.threads, (), entries, row, account)
+        return row
+
+    alone = [walk(every[number : number + 1]) for number in every.tolist()]
+    chance = random.Random(3)
+    for _ in range(30):
+        chosen = np.array(chance.sample(every.tolist(), 40), np.int32)
+        expected = np.bitwise_or.reduce([alone[number] for number in chosen.tolist()])
+        assert (walk(chosen) == expected).all()
+
+
+def test_effort_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long tokens of a text that can be cut anywhere."""
+    language = lark('start: s\ns: s s | s "," s | "(" s ")" | "a" | "aa" | "a" s "a"\n')
+    vocabulary = Vocabulary([*SINGLE, *(b"a" * size + b")" for size in range(180, 190))])
+    walked = masks(apart(language), vocabulary, b"(a")
+    assert all(token in walked[-1] for token in range(256, vocabulary.size))
+    # A walk asks whether it may go on.
+    monkeypatch.setattr(stack_walk, "PAUSE", 100)
+    with plain_kernels(), pytest.raises(ConstraintError, match="alternatives"):
+        masks(apart(language, max_effort=10_000), vocabulary, b"(a")
