@@ -26,9 +26,9 @@ def load_floats(array: Any, at: int) -> np.ndarray:
 
 
 def load_ints(array: Any, at: int) -> np.ndarray:
-    """16 ints: of an I32 array from an index, of a U8 array from a byte."""
+    """16 ints: of an I32 array from an index, of an I8 or U8 array from a byte."""
     found = np.asarray(array)
-    if found.dtype == np.uint8:
+    if found.dtype.itemsize == 1:
         return found[at : at + 4 * LANES].view(np.int32).copy()
     return found[at : at + LANES].copy()
 
@@ -44,6 +44,18 @@ def load_halves(array: Any, at: int) -> np.ndarray:
 def store_floats(array: Any, at: int, lanes: np.ndarray) -> None:
     """Into an F32 array from index `at`."""
     np.asarray(array)[at : at + LANES] = lanes
+
+
+def store_ints(array: Any, at: int, lanes: np.ndarray) -> None:
+    """Into an I32 array from an index, into an I8 array from a byte."""
+    found = np.asarray(array)
+    size = 4 * LANES if found.dtype == np.int8 else LANES
+    found[at : at + size] = lanes.view(found.dtype)
+
+
+def put_word(array: Any, at: int, number: int) -> None:
+    """The lowest 32 bits of a number as 4 bytes of an I8 or U8 array."""
+    np.asarray(array)[at : at + 4].view(np.uint32)[0] = number & 0xFFFFFFFF
 
 
 def store_bytes(array: Any, at: int, lanes: np.ndarray) -> None:

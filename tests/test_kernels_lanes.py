@@ -37,6 +37,7 @@ from sglc.kernels.lanes import (
     maxima,
     nearest,
     prefetch,
+    put_word,
     rolled,
     rounded,
     shift_left,
@@ -47,6 +48,7 @@ from sglc.kernels.lanes import (
     store_bytes,
     store_floats,
     store_halves,
+    store_ints,
     sum_floats,
     sum_ints,
     sums,
@@ -159,7 +161,16 @@ def many(x: F32, out: F32) -> float:
     return lane(kept[7], 15)
 
 
-KERNELS = (arithmetic, whole, halves, many)
+@kernel
+def words(q: I8, w: U8, out: I32) -> int:
+    store_ints(out, 0, load_ints(q, 3))
+    store_ints(q, 1, load_ints(out, 0) + spread_int(1))
+    put_word(q, 70, word_at(w, 5) ^ 0x80808080)
+    put_word(w, 9, out[1] - 1)
+    return word_at(w, 9)
+
+
+KERNELS = (arithmetic, whole, halves, many, words)
 BASELINE = "+sse2,+cx8,+64bit"
 
 
@@ -261,6 +272,20 @@ def test_floats_of_16_bits(seed: int) -> None:
     x[6:8] = np.float32(bits[:2].view(np.float16)) * np.float32(1 + 2.0**-11)  # in the middle of two
     raw = np.concatenate([[np.uint8(7)], bits.view(np.uint8)[:38]]).astype(np.uint8)
     agree(halves, [bits, raw, x, np.zeros(48, np.float32)], exact=lambda target: True)
+
+
+@given(SEEDS)
+@settings(deadline=None)
+def test_words_among_bytes(seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    q = dice.integers(-128, 128, 80).astype(np.int8)
+    w = dice.integers(0, 256, 80, np.uint8)
+    agree(words, [q, w, np.zeros(16, np.int32)], exact=lambda target: True)
+    before, given = q.tobytes(), w.tobytes()
+    found = run(words, q, w, np.zeros(16, np.int32))
+    assert found == int.from_bytes(before[7:11], "little", signed=True) - 1 or found == (1 << 31) - 1
+    assert q[70:74].tobytes() == bytes(each ^ 128 for each in given[5:9])
+    assert w[9:13].tobytes() == (found & 0xFFFFFFFF).to_bytes(4, "little")
 
 
 def test_a_fused_sum_is_rounded_once() -> None:

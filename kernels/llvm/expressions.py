@@ -69,10 +69,12 @@ _LANE_CALLS: dict[str, tuple[tuple[str, ...], str]] = {
 """Functions of numbers and lanes: the kinds of their arguments and of their result."""
 _MEMORY: dict[str, tuple[tuple[str, ...], ir.Type, str]] = {
     "load_floats": (("F32",), FLOATS, "floats"),
-    "load_ints": (("I32", "U8"), INTS, "ints"),
+    "load_ints": (("I8", "I32", "U8"), INTS, "ints"),
     "load_halves": (("U16", "U8"), SHORTS, "floats"),
     "half_at": (("U8",), I16, "float"),
     "word_at": (("I8", "U8"), I32, "int"),
+    "store_ints": (("I8", "I32"), INTS, ""),
+    "put_word": (("I8", "U8"), I32, ""),
     "store_floats": (("F32",), FLOATS, ""),
     "store_bytes": (("I8",), BYTES, ""),
     "store_halves": (("U16",), SHORTS, ""),
@@ -469,6 +471,10 @@ class Expressions:
                 return Value(b.load(place, align=align), result)
             case "store_floats":
                 b.store(self._as("floats", values[0]), place, align=align)
+            case "store_ints":
+                b.store(self._as("ints", values[0]), place, align=align)
+            case "put_word":
+                b.store(b.trunc(self._as("int", values[0]), I32), place, align=align)
             case "store_bytes":
                 b.store(code.narrow(self._as("ints", values[0])), place, align=align)
             case "store_halves":
