@@ -14,6 +14,8 @@ import numpy as np
 
 from sglc.kernels.llama.quantise import SMALLEST, SPAN, STEP
 from sglc.kernels.llama.records import quantised
+from sglc.kernels.llama.remember import LEAST_UNIT
+from sglc.kernels.llama.remember import STEP as REMEMBERED
 from sglc.runtime.model.convert import write_safetensors
 from sglc.runtime.model.family import Family
 from sglc.runtime.model.packed import matrix_names, vector_names
@@ -109,6 +111,29 @@ def rounded_finely(x: np.ndarray) -> np.ndarray:
     return (np.rint(quarters * inverses[..., None]) * units[..., None]).reshape(x.shape)
 
 
+def made_even(x: np.ndarray) -> np.ndarray:
+    """A head times the orthogonal matrix that queries and keys are multiplied by; a product of it with itself
+    is one."""
+    found = np.array(x, np.float64)
+    for start in range(0, x.shape[-1], 64):
+        part = x[..., start : start + 64].reshape(*x.shape[:-1], -1, 16)
+        signs = np.array([[1.0]])
+        while len(signs) < part.shape[-2]:
+            signs = np.block([[signs, signs], [signs, -signs]])
+        mixed = signs / len(signs) ** 0.5 @ part
+        found[..., start : start + 64] = mixed.reshape(*x.shape[:-1], -1)
+    return found
+
+
+def remembered(x: np.ndarray, together: int) -> np.ndarray:
+    """What keys and values become: bytes with a unit of 11 bits for so many numbers."""
+    groups = x.astype(np.float32).reshape(*x.shape[:-1], -1, together)
+    wanted = np.abs(groups).max(-1) * REMEMBERED + LEAST_UNIT
+    units = (wanted.astype(np.float32).view(np.uint32) >> np.uint32(13) << np.uint32(13)).view(np.float32)
+    units = units[..., None].astype(np.float64)
+    return (np.rint(groups / units) * units).reshape(x.shape)
+
+
 def _same(x: np.ndarray) -> np.ndarray:
     return x
 
@@ -120,8 +145,11 @@ def logits(
     shape = family.shape
     given: Callable[[np.ndarray], np.ndarray] = rounded_to_bytes if quantise else _same
     given_last: Callable[[np.ndarray], np.ndarray] = rounded_finely if quantise else _same
-    stored: Callable[[np.ndarray], np.ndarray] = (
-        (lambda x: x.astype(np.float16).astype(np.float64)) if quantise else _same
+    kept_key: Callable[[np.ndarray], np.ndarray] = (
+        (lambda x: made_even(remembered(made_even(x), 8))) if quantise else _same
+    )
+    kept_value: Callable[[np.ndarray], np.ndarray] = (
+        (lambda x: remembered(x, shape.size)) if quantise else _same
     )
 
     def linear(x: np.ndarray, name: str) -> np.ndarray:
@@ -148,7 +176,7 @@ def logits(
         q, k, v = (linear(h, f"{name}self_attn.{part}_proj").reshape(count, -1, shape.size) for part in "qkv")
         if shape.normed:
             q, k = norm(q, f"{name}self_attn.q_norm"), norm(k, f"{name}self_attn.k_norm")
-        q, k, v = turn(q), stored(turn(k)), stored(v)
+        q, k, v = turn(q), kept_key(turn(k)), kept_value(v)
         k, v = (np.repeat(part, shape.heads // shape.shared, 1) for part in (k, v))
         scores = np.einsum("qhd,khd->hqk", q, k) * shape.size**-0.5
         scores = np.where((distance >= 0) & (distance < family.windows[layer]), scores, -np.inf)

@@ -118,7 +118,7 @@ def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
     def results(executor: NativeExecutor) -> list[np.ndarray]:
         executor.reserve(4)
         rows = [executor.run(pieces).copy() for pieces in steps]
-        kept = np.frombuffer(executor.read_block(3), np.float16).copy()  # all of its positions are written
+        kept = np.frombuffer(executor.read_block(3), np.uint8).copy()  # all of its positions are written
         executor.close()
         return [*rows, kept]
 
@@ -137,7 +137,11 @@ def test_a_step_is_what_it_is_as_python(model: str, tmp_path: Path) -> None:
         for found, right in zip(results(other), wanted, strict=True):
             if target.fused:
                 assert np.array_equal(found, right), target.features
-            else:  # sums are rounded twice, and now and then a byte goes the other way
+            elif (
+                found.dtype == np.uint8
+            ):  # sums are rounded twice, and now and then a byte goes the other way
+                assert (found != right).mean() < 2e-2
+            else:
                 np.testing.assert_allclose(found, right, atol=2e-2)
 
 

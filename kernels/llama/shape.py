@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from sglc.kernels.llama.remember import part_bytes
+
 HEAD_SIZES = tuple(range(32, 257, 32))
 """Sizes of heads that attention is written for."""
-_REGISTERS = 16
-"""Sums that attention keeps in registers of lanes."""
+_TOGETHER = 3
+"""Most query heads at a time: of 64 numbers, the two sums of each 16 of them fill 24 of 32 registers."""
 
 
 class ShapeError(ValueError):
@@ -61,13 +63,14 @@ class Shape:
 
     @property
     def together(self) -> int:
-        """Query heads whose sums fit into registers."""
-        return max(1, min(self.heads // self.shared, _REGISTERS // (self.size // 16)))
+        """Query heads that attention computes at a time, of those that share a head of keys."""
+        group = self.heads // self.shared
+        return -(-group // -(-group // _TOGETHER))
 
     @property
-    def block_numbers(self) -> int:
-        """Floats of 16 bits in a block of 16 positions: keys and values of all layers."""
-        return self.layers * self.shared * 2 * self.size * 16
+    def block_bytes(self) -> int:
+        """Bytes of a block of 16 positions: keys and values of all layers."""
+        return self.layers * self.shared * part_bytes(self.size)
 
     @property
     def vector_numbers(self) -> int:

@@ -10,13 +10,14 @@ waiting. Nothing depends on the number of threads, or on who does what.
 from __future__ import annotations
 
 from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, store_floats, take, wait_for
-from sglc.kernels.llama.attention import attend_group, remember
+from sglc.kernels.llama.attention import attend_group, byte_numbers, score_numbers
 from sglc.kernels.llama.feed import SCRATCH, gate
 from sglc.kernels.llama.linear import FACTORS, FINE, project, tile_rows, tile_start
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
 from sglc.kernels.llama.quantise import ROOM, quantise_groups
 from sglc.kernels.llama.records import look_up
-from sglc.kernels.typed import F32, I8, I32, I64, U8, U16, Constant, kernel, parallel_kernel
+from sglc.kernels.llama.remember import even_out, part_bytes, remember
+from sglc.kernels.typed import F32, I8, I32, I64, U8, Constant, kernel, parallel_kernel
 
 ALONE = 2
 """Most rows that every thread norms for itself."""
@@ -46,21 +47,25 @@ def turn_head(
     qkv: F32, at: int, bias: int, norms: int, position: int, cosines: F32, sines: F32, vectors: F32,
     epsilon: float, size: Constant, turned: Constant, biased: Constant, normed: Constant,
 ) -> None:  # fmt: skip
-    """Bias, norm and rotation of one head of a token's queries or keys."""
+    """Bias, norm and rotation of one head of a token's queries or keys, which are then made even."""
     if biased:
         add_vector(qkv, at, size, vectors, bias)
     if normed:
         norm_in_place(qkv, at, size, vectors, norms, epsilon)
     rotate(qkv, at, turned, cosines, sines, position * (turned // 2))
+    even_out(qkv, at, size)
 
 
 @kernel
 def place_heads(
-    qkv: F32, at: int, a: int, pool: U16, base: int, position: int, cosines: F32, sines: F32, vectors: F32,
-    layer: int, epsilon: float, layers: Constant, heads: Constant, shared: Constant, size: Constant,
-    turned: Constant, width: Constant, biased: Constant, normed: Constant,
+    qkv: F32, at: int, a: int, pool: U8, base: int, position: int, cosines: F32, sines: F32, vectors: F32,
+    layer: int, epsilon: float, spare: I8, byte: int, layers: Constant, heads: Constant, shared: Constant,
+    size: Constant, turned: Constant, width: Constant, biased: Constant, normed: Constant,
 ) -> None:  # fmt: skip
-    """Head `a` of one token's keys and values goes into the pool; the queries it serves are turned."""
+    """Head `a` of one token's keys and values goes into the pool; the queries it serves are turned.
+
+    spare[byte …] has `size` bytes to work in.
+    """
     every = (heads + 2 * shared) * size
     bias = (2 * layers + 1) * width + layer * every
     norms = (2 * layers + 1) * width + biased * layers * every + 2 * layer * size
@@ -77,7 +82,7 @@ def place_heads(
     )  # fmt: skip
     if biased:
         add_vector(qkv, at + value, size, vectors, bias + value)
-    remember(qkv, at + key, at + value, pool, base, position & 15, size)
+    remember(qkv, at + key, at + value, pool, base, position & 15, spare, byte, size)
 
 
 @kernel
@@ -94,13 +99,13 @@ def quantise_heads(
 
 @parallel_kernel
 def step(
-    w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U16, tokens: I32,
+    w: U8, places: I64, vectors: F32, windows: I64, cosines: F32, sines: F32, pool: U8, tokens: I32,
     positions: I32, rows: I32, count: int, table: I32, most_blocks: int, sequences: int, last: I32,
     last_count: int, logits: F32, apart: int, x: F32, qkv: F32, h: F32, q: I8, factors: F32, inner_q: I8,
-    inner_factors: F32, scores: F32, stride: int, counters: I64, thread: int, threads: int, epsilon: float,
-    scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant, turned: Constant,
-    width: Constant, inner: Constant, vocabulary: Constant, biased: Constant, normed: Constant,
-    together: Constant, kinds: Constant, head_kinds: Constant,
+    inner_factors: F32, scores: F32, spare: I8, stride: int, counters: I64, thread: int, threads: int,
+    epsilon: float, scale: float, layers: Constant, heads: Constant, shared: Constant, size: Constant,
+    turned: Constant, width: Constant, inner: Constant, vocabulary: Constant, biased: Constant,
+    normed: Constant, together: Constant, kinds: Constant, head_kinds: Constant,
 ) -> None:  # fmt: skip
     """`count` tokens of `sequences` sequences, and the logits behind `last_count` of them.
 
@@ -109,7 +114,7 @@ def step(
     vectors    norms [2 layers + 1][width], biases [layers][heads], norms of heads [layers][2][size]
     windows    [layers] positions that a layer looks back at, itself included
     cosines, sines  [positions][turned / 2]
-    pool       see `sglc.kernels.llama.attention`
+    pool       see `sglc.kernels.llama.remember`
     tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
                begin `apart` numbers apart
@@ -117,7 +122,8 @@ def step(
     h          [threads][`scratch_numbers`]
     q, factors            [at least 2 threads rows] [width / 32][32], [width / 32][10]
     inner_q, inner_factors  as those, for rows of the inner width or of all query heads, of factors 6
-    scores     [threads][heads / shared][stride], stride at least the longest length, filled up to 32
+    scores, spare  [threads][`score_numbers`], [threads][`byte_numbers`]; `stride` is at least the longest
+               length, filled up to 32
     counters   [8 (2 + threads + layers)] zeros; counters[8 + 8 thread] becomes the nanoseconds that the step
                took in a thread, the one behind it those in which the thread had a processor; from 8 + 8
                threads on eight for a layer: how much of its work is taken
@@ -131,7 +137,7 @@ def step(
     every = (heads + 2 * shared) * size
     groups = width // 32
     wide = heads * size
-    part = 2 * size * 16
+    part = part_bytes(size)
     block = layers * shared * part
     first = count * thread // threads
     behind = count * (thread + 1) // threads
@@ -144,6 +150,8 @@ def step(
     mine = thread * scratch_numbers(wide, width)
     room = mine + scratch_numbers(wide, width) - ROOM
     jobs = 8 + 8 * threads
+    floats_at = thread * score_numbers(together, stride)
+    bytes_at = thread * byte_numbers(together, stride, size)
     # Keys and values come first where tokens of one sequence look at each other's, or not all tokens go on.
     placed = sequences < count or last_count < count
     for t in range(first, behind):
@@ -172,7 +180,7 @@ def step(
                 base = here * block + (layer * shared + a) * part
                 place_heads(
                     qkv, t * every, a, pool, base, positions[t], cosines, sines, vectors, layer, epsilon,
-                    layers, heads, shared, size, turned, width, biased, normed,
+                    spare, bytes_at, layers, heads, shared, size, turned, width, biased, normed,
                 )  # fmt: skip
             turn += threads
             meet(counters, turn)
@@ -192,12 +200,12 @@ def step(
                 base = here * block + (layer * shared + a) * part
                 place_heads(
                     qkv, t * every, a, pool, base, positions[t], cosines, sines, vectors, layer, epsilon,
-                    layers, heads, shared, size, turned, width, biased, normed,
+                    spare, bytes_at, layers, heads, shared, size, turned, width, biased, normed,
                 )  # fmt: skip
             attend_group(
                 qkv, t * every + a * group * size, h, mine, pool, (layer * shared + a) * part, block, table,
                 rows[t] * most_blocks, max(0, positions[t] + 1 - windows[layer]), positions[t] + 1, scale,
-                scores, thread * group * stride, stride, heads // shared, together, size,
+                scores, floats_at, spare, bytes_at, stride, heads // shared, together, size,
             )  # fmt: skip
             quantise_heads(
                 h, mine, heads // shared * size // 32, room, inner_q, inner_factors,

@@ -1,9 +1,8 @@
 """The native executor: models of the Llama family on the CPU, a step in one call of machine code.
 
-Weights stay quantised in mapped memory, activations are bytes, keys and values are floats of 16 bits. The
-code is made for the model's shape and the processor at hand, and kept on disk. What a sequence gives does not
-depend on what else is in a step, on how it was cut into steps, or on the number of threads: results are
-equal to the last bit.
+Weights stay quantised in mapped memory; activations, keys and values are bytes. The code is made for the
+model's shape and the processor at hand, and kept on disk. What a sequence gives does not depend on what else
+is in a step, on how it was cut into steps, or on the number of threads: results are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.likeliest import likeliest
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.records import kinds_mask
@@ -40,7 +40,7 @@ from sglc.runtime.tokenizer import Tokenizer
 
 MOST_ROWS = 256
 """Tokens of one native call; longer steps are several. Bounds the memory to work in."""
-LAYOUT = 3
+LAYOUT = 4
 """Version of the layout and the arithmetic of keys and values; blocks of another one are not read again."""
 _COUNTERS = 8
 """Numbers of a line of memory: one for all threads, one for each of them, for each layer and for the head."""
@@ -64,7 +64,7 @@ class NativeExecutor:
         shape = family.shape
         self.name, self.tokenizer = name, tokenizer
         self.context_length = family.context_length
-        self.block_bytes = 2 * shape.block_numbers
+        self.block_bytes = shape.block_bytes
         self.identity = f"native {LAYOUT} {packed.FORMAT} {model.digest}"
         self._family, self._model = family, model
         one = Specialised(step, step_constants(family, model))
@@ -84,12 +84,13 @@ class NativeExecutor:
         self._threads = self._crew.most
         """Of the last step."""
         self._windows = np.array(family.windows, np.int64)
-        self._pool = _lines(0, np.uint16)
+        self._pool = _lines(0, np.uint8)
         self._written = bytearray()
         """By block: whether it holds anything."""
         self._angles = (np.zeros((0, shape.turned // 2), np.float32),) * 2
         self._logits = RowBuffers(shape.padded_vocabulary)
         self._scores = _lines(0, np.float32)
+        self._spare = _lines(0, np.int8)
         self._scratch: list[np.ndarray] = []
         self._room = 0
         self._closed = False
@@ -133,8 +134,8 @@ class NativeExecutor:
         have = len(self._written)
         if blocks <= have:
             return
-        size = self.block_bytes // 2
-        pool = _lines(blocks * size, np.uint16)
+        size = self.block_bytes
+        pool = _lines(blocks * size, np.uint8)
         for block in np.flatnonzero(np.frombuffer(self._written, np.uint8)).tolist():
             pool[block * size : (block + 1) * size] = self._pool[block * size : (block + 1) * size]
         self._pool = pool
@@ -150,22 +151,22 @@ class NativeExecutor:
     def write_block(self, block: int, data: bytes) -> None:
         if len(data) != self.block_bytes:
             raise ValueError(f"a block has {self.block_bytes} bytes, not {len(data)}")
-        self._block(block)[:] = np.frombuffer(data, np.uint16)
+        self._block(block)[:] = np.frombuffer(data, np.uint8)
         self._written[block] = True
 
     def _block(self, block: int) -> np.ndarray:
         if not 0 <= block < len(self._written):
             raise ExecutorError(f"the pool has {len(self._written)} blocks, no number {block}")
-        size = self.block_bytes // 2
-        return self._pool[block * size : (block + 1) * size]
+        return self._pool[block * self.block_bytes : (block + 1) * self.block_bytes]
 
     def close(self) -> None:
         if not self._closed:
             self._closed = True
             self._crew.close()
-            self._pool = _lines(0, np.uint16)
+            self._pool = _lines(0, np.uint8)
             self._written = bytearray()
-            self._logits, self._scores, self._scratch = RowBuffers(0), self._scores[:0], []
+            self._scores, self._spare = _lines(0, np.float32), _lines(0, np.int8)
+            self._logits, self._scratch = RowBuffers(0), []
 
     # -- steps ----------------------------------------------------------------------------------------
 
@@ -237,14 +238,15 @@ class NativeExecutor:
         self._make_room(len(tokens))
         cosines, sines = self._angles_up_to(longest)
         stride = -(-longest // (2 * LANES)) * 2 * LANES
-        group = shape.heads // shape.shared
-        if len(self._scores) < self._crew.most * group * stride:
-            self._scores = _lines(2 * self._crew.most * group * stride, np.float32)
+        floats = self._crew.most * score_numbers(shape.together, stride)
+        spare = self._crew.most * byte_numbers(shape.together, stride, shape.size)
+        if len(self._scores) < floats or len(self._spare) < spare:
+            self._scores, self._spare = _lines(2 * floats, np.float32), _lines(2 * spare, np.int8)
         counters = np.zeros((2 + self._crew.most + shape.layers) * _COUNTERS, np.int64)
         before = (
             self._model.weights, self._model.places, self._model.vectors, self._windows, cosines, sines,
             self._pool, where[0], where[1], where[2], len(tokens), tables, most_blocks, len(pieces), behind,
-            len(last), logits, logits.shape[1], *self._scratch, self._scores, stride, counters,
+            len(last), logits, logits.shape[1], *self._scratch, self._scores, self._spare, stride, counters,
         )  # fmt: skip
         self._invoke(before, (self._family.epsilon, shape.size**-0.5), len(tokens))
         return len(last)
