@@ -120,7 +120,9 @@ def close(
 
     uint64[4] from want[wanted] on are the bytes that may come next; what begins with no other may be left
     out. Puts at least all bytes that may come into the four words from want[REACHED] on, and sets
-    cursor[ACCEPTED] where the text may end. Returns DONE, PART, UNION, or TOO_MUCH beyond `most` items.
+    cursor[ACCEPTED] where the text may end. If every byte may come (`wanted` is EVERY), it is only asked
+    whether anything may, and the first answer is enough. Returns DONE, PART, UNION, or TOO_MUCH beyond `most`
+    items.
 
     Arrays: see the module and `stack_walk.walk_grammar`.
     """
@@ -150,6 +152,8 @@ def close(
         if part < 0:
             if frame == 0:
                 cursor[ACCEPTED] = 1
+                if wanted == EVERY:
+                    return DONE
                 continue
             if frame >= LOCAL:
                 at = 3 * (frame - LOCAL)
@@ -236,6 +240,8 @@ def close(
                         empty = 1 if word_starts[a + 1] == word_starts[a] else 0
                         threads[3 * thread] = new_place(words, word_starts, places, cursor, a + empty, b, 0)
                     cursor[THREADS] = thread + 1
+                    if wanted == EVERY and bar == 0:
+                        return DONE
                 else:
                     thread = 3 * values[at]
                     follows, edge = threads[thread + 1], cursor[EDGES]

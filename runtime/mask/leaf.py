@@ -332,6 +332,7 @@ class TextLeaf(LeafTable):
         self._fewest = -1
         self._loops: dict[int, tuple[Still | None, int]] = {}
         self._onward: dict[tuple[int, ...], Onward] = {}
+        self._covered: dict[int, Ranges] = {}
         self._stills: dict[int, Still | None] = {}
         self._characters: TextCharacters | None = None
 
@@ -475,14 +476,14 @@ class TextLeaf(LeafTable):
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
-        if self.table.boundary == 1 and not self._onward:
-            dfa = self.table.dfa
+        dfa, known = self.table.dfa, self._onward
+        if self.table.boundary == 1 and not known:
             found = covered(dfa.edges[0])
-            self._onward[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
-        if (local,) not in self._onward and (parts_ways(self.table.dfa, local) or self.table.may_stop(local)):
+            known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
+        if (local,) not in known and (parts_ways(dfa, local, self._covered) or self.table.may_stop(local)):
             # No character is common to all states if some state has none.
-            self._onward[local,] = Onward()
-        return onward((self.table.dfa,), (local,), self._onward)
+            known[local,] = Onward()
+        return onward((dfa,), (local,), known)
 
 
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:

@@ -225,19 +225,29 @@ def covered(row: Sequence[tuple[int, int, int]]) -> Ranges:
     return tuple(out)
 
 
-def parts_ways(dfa: CharDfa, start: int) -> bool:
-    """Whether a state and the first few that are reached from it have no character in common."""
-    common = covered(dfa.edges[start])
+def parts_ways(dfa: CharDfa, start: int, known: dict[int, Ranges]) -> bool:
+    """Whether a state and the first few that are reached from it have no character in common.
+
+    `known`: by state of the automaton what its edges have, as far as that has been asked for.
+    """
+    common = _known_covered(dfa, start, known)
     seen = {start}
     waiting = [start]
     while waiting and common and len(seen) < _NEAR:
         for target in {target for _, _, target in dfa.edges[waiting.pop()]} - seen:
             seen.add(target)
             waiting.append(target)
-            reached = covered(dfa.edges[target])
+            reached = _known_covered(dfa, target, known)
             if reached != common:
                 common = meet(common, reached)
     return not common
+
+
+def _known_covered(dfa: CharDfa, state: int, known: dict[int, Ranges]) -> Ranges:
+    found = known.get(state)
+    if found is None:
+        found = known[state] = covered(dfa.edges[state])
+    return found
 
 
 def _covered(dfas: Sequence[CharDfa], places: Places) -> Ranges:
