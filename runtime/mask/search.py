@@ -74,17 +74,17 @@ class MaskSearch:
         self._rows = RowMasks(machine, walks.whole)
         self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
         self._differences = Differences(machine, walks.whole, self._plain)
-        self._by_stacks = True
-        """Whether this search has not come to a grammar that is not to be walked."""
+        self._by_stacks = False
+        """Whether this search is one of a grammar, and has not come to what is not to be walked."""
         self._unknown: list[int] | None = None
         """In searches of plain continuations: the nodes below which tokens are not known."""
 
     def run(self, config: int, row: np.ndarray, account: Account) -> Found:
         """Set the bits of the legal tokens in a row of zeros."""
-        view = None if self.reads_on(config) else self._shapes.view(config)
+        self._by_stacks = self.reads_on(config)
+        view = None if self._by_stacks else self._shapes.view(config)
         self._path: Path | None = None if view is None else [(config, None)]
         self._root, self._row, self._account = config, row, account
-        self._by_stacks = True
         lost, pending, stays = self._begin(config, view)
         lost |= self._follow(pending)
         return Found(lost, self._path, stays)

@@ -78,8 +78,14 @@ class StackMasks:
 
     def _start(self, config: int) -> Start | None:
         machine, tables = self._machine, self._tables
+        if tables is None:
+            return None
+        # Mostly the first thread tells that this is no grammar.
+        first = machine.configs[config][-1:]
+        if first and not tables.reads((machine.place(first[0])[2],)):
+            return None
         threads = [thread for thread in machine.configs[config] if thread != ACCEPT]
-        if tables is None or config in self._refused:
+        if config in self._refused:
             return None
         conts = [machine.place(thread)[2] for thread in threads]
         # What is read up to the end of all text needs no walk.
