@@ -108,11 +108,11 @@ class MaskSearch:
         start = self._stacks.start(config)
         if start is not None:
             return self._begin_grammar(config, start)
-        if view is not None:
-            groups = view.groups
-        else:
+        if view is None:
             groups, passed = self._in_common.passed(self._groups(config), None, row)
             pending += [(behind, nodes, (0, 0, -1)) for behind, nodes in passed]
+        else:
+            groups = view.groups
         for number, group in enumerate(groups):
             if group.run:
                 exits = walks.literal(whole.begins[group.run[0]], group.run, row)
@@ -299,7 +299,7 @@ class MaskSearch:
 
     def _behind(self, group: SearchGroup, exits: np.ndarray, at: tuple[int, int]) -> list[_Open]:
         """What follows a run."""
-        if isinstance(group, Group) and self._read_on(group, -1, exits):
+        if self._read_on(group, -1, exits):
             return []
         if isinstance(group, RunGroup):
             every = group.behind_each(self._machine)
@@ -405,9 +405,9 @@ class MaskSearch:
                     left.append((group.leave(machine, label), nodes, (*at, number)))
         return left
 
-    def _read_on(self, group: Group, label: int, nodes: np.ndarray) -> bool:
+    def _read_on(self, group: SearchGroup, label: int, nodes: np.ndarray) -> bool:
         """Tokens below nodes that are behind a group where only a grammar follows; whether that is so."""
-        if not self._by_stacks:
+        if not self._by_stacks or not isinstance(group, Group):
             return False
         found = self._stacks.follow(group, label, nodes, self._row, self._account)
         if found is None:

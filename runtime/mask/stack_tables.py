@@ -256,6 +256,7 @@ class StackTables:
         known = node in self._word_lists
         first = self._word_list(node, node.set.words)
         if not known:
+            assert isinstance(node, CaseNode)
             self._cases.append((first, node))
             self.arrays.behind[first : self._words] = _ASKED
         return first
