@@ -13,7 +13,6 @@ from sglc.kernels.character_blocks import BLOCKS, block_goes_on, block_target, g
 from sglc.kernels.token_groups import (
     BYTE,
     CONTROL_1,
-    DEPTH,
     LOW,
     OTHER,
     PARTIAL,
@@ -22,6 +21,7 @@ from sglc.kernels.token_groups import (
     SCRIPT_COUNT,
     SCRIPTS,
     SEPARATOR,
+    TALL,
 )
 from sglc.kernels.typed import I32, I64, U8, U32, U64, kernel
 from sglc.kernels.walks import BACKSLASH, ENDS, KNOWN
@@ -331,39 +331,6 @@ def read_part(
 
 
 @kernel
-def lead_byte(point: int) -> int:
-    """The first byte of UTF-8."""
-    if point < 0x80:
-        return point
-    if point < 0x800:
-        return 0xC0 | (point >> 6)
-    return 0xE0 | (point >> 12) if point < 0x10000 else 0xF0 | (point >> 18)
-
-
-@kernel
-def list_first(
-    state: int, least: int, most: int, encoding: int, edges: I32, starts: I32, sizes: I32, lo: I32, hi: I32,
-    labels: U64, width: int, open: U64, found: U8,
-) -> None:  # fmt: skip
-    """The bytes with which a loaded state goes on, with `least` to `most` characters to come: uint8[256]."""
-    for at in range(starts[state], starts[state] + sizes[state]):
-        if not goes_on(edges[3 * at + 2], least - 1, most - 1, lo, hi, labels, width, open):
-            continue
-        low, high = edges[3 * at], edges[3 * at + 1]
-        if encoding == JSON_ANY or (
-            encoding == JSON
-            and (low < 0x20 or (low <= 0x22 and high >= 0x22) or (low <= BACKSLASH and high >= BACKSLASH))
-        ):
-            found[BACKSLASH] = 1
-        for read in range(low, min(high, 0x7F) + 1):
-            if encoding == RAW or (read >= 0x20 and read != 0x22 and read != BACKSLASH):
-                found[read] = 1
-        if high >= 0x80:
-            for read in range(lead_byte(max(low, 0x80)), lead_byte(high) + 1):
-                found[read] = 1
-
-
-@kernel
 def set_token(code: int, duplicates: I32, mask: U32) -> None:
     """Set the bits of a node's tokens, see `TokenGroups.nodes`."""
     if code < 0x80000000:
@@ -377,20 +344,26 @@ def set_token(code: int, duplicates: I32, mask: U32) -> None:
 
 @kernel
 def walk_characters(
-    nodes: U64, duplicates: I32, entries: I32, count: int, begin: int, least: int, most: int, eager: int,
-    inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32, flags: U8, loops: U64,
-    blocks: I32, wide: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64, first: U8, group: U8,
-    scripts: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int, home: int, states: I32,
-    counts: I32, modes: I32, values: I64, cursor: I64, mask: U32, exits: I32, ends: I32,
+    nodes: U64, kids: I32, places: I32, duplicates: I32, entries: I32, count: int, begin: int, least: int,
+    most: int, eager: int, inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32,
+    flags: U8, loops: U64, blocks: I32, wide: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64,
+    first: U8, group: U8, scripts: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int,
+    home: int, states: I32, counts: I32, modes: I32, values: I64, nexts: I32, stops: I32, cursor: I64,
+    mask: U32, exits: I32, ends: I32,
 ) -> int:  # fmt: skip
     """As `walk_leaf`, from state `begin` in mode `inside`; returns the state that is not loaded, or -1.
 
     A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
     as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
     `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order, begins
-    see `TokenGroups`; states, counts, modes int32[deepest + 1], values int64[deepest + 1].
+    see `TokenGroups`; kids, places are starts and places of `list_children`.
+
+    Nodes are met in the order of the trie, and read where they lie beside their siblings, so that looking at
+    many siblings is looking at memory in order. Stacks are by the bytes read since the entry, [deepest + 1]:
+    states, counts, modes int32, values int64; nexts, stops int32, the siblings still to be looked at. The
+    second number of `cursor` is the level of these.
     """
-    entry, node, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    entry, level, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
     leave0, leave1 = 0, 0
     for read in range(256):
         if first[read]:
@@ -399,23 +372,17 @@ def walk_characters(
             else:
                 leave1 |= 1 << (group[read] - 64)
     while entry < count:
-        top = entries[entry]
-        base = (nodes[4 * top] >> DEPTH) - 1
-        if node < 0:
-            node = top
-            states[base], counts[base], modes[base], values[base] = begin, 0, inside, 0
-            calm = base
-        stop = nodes[4 * top] & LOW
-        while node < stop:
-            packed = nodes[4 * node]
-            level, read, after = packed >> DEPTH, (packed >> BYTE) & 0xFF, packed & LOW
-            above = level - 1
-            state, taken, mode = states[above], counts[above], modes[above]
-            here = flags[state]
-            start = starts[state]
+        if level < 0:
+            level, calm = 0, 0
+            states[0], counts[0], modes[0], values[0] = begin, 0, inside, 0
+            nexts[0] = places[entries[entry]]
+            stops[0] = nexts[0] + 1
+        while level >= 0:
+            state, taken, mode = states[level], counts[level], modes[level]
+            here, start = flags[state], starts[state]
             if here & KNOWN == 0:
                 if here & LOADED == 0:
-                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, node, out, calm, reach
+                    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = entry, level, out, calm, reach
                     return state
                 make_row(
                     state, encoding, edges, start, start + sizes[state], rows, loops, blocks, wide, group,
@@ -423,70 +390,84 @@ def walk_characters(
                 )  # fmt: skip
                 here |= KNOWN
                 flags[state] = here
-            plain = mode == 0 and read < 128
-            if plain and encoding != RAW:
-                plain = read >= 0x20 and read != 0x22 and read != BACKSLASH
-            if plain:
-                target = rows[(state << 7) + read] - 1
-                if target >= 0 and not goes_on(
-                    target, least - taken - 1, most - taken - 1, lo, hi, labels, width, open
+            may_end = mode == 0 and here & ENDS != 0 and level + eager > 0 and taken >= least
+            at, stop, below = nexts[level], stops[level], level + 1
+            level -= 1
+            while at < stop:
+                packed, more = nodes[4 * at], nodes[4 * at + 1]
+                groups0, groups1 = nodes[4 * at + 2], nodes[4 * at + 3]
+                node, read, after = packed & LOW, (packed >> BYTE) & 0xFF, more & LOW
+                at += 1
+                plain = mode == 0 and read < 128
+                if plain and encoding != RAW:
+                    plain = read >= 0x20 and read != 0x22 and read != BACKSLASH
+                if plain:
+                    target = rows[(state << 7) + read] - 1
+                    if target >= 0 and not goes_on(
+                        target, least - taken - 1, most - taken - 1, lo, hi, labels, width, open
+                    ):
+                        target = -1
+                    following = 0 if target >= 0 else -1
+                    states[below], modes[below] = target, 0
+                else:
+                    following = read_part(
+                        read, state, mode, values[below - 1], least - taken - 1, most - taken - 1, below,
+                        encoding, edges, start, start + sizes[state], rows, blocks, BLOCKS * wide[state], lo,
+                        hi, labels, width, open, states, modes, values,
+                    )  # fmt: skip
+                    target = states[below]
+                if may_end and first[read]:
+                    exits[out], ends[out] = node, state
+                    out += 1
+                    reach = max(reach, taken)
+                if following < 0:
+                    continue
+                now = taken + 1 if following == 0 else taken
+                if calm >= below:
+                    calm = below - 1
+                if calm == below - 1 and quiet[read] and (home < 0 or following > 0 or target == home):
+                    calm = below
+                    if (groups0 & ~quiet0) == 0 and (groups1 & ~quiet1) == 0:
+                        # A token of whole characters is known to the caller, one that ends inside of one is
+                        # not.
+                        if following > 0:
+                            reach = max(reach, now)
+                            set_token(more >> 32, duplicates, mask)
+                        continue
+                counts[below] = now
+                tall = packed >> TALL
+                if calm < below or following > 0:
+                    reach = max(reach, now)
+                    set_token(more >> 32, duplicates, mask)
+                if after == node + 1 and following == 0:
+                    continue
+                # Of a character that has been begun all ends have to lead back.
+                known = flags[target]
+                if known & LOADED and known & KNOWN == 0:
+                    begun = starts[target]
+                    make_row(
+                        target, encoding, edges, begun, begun + sizes[target], rows, loops, blocks, wide,
+                        group, scripts,
+                    )  # fmt: skip
+                    known |= KNOWN
+                    flags[target] = known
+                if (
+                    known
+                    and following <= _AFTER_F0
+                    and now + tall + lo[target] + (1 if following else 0) <= most
                 ):
-                    target = -1
-                following = 0 if target >= 0 else -1
-                states[level], modes[level] = target, 0
-            else:
-                following = read_part(
-                    read, state, mode, values[above], least - taken - 1, most - taken - 1, level, encoding,
-                    edges, start, start + sizes[state], rows, blocks, BLOCKS * wide[state], lo, hi, labels,
-                    width, open, states, modes, values,
-                )  # fmt: skip
-                target = states[level]
-            if mode == 0 and here & ENDS and above + eager > base and taken >= least and first[read]:
-                exits[out], ends[out] = node, state
-                out += 1
-                reach = max(reach, taken)
-            if following < 0:
-                node = after
-                continue
-            now = taken + 1 if following == 0 else taken
-            if calm > above:
-                calm = above
-            if calm == above and quiet[read] and (home < 0 or following > 0 or target == home):
-                calm = level
-                if (nodes[4 * node + 2] & ~quiet0) == 0 and (nodes[4 * node + 3] & ~quiet1) == 0:
-                    # A token of whole characters is known to the caller, one that ends inside of one is not.
-                    if following > 0:
-                        reach = max(reach, now)
-                        set_token(nodes[4 * node + 1] >> 32, duplicates, mask)
-                    node = after
-                    continue
-            counts[level] = now
-            tall = nodes[4 * node + 1] & LOW
-            if calm < level or following > 0:
-                reach = max(reach, now)
-                set_token(nodes[4 * node + 1] >> 32, duplicates, mask)
-            # Of a character that has been begun all ends have to lead back.
-            known = flags[target]
-            if known & LOADED and known & KNOWN == 0:
-                begun = starts[target]
-                make_row(
-                    target, encoding, edges, begun, begun + sizes[target], rows, loops, blocks, wide, group,
-                    scripts,
-                )  # fmt: skip
-                known |= KNOWN
-                flags[target] = known
-            if known and following <= _AFTER_F0 and now + tall + lo[target] + (1 if following else 0) <= most:
-                loop0, loop1 = loops[2 * target], loops[2 * target + 1]
-                if known & ENDS:
-                    loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
-                if (nodes[4 * node + 2] & ~loop0) == 0 and (nodes[4 * node + 3] & ~loop1) == 0:
-                    reach = max(reach, now + tall + (1 if following else 0))
-                    for at in range(begins[node + 1], begins[after]):
-                        mask[order[at] >> 5] |= 1 << (order[at] & 31)
-                    node = after
-                    continue
-            node += 1
-        node = -1
+                    loop0, loop1 = loops[2 * target], loops[2 * target + 1]
+                    if known & ENDS:
+                        loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
+                    if (groups0 & ~loop0) == 0 and (groups1 & ~loop1) == 0:
+                        reach = max(reach, now + tall + (1 if following else 0))
+                        for index in range(begins[node + 1], begins[after]):
+                            mask[order[index] >> 5] |= 1 << (order[index] & 31)
+                        continue
+                nexts[below - 1] = at
+                nexts[below], stops[below] = kids[node], kids[node + 1]
+                level = below
+                break
         entry += 1
     cursor[2], cursor[4] = out, reach
     return -1

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sglc.kernels.character_walk import list_first, walk_characters
+from sglc.kernels.character_first import list_first
+from sglc.kernels.character_walk import walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.token_groups import GROUP, SCRIPTS, TokenGroups, empty_groups, group_tokens
@@ -125,18 +126,21 @@ class Children:
     nodes: np.ndarray
     bytes: np.ndarray
     parents: np.ndarray
+    places: np.ndarray
     groups: TokenGroups
 
 
 def children_of(trie: TrieArrays) -> Children:
     """Looking for a child among these touches less memory than going from sibling to sibling in the trie."""
     size = len(trie.byte)
-    starts, nodes, parents = (np.full(length, -1, np.int32) for length in (size + 1, size, size))
+    starts, nodes, parents, places = (
+        np.full(length, -1, np.int32) for length in (size + 1, size, size, size)
+    )
     groups = empty_groups(size, _token_count(trie), trie.words)
-    found = Children(starts, nodes, np.zeros(size, np.uint8), parents, groups)
+    found = Children(starts, nodes, np.zeros(size, np.uint8), parents, places, groups)
     parts = (trie.byte, trie.end)
-    results = (found.starts, found.nodes, found.bytes, found.parents)
-    tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents)
+    results = (found.starts, found.nodes, found.bytes, found.parents, found.places)
+    tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents, places)
     facts: tuple[np.ndarray, ...] = (
         GROUP, SCRIPTS, *(np.zeros(trie.deepest + 2, np.int32) for _ in range(3)),
         np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.read,
@@ -200,8 +204,12 @@ class SubtreeWalk:
         self._tokens: tuple[np.ndarray, ...] = (GROUP, SCRIPTS, tokens.order, tokens.begins)
         self._tokens_at = tuple(map(address, self._tokens))
         self.groups = tokens
-        self._nodes, self._nodes_at = tokens.nodes, (address(tokens.nodes), address(trie.duplicates))
-        self._parts_of_characters = (address(self._modes), address(self._values))
+        self._nodes = tokens.nodes, below.starts, below.places, trie.duplicates
+        self._nodes_at = tuple(map(address, self._nodes))
+        self._levels = (np.zeros(trie.deepest + 2, np.int32), np.zeros(trie.deepest + 2, np.int32))
+        self._parts_of_characters = (
+            address(self._modes), address(self._values), *map(address, self._levels)
+        )  # fmt: skip
         self._exits = np.zeros(len(trie.byte) + 1, np.int32)
         self._ends = np.zeros(len(trie.byte) + 1, np.int32)
         self._cursor = np.zeros(5, np.int64)
@@ -358,10 +366,10 @@ class SubtreeWalk:
             leaf = arrays()
             if kernels is None:
                 missing = run(
-                    walk_characters, self._nodes, self.trie.duplicates, entries, len(entries), *place,
+                    walk_characters, *self._nodes, entries, len(entries), *place,
                     leaf.encoding, *leaf.arrays, len(open), open, first, *self._tokens, still.bytes, *groups,
-                    still.home, self._stack, self._counts, self._modes, self._values, cursor, mask,
-                    self._exits, self._ends,
+                    still.home, self._stack, self._counts, self._modes, self._values, *self._levels, cursor,
+                    mask, self._exits, self._ends,
                 )  # fmt: skip
             else:
                 stack, counts, at, exits, ends = self._scratch

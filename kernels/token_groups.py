@@ -26,8 +26,8 @@ GROUP[0x7E], GROUP[0x7F] = TILDE, CONTROL
 
 BACKSLASH = 0x5C
 LAST_POINT = 0x1FFFFF
-LOW, BYTE, DEPTH = 0xFFFFFFFF, 32, 40
-"""Where the parts of a node's first word are: its end, its byte, its depth."""
+LOW, BYTE, TALL = 0xFFFFFFFF, 32, 40
+"""Where the parts of a node's first word are: its number, its byte, the most characters below it."""
 REST = 29
 """The group of the characters beyond ASCII that are of no other one."""
 _LETTERS: dict[int, tuple[tuple[int, int], ...]] = {
@@ -55,6 +55,7 @@ SCRIPTS: np.ndarray = np.array(
 SCRIPT_COUNT = len(SCRIPTS)
 SCRIPT_BITS = sum([1 << group for group in _LETTERS])
 
+_BELOW_TALL = (1 << TALL) - 1
 _BROKEN = 8
 _BEGUN, _UNIT, _HALF = 100, 101, 102
 
@@ -63,9 +64,10 @@ _BEGUN, _UNIT, _HALF = 100, 101, 102
 class TokenGroups:
     """The facts about one trie of n nodes.
 
-    nodes  uint64[n, 4]   what a walk asks of a node, side by side: its end (32 bits), byte (8), depth (24);
-                          the most characters of a token of its subtree without the path to it (32), its
-                          token as in the trie (32); the groups of its subtree's tokens without that path
+    nodes  uint64[n, 4]   what a walk asks of a node, side by side and beside its siblings (`Children`): its
+                          number (32 bits), byte (8), the most characters of a token of its subtree without
+                          the path to it (24); its end (32), its token as in the trie (32); the groups of its
+                          subtree's tokens without that path
     order  int32[T]       all tokens by node
     begins int32[n + 1]   where the tokens of each node begin in `order`
     read   int32[n]       the characters begun on the path to a node
@@ -80,15 +82,13 @@ class TokenGroups:
     spelled: np.ndarray
     tokens: np.ndarray
 
-    @property
-    def below(self) -> np.ndarray:
-        """uint64[n, 2]: the groups."""
-        return self.nodes[:, 2:]
+    def below(self, places: np.ndarray) -> np.ndarray:
+        """uint64[n, 2]: the groups by node, from `Children.places`."""
+        return self.nodes[places, 2:]
 
-    @property
-    def tall(self) -> np.ndarray:
-        """uint64[n]: the most characters."""
-        return self.nodes[:, 1] & np.uint64(LOW)
+    def tall(self, places: np.ndarray) -> np.ndarray:
+        """uint64[n]: the most characters by node."""
+        return self.nodes[places, 0] >> np.uint64(TALL)
 
 
 def empty_groups(size: int, tokens: int, words: int) -> TokenGroups:
@@ -168,12 +168,12 @@ def beyond_group(point: int, scripts: I32) -> int:
 
 @kernel
 def group_tokens(
-    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, count: int, group: U8,
-    scripts: I32, points: I32, states: I32, escapes: I32, own: U64, nodes: U64, order: I32, begins: I32,
-    characters: I32, spelled: I32, by_token: I32,
+    byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, places: I32, count: int,
+    group: U8, scripts: I32, points: I32, states: I32, escapes: I32, own: U64, nodes: U64, order: I32,
+    begins: I32, characters: I32, spelled: I32, by_token: I32,
 ) -> None:  # fmt: skip
-    """See `TokenGroups`. parents int32[n], of inner nodes; points, states and escapes int32[deepest + 2], own
-    uint64[n, 2]."""
+    """See `TokenGroups`. parents int32[n], of inner nodes, and places see `walks.list_children`; points,
+    states and escapes int32[deepest + 2], own uint64[n, 2]."""
     out = 0
     for node in range(count):
         level, read, index = depth[node], byte[node], token[node]
@@ -199,8 +199,8 @@ def group_tokens(
                 by_token[duplicates[place]] = spelled[node]
                 place += 1
                 out += 1
-        nodes[4 * node] = (level << DEPTH) | (read << BYTE) | end[node]
-        nodes[4 * node + 1] = (index & LOW) << 32
+        here = 4 * places[node]
+        nodes[here], nodes[here + 1] = (read << BYTE) | node, ((index & LOW) << 32) | end[node]
         kind = group[read]
         own[2 * node + (kind >> 6)] = 1 << (kind & 63)
         if index != -1 and state != 0:
@@ -220,10 +220,10 @@ def group_tokens(
     while node > 0:
         node -= 1
         if depth[node] > 1:
-            parent, here = 4 * parents[node], 4 * node
+            parent, here = 4 * places[parents[node]], 4 * places[node]
             nodes[parent + 2] |= nodes[here + 2] | own[2 * node]
             nodes[parent + 3] |= nodes[here + 3] | own[2 * node + 1]
             ahead = 1 if byte[node] < 0x80 or byte[node] >= 0xC0 else 0
-            tall = (nodes[here + 1] & LOW) + ahead
-            if tall > (nodes[parent + 1] & LOW):
-                nodes[parent + 1] = (nodes[parent + 1] & ~LOW) | tall
+            tall = (nodes[here] >> TALL) + ahead
+            if tall > nodes[parent] >> TALL:
+                nodes[parent] = (nodes[parent] & _BELOW_TALL) | (tall << TALL)

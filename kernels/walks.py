@@ -158,11 +158,14 @@ def walk_leaf(
 
 
 @kernel
-def list_children(byte: U8, end: I32, count: int, starts: I32, nodes: I32, bytes: U8, parents: I32) -> None:
+def list_children(
+    byte: U8, end: I32, count: int, starts: I32, nodes: I32, bytes: U8, parents: I32, places: I32
+) -> None:  # fmt: skip
     """The children of every node side by side: those of node i are at starts[i] to starts[i + 1].
 
-    starts int32[n + 1]; nodes int32[n], bytes uint8[n]: the children in order, and their bytes. parents
-    int32[n] is written for all nodes but the topmost.
+    starts int32[n + 1]; nodes int32[n], bytes uint8[n]: the children in order, and their bytes; behind them
+    the topmost nodes. places int32[n]: where each node is among them. parents int32[n] is written for all
+    nodes but the topmost.
     """
     out = 0
     for node in range(count):
@@ -170,10 +173,15 @@ def list_children(byte: U8, end: I32, count: int, starts: I32, nodes: I32, bytes
         child = node + 1
         while child < end[node]:
             nodes[out], bytes[out] = child, byte[child]
-            parents[child] = node
+            parents[child], places[child] = node, out
             out += 1
             child = end[child]
     starts[count] = out
+    top = 0
+    while top < count:
+        nodes[out], bytes[out], places[top] = top, byte[top], out
+        out += 1
+        top = end[top]
 
 
 @kernel

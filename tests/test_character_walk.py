@@ -182,7 +182,9 @@ def _bits(group: int) -> tuple[int, int]:
 @settings(deadline=None)
 def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
     vocabulary = Vocabulary([b"a", *tokens, b"a"])
-    trie, groups = vocabulary.trie, vocabulary.children.groups
+    trie, groups, places = vocabulary.trie, vocabulary.children.groups, vocabulary.children.places
+    assert sorted(places.tolist()) == list(range(len(trie.byte)))
+    parts, heights = groups.below(places), groups.tall(places)
     paths: list[bytes] = []
     for node in range(trie.size):
         above = [path for path in paths if len(path) == trie.depth[node] - 1]
@@ -205,12 +207,12 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
                         bits.append(_bits(5))
             for low, high in bits:
                 expected = [expected[0] | low, expected[1] | high]
-        assert groups.below[node].tolist() == expected
+        assert parts[node].tolist() == expected
         assert groups.read[node] == sum(byte & 0xC0 != 0x80 for byte in path)
         assert groups.spelled[node] == characters_begun(path)
         assert all(groups.tokens[token] == groups.spelled[node] for token in trie.ids(node))
         leads = [sum(byte & 0xC0 != 0x80 for byte in paths[below][len(path) :]) for below in inside]
-        assert groups.tall[node] == max(leads, default=0)
+        assert heights[node] == max(leads, default=0)
         span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()
         assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
 

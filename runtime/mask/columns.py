@@ -29,7 +29,6 @@ from sglc.kernels.token_groups import (
     SCRIPTS,
     SEPARATOR,
     TILDE,
-    TokenGroups,
 )
 
 _QUOTE = 0x22
@@ -83,7 +82,7 @@ class Columns:
     below  uint64[n, 2]  by trie node: the groups in the tokens of its subtree, without the path to the node
     """
 
-    def __init__(self, groups: TokenGroups, token_bytes: tuple[bytes | None, ...]) -> None:
+    def __init__(self, below: np.ndarray, token_bytes: tuple[bytes | None, ...]) -> None:
         self._token_bytes = token_bytes
         self._words = (len(token_bytes) + 31) // 32
         self._size = len(token_bytes)
@@ -108,7 +107,7 @@ class Columns:
         self._short: dict[int, np.ndarray] = {}
         self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
         self._quiet: dict[bytes, Quiet] = {}
-        self.below = np.ascontiguousarray(groups.below)
+        self.below = below
 
     @cached_property
     def quoted(self) -> frozenset[str]:

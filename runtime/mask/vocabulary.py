@@ -104,7 +104,8 @@ class Vocabulary:
 
     @cached_property
     def columns(self) -> Columns:
-        return Columns(self.children.groups, self.token_bytes)
+        children = self.children
+        return Columns(children.groups.below(children.places), self.token_bytes)
 
     @cached_property
     def writable(self) -> np.ndarray:
