@@ -347,16 +347,16 @@ def walk_characters(
     nodes: U64, kids: I32, places: I32, duplicates: I32, entries: I32, count: int, begin: int, least: int,
     most: int, eager: int, inside: int, encoding: int, edges: I32, starts: I32, sizes: I32, rows: I32,
     flags: U8, loops: U64, blocks: I32, wide: I32, lo: I32, hi: I32, labels: U64, width: int, open: U64,
-    first: U8, group: U8, scripts: I32, order: I32, begins: I32, quiet: U8, quiet0: int, quiet1: int,
-    home: int, states: I32, counts: I32, modes: I32, values: I64, nexts: I32, stops: I32, cursor: I64,
-    mask: U32, exits: I32, ends: I32,
+    first: U8, group: U8, scripts: I32, order: I32, begins: I32, parts: I32, firsts: I32, quiet: U8,
+    quiet0: int, quiet1: int, home: int, states: I32, counts: I32, modes: I32, values: I64, nexts: I32,
+    stops: I32, cursor: I64, mask: U32, exits: I32, ends: I32,
 ) -> int:  # fmt: skip
     """As `walk_leaf`, from state `begin` in mode `inside`; returns the state that is not loaded, or -1.
 
     A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
     as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
-    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order, begins
-    see `TokenGroups`; kids, places are starts and places of `list_children`.
+    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order, begins,
+    parts, firsts see `TokenGroups`; kids, places are starts and places of `list_children`.
 
     Nodes are met in the order of the trie, and read where they lie beside their siblings, so that looking at
     many siblings is looking at memory in order. Stacks are by the bytes read since the entry, [deepest + 1]:
@@ -364,7 +364,7 @@ def walk_characters(
     second number of `cursor` is the level of these.
     """
     entry, level, out, calm, reach = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
-    leave0, leave1 = 0, 0
+    leave0, leave1, half1 = 0, 0, quiet1 | 1 << (PARTIAL - 64)
     for read in range(256):
         if first[read]:
             if group[read] < 64:
@@ -461,6 +461,11 @@ def walk_characters(
                         loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
                     if (groups0 & ~loop0) == 0 and (groups1 & ~loop1) == 0:
                         reach = max(reach, now + tall + (1 if following else 0))
+                        if calm == below and (groups0 & ~quiet0) == 0 and (groups1 & ~half1) == 0:
+                            # The caller knows all tokens of whole characters.
+                            for index in range(firsts[node + 1], firsts[after]):
+                                mask[parts[index] >> 5] |= 1 << (parts[index] & 31)
+                            continue
                         for index in range(begins[node + 1], begins[after]):
                             mask[order[index] >> 5] |= 1 << (order[index] & 31)
                         continue

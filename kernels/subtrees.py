@@ -143,8 +143,8 @@ def children_of(trie: TrieArrays) -> Children:
     tokens = (trie.byte, trie.depth, trie.end, trie.token, trie.duplicates, parents, places)
     facts: tuple[np.ndarray, ...] = (
         GROUP, SCRIPTS, *(np.zeros(trie.deepest + 2, np.int32) for _ in range(3)),
-        np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.read,
-        groups.spelled, groups.tokens,
+        np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.parts,
+        groups.firsts, groups.read, groups.spelled, groups.tokens,
     )  # fmt: skip
     kernels = _WALKS.functions()
     if kernels is None:
@@ -201,7 +201,9 @@ class SubtreeWalk:
         self._modes = np.zeros(trie.deepest + 2, np.int32)
         self._values = np.zeros(trie.deepest + 2, np.int64)
         tokens = below.groups
-        self._tokens: tuple[np.ndarray, ...] = (GROUP, SCRIPTS, tokens.order, tokens.begins)
+        self._tokens: tuple[np.ndarray, ...] = (
+            GROUP, SCRIPTS, tokens.order, tokens.begins, tokens.parts, tokens.firsts,
+        )  # fmt: skip
         self._tokens_at = tuple(map(address, self._tokens))
         self.groups = tokens
         self._nodes = tokens.nodes, below.starts, below.places, trie.duplicates

@@ -70,6 +70,8 @@ class TokenGroups:
                           subtree's tokens without that path
     order  int32[T]       all tokens by node
     begins int32[n + 1]   where the tokens of each node begin in `order`
+    parts  int32[T]       the tokens with `PARTIAL` by node
+    firsts int32[n + 1]   where those of each node begin in `parts`
     read   int32[n]       the characters begun on the path to a node
     spelled int32[n]      the same inside a JSON string, where escapes are one character
     tokens int32[32 W]    the characters begun by each token inside a JSON string
@@ -78,6 +80,8 @@ class TokenGroups:
     nodes: np.ndarray
     order: np.ndarray
     begins: np.ndarray
+    parts: np.ndarray
+    firsts: np.ndarray
     read: np.ndarray
     spelled: np.ndarray
     tokens: np.ndarray
@@ -96,7 +100,7 @@ def empty_groups(size: int, tokens: int, words: int) -> TokenGroups:
     room = np.zeros(4 * size + 8, np.uint64)
     skip = (-room.ctypes.data % 64) // 8
     nodes = room[skip : skip + 4 * size].reshape(-1, 4)
-    sizes = (tokens, size + 1, size, size, 32 * words)
+    sizes = (tokens, size + 1, tokens, size + 1, size, size, 32 * words)
     return TokenGroups(nodes, *[np.zeros(length, np.int32) for length in sizes])
 
 
@@ -170,11 +174,11 @@ def beyond_group(point: int, scripts: I32) -> int:
 def group_tokens(
     byte: U8, depth: I32, end: I32, token: I32, duplicates: I32, parents: I32, places: I32, count: int,
     group: U8, scripts: I32, points: I32, states: I32, escapes: I32, own: U64, nodes: U64, order: I32,
-    begins: I32, characters: I32, spelled: I32, by_token: I32,
+    begins: I32, parts: I32, firsts: I32, characters: I32, spelled: I32, by_token: I32,
 ) -> None:  # fmt: skip
     """See `TokenGroups`. parents int32[n], of inner nodes, and places see `walks.list_children`; points,
     states and escapes int32[deepest + 2], own uint64[n, 2]."""
-    out = 0
+    out = partial = 0
     for node in range(count):
         level, read, index = depth[node], byte[node], token[node]
         lead = 1 if read < 0x80 or read >= 0xC0 else 0
@@ -187,7 +191,7 @@ def group_tokens(
         before = states[level - 1] if level > 1 else 0
         state = continued(before, read)
         states[level] = state
-        begins[node] = out
+        begins[node], firsts[node] = out, partial
         if index >= 0:
             order[out] = index
             by_token[index] = spelled[node]
@@ -207,6 +211,9 @@ def group_tokens(
             own[2 * node + (PARTIAL >> 6)] |= 1 << (PARTIAL & 63)
             if state == _BROKEN:
                 own[2 * node] |= 1 << BROKEN
+            for place in range(begins[node], out):
+                parts[partial] = order[place]
+                partial += 1
         if read >= 0x80:
             if before == 0:
                 point = read & 0x1F if read < 0xE0 else read & 0xF if read < 0xF0 else read & 7
@@ -215,7 +222,7 @@ def group_tokens(
             points[level] = point
             if state == 0:
                 own[2 * node] |= 1 << beyond_group(point, scripts)
-    begins[count] = out
+    begins[count], firsts[count] = out, partial
     node = count
     while node > 0:
         node -= 1

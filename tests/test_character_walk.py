@@ -178,6 +178,14 @@ def _bits(group: int) -> tuple[int, int]:
     return (1 << group, 0) if group < 64 else (0, 1 << (group - 64))
 
 
+def _is_whole(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 @given(st.lists(st.none() | texts(), min_size=1, max_size=40))
 @settings(deadline=None)
 def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
@@ -213,6 +221,9 @@ def test_tokens_below_a_node(tokens: list[bytes | None]) -> None:
         assert all(groups.tokens[token] == groups.spelled[node] for token in trie.ids(node))
         leads = [sum(byte & 0xC0 != 0x80 for byte in paths[below][len(path) :]) for below in inside]
         assert heights[node] == max(leads, default=0)
+        partial = groups.parts[groups.firsts[node] : groups.firsts[trie.end[node]]].tolist()
+        cut = [below for below in range(node, trie.end[node]) if not _is_whole(paths[below])]
+        assert sorted(partial) == sorted(i for below in cut for i in trie.ids(below))
         span = groups.order[groups.begins[node] : groups.begins[trie.end[node]]].tolist()
         assert sorted(span) == sorted(i for below in range(node, trie.end[node]) for i in trie.ids(below))
 
