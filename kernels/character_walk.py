@@ -355,8 +355,8 @@ def walk_characters(
 
     A subtree whose characters all lead from a state back to it, with no text to follow between them, is taken
     as a whole. starts, sizes int32[S]: each state's edges; rows int32[S, 128] and loops uint64[S, 2] see
-    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order, begins,
-    parts, firsts see `TokenGroups`; kids, places are starts and places of `list_children`.
+    `make_row`; blocks int32[B, 1024], wide int32[S]: which of them are a state's, or -1; nodes, order,
+    begins, parts, firsts see `TokenGroups`; kids, places are starts and places of `list_children`.
 
     Nodes are met in the order of the trie, and read where they lie beside their siblings, so that looking at
     many siblings is looking at memory in order. Stacks are by the bytes read since the entry, [deepest + 1]:

@@ -21,6 +21,7 @@ from sglc.automata.charset import Ranges, leading_bytes
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.byte_sets import packed
 from sglc.runtime.mask.case_nodes import CaseNode
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.node import END, Node
 from sglc.runtime.mask.nodes import Alternatives, Literal, Repetition, RuleNode, Series
 from sglc.runtime.mask.text_nodes import TextNode
@@ -49,12 +50,12 @@ class Beginnings:
 
     def __init__(self, machine: JoiningMachine) -> None:
         self._machine = machine
-        self._nodes: dict[tuple[int, int], _First | None] = {}
-        self._conts: dict[tuple[int, int], int | None] = {}
+        self._nodes: Interned[tuple[int, int], _First | None] = Interned()
+        self._conts: Interned[tuple[int, int], int | None] = Interned()
         self._barred: list[Ranges] = [()]
         """Sets of characters by number; 0 is the empty one."""
         self._numbers: dict[Ranges, int] = {(): 0}
-        self._unions: dict[tuple[int, int], int] = {}
+        self._unions: Interned[tuple[int, int], int] = Interned()
         self._open_ascii: list[int] = [(1 << 256) - 1]
         """By number: all bytes but characters of the set."""
 

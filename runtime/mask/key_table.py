@@ -304,7 +304,12 @@ class KeyTable(ByteMoves):
                     for label, dfa, place in families
                     if (target := dfa_step(dfa, place, ord(char))) is not None
                 ]
-            found.append(next((label for label, dfa, at in following if _accepts(dfa, rest[1:], at)), -1))
+            for label, dfa, at in following:
+                if _accepts(dfa, rest[1:], at):
+                    found.append(label)
+                    break
+            else:
+                found.append(-1)
         return found
 
     # Keys of families

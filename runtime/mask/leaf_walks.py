@@ -11,6 +11,7 @@ import numpy as np
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import Still, still_on
@@ -21,6 +22,10 @@ _MOST_ROWS = 16
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS = 1000
 """So many are set one by one."""
+
+
+_Bits = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Words of a row, their bits, and exits."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,8 +73,8 @@ class LeafWalks:
         self._most = most
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._literals: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self._repeats: dict[tuple[tuple[bytes, ...], bytes], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._literals: Interned[tuple[bytes, bytes], _Bits] = Interned()
+        self._repeats: Interned[tuple[tuple[bytes, ...], bytes], _Bits] = Interned()
         self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)

@@ -41,6 +41,8 @@ _WIDEST = 12
 """Configurations of more groups are not compared: to look at all is as long as to search."""
 _MOST_VIEWS = 1_000
 _MOST_STEPS = 100_000
+_CANONICAL = (None,)
+"""The labels of one group that has none of its own."""
 _NOTHING = 1 << 62
 """The question of a step of which nothing is known yet."""
 _BITS = 24
@@ -103,7 +105,7 @@ class Shapes:
         """Keeps the tables whose identities are in shapes."""
         self._next: dict[int, int] = {}
         self._steps: list[int] = [_NOTHING]
-        self._questions: dict[Question, int] = {}
+        self._questions: Interned[Question, int] = Interned()
         self._asked: list[Question] = []
         self._known: list[Known] = []
 
@@ -126,7 +128,7 @@ class Shapes:
         for at, group in enumerate(groups):
             key: Hashable = group.run
             labels: Sequence[int] | None = None
-            if not isinstance(group, RunGroup) and not group.run:
+            if not key and not isinstance(group, RunGroup):
                 if group.leaf is None or group.node.barred(machine, group.state) is not None:
                     return None
                 table = group.leaf.table
@@ -136,7 +138,8 @@ class Shapes:
             seen.append((numbers.setdefault(key, len(numbers)), at, labels))
         if len(seen) == 1:
             # Groups and tuples of them are numbered together.
-            return View(seen[0][0], groups, (seen[0][2],))
+            shape, _, labels = seen[0]
+            return View(shape, groups, _CANONICAL if labels is None else (labels,))
         seen.sort(key=_first)
         key = ("groups", *[shape for shape, _, _ in seen])
         return View(

@@ -9,6 +9,7 @@ import numpy as np
 from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD
@@ -64,7 +65,7 @@ class MaskStore:
         self.accepting = machine.accepting
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
-        self._spans: dict[tuple[int, bytes], int] = {}
+        self._spans: Interned[tuple[int, bytes], int] = Interned()
         """Configurations by those before and what was read: forced text is the same each time."""
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
         self._walks = LeafWalks(vocabulary, self._most_masks)

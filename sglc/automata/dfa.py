@@ -42,13 +42,15 @@ def accepts(dfa: CharDfa, text: str) -> bool:
 
 def walk(dfa: CharDfa, text: str, state: int = 0) -> int | None:
     """The state after `text`, or None where no word begins like that."""
-    if not dfa.edges:
+    rows = dfa.edges
+    if not rows:
         return None
     for char in text:
-        target = step(dfa, state, ord(char))
-        if target is None:
+        point, edges = ord(char), rows[state]
+        at = bisect_right(edges, (point, LAST + 1, 0)) - 1
+        if at < 0 or edges[at][1] < point:
             return None
-        state = target
+        state = edges[at][2]
     return state
 
 
