@@ -20,6 +20,9 @@ _FEW = 2
 class NumberedLeaf(LeafTable):
     """The rows of `ByteMoves`; `places` are its local states by number."""
 
+    counts = True
+    """Whether `describe` may bound the characters to the end of a word."""
+
     def __init__(self, table: ByteMoves) -> None:
         super().__init__()
         self.encoding = table.encoding
@@ -70,6 +73,8 @@ class NumberedCharacters(CharacterLeaf):
         leaf = self._leaf
         targets = {target for row in rows for _, _, target in row}
         self._reserve(1 + max(targets, default=0))
+        if not leaf.counts:
+            return
         arrays = self._arrays
         for target in targets:
             _, arrays.lo[target + 1], arrays.hi[target + 1] = leaf.describe(leaf.number(target))

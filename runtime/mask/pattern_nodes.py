@@ -98,6 +98,7 @@ def _length_first(data: bytes) -> tuple[int, bytes]:
 class PatternLeaf(NumberedLeaf):
     """The rows of a `PatternTable`."""
 
+    counts = False
     table: PatternTable
 
     def __init__(self, table: PatternTable) -> None:
