@@ -13,7 +13,15 @@ from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.token_groups import GROUP, SCRIPTS, TokenGroups, empty_groups, group_tokens
 from sglc.kernels.typed import run
-from sglc.kernels.walks import BACKSLASH, list_children, walk_leaf, walk_literal, walk_rows, walk_words
+from sglc.kernels.walks import (
+    BACKSLASH,
+    any_below,
+    list_children,
+    walk_leaf,
+    walk_literal,
+    walk_rows,
+    walk_words,
+)
 from sglc.kernels.words import Found, WordList
 
 UNBOUNDED = 1 << 30
@@ -22,7 +30,7 @@ UNBOUNDED = 1 << 30
 
 _WALKS = typed_library(
     list_children, group_tokens, list_first, walk_rows, walk_leaf, walk_characters, walk_literal,
-    walk_words, brief=("sglc_walk_literal", "sglc_list_first"),
+    walk_words, any_below, brief=("sglc_walk_literal", "sglc_list_first", "sglc_any_below"),
 )  # fmt: skip
 
 
@@ -233,8 +241,12 @@ class SubtreeWalk:
 
     def nested(self, nodes: np.ndarray) -> bool:
         """Whether one of some nodes in order lies below another one."""
-        # `take` and `count_nonzero` are a third of what an index and `any` cost for a few nodes.
-        return len(nodes) > 1 and bool(np.count_nonzero(self.trie.end.take(nodes[:-1]) > nodes[1:]))
+        if len(nodes) < 2:
+            return False
+        kernels = _WALKS.functions()
+        if kernels is None:
+            return bool(run(any_below, self.trie.end, nodes, len(nodes)))
+        return bool(kernels.any_below(self._arrays[2], address(nodes), len(nodes)))
 
     def fits(self, nodes: np.ndarray) -> bool:
         """Whether there is room for exits at all that is below nodes, where some lie below others."""

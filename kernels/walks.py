@@ -185,6 +185,15 @@ def list_children(
 
 
 @kernel
+def any_below(end: I32, nodes: I32, count: int) -> int:
+    """1 if one of some nodes in order lies below another one, else 0."""
+    for at in range(1, count):
+        if end[nodes[at - 1]] > nodes[at]:
+            return 1
+    return 0
+
+
+@kernel
 def walk_literal(
     byte: U8, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32, count: int,
     data: U8, size: int, mask: U32, exits: I32,

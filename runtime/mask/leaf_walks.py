@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,12 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 _MOST_CLASSES = 256
 _MOST_ROWS = 16
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
-_FEW_TOKENS = 1000
+_FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
 
 
-_Bits = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Words of a row, their bits, and exits."""
+_Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
+"""Words of a row and what they get: where they are few, one number after the other."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,9 +74,9 @@ class LeafWalks:
         self._most = most
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._literals: Interned[tuple[bytes, bytes], _Bits] = Interned()
-        self._repeats: Interned[tuple[tuple[bytes, ...], bytes], _Bits] = Interned()
-        self._walks: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray, LeafMask]] = {}
+        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits, np.ndarray]] = Interned()
+        self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
+        self._walks: dict[tuple[Any, ...], tuple[_Bits, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
         self._counts: dict[tuple[Any, ...], _Counts] = {}
@@ -155,12 +156,12 @@ class LeafWalks:
             exits = self.whole.literal(entries, data, self._blank)
             if self.whole.nested(entries):
                 exits = np.unique(exits)
-            found = (*self._set_words(), exits)
+            found = (self._set_words(), exits)
             if len(self._literals) > self._most:
                 self._literals.clear()
             self._literals[key] = found
-        words, bits, exits = found
-        _add(row, words, bits)
+        bits, exits = found
+        _add(row, bits)
         return exits
 
     def repeated(self, entries: np.ndarray, runs: tuple[bytes, ...], row: np.ndarray) -> np.ndarray:
@@ -177,21 +178,23 @@ class LeafWalks:
                 fresh = np.array(sorted(new), np.int32)
                 if self.whole.nested(fresh) and not self.whole.fits(fresh):
                     break
-            found = (*self._set_words(), np.array(sorted(nodes), np.int32))
+            found = (self._set_words(), np.array(sorted(nodes), np.int32))
             if len(self._repeats) > self._most:
                 self._repeats.clear()
             self._repeats[key] = found
-        words, bits, exits = found
-        _add(row, words, bits)
+        bits, exits = found
+        _add(row, bits)
         return exits
 
-    def _set_words(self) -> tuple[np.ndarray, np.ndarray]:
+    def _set_words(self) -> _Bits:
         """The words of the blank row that a walk has set, and their bits; it is blank again."""
         # To look for what is not zero among flags is a quarter of the time.
         words = (self._blank != 0).nonzero()[0]
         bits = self._blank[words]
         self._blank[words] = 0
-        return words, bits
+        if len(words) > _FEW_WORDS:
+            return words, bits
+        return tuple(chain.from_iterable(zip(words.tolist(), bits.tolist(), strict=True)))
 
     def entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
         """A walk from some nodes, into `row`, remembered."""
@@ -209,12 +212,12 @@ class LeafWalks:
             found = self._walk(entries, place, first, self._blank, None)
             if self.whole.nested(entries):
                 found = _once(found)
-            walked = (*self._set_words(), found)
+            walked = (self._set_words(), found)
             if len(self._walks) > self._most:
                 self._walks.clear()
             self._walks[key] = walked
-        words, bits, found = walked
-        _add(row, words, bits)
+        bits, found = walked
+        _add(row, bits)
         return found
 
     def _class(
@@ -379,10 +382,17 @@ class LeafWalks:
         ]
 
 
-def _add(row: np.ndarray, words: np.ndarray, bits: np.ndarray) -> None:
-    """Set remembered bits in a row, of which there are often none."""
-    if len(words):
-        row[words] |= bits
+def _add(row: np.ndarray, bits: _Bits) -> None:
+    """Set remembered bits in a row, of which there are often few or none."""
+    if not bits:
+        return
+    if isinstance(bits[0], int):
+        view, numbers = row.data, iter(bits)
+        for word in numbers:
+            view[word] |= next(numbers)
+    else:
+        words, values = bits
+        row[words] |= values
 
 
 def _once(found: LeafMask) -> LeafMask:
