@@ -54,3 +54,9 @@ def test_layers_are_apart(words, random):
         [node for node in nodes.tolist() if above[node] == level] for level in range(len(layers))
     ]
     assert max(above.values()) < len(layers) and not any(walk.nested(layer) for layer in layers)
+    for reference in (False, True):
+        use_reference(reference)
+        try:
+            assert walk.nested(nodes) == any(above.values())
+        finally:
+            use_reference(False)
