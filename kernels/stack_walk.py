@@ -243,9 +243,10 @@ def step_threads(
 
 @kernel
 def walk_grammar(
-    nodes: U64, duplicates: I32, starts: I32, kids: I32, bytes: U8, order: I32, firsts_of: I32, entries: I32,
-    entry_bytes: U8, count: int, inside: I32, insides: int, begin: I32, begins: int, program: I32, lists: I32,
-    firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, loops: U64, words: U8, word_starts: I64,
+    nodes: U64, duplicates: I32, starts: I32, places_of: I32, bytes: U8, order: I32, firsts_of: I32,
+    entries: I32, entry_bytes: U8, count: int, inside: I32, insides: int, begin: I32, begins: int,
+    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, loops: U64,
+    words: U8, word_starts: I64,
     behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64, unions: I32, bars: bool,
     places: I32, threads: I32, made: I32, edges: I32, levels: I32, may: U64, work: I32, ready: I32,
     ended: I32, keys: I64, stamps: I32, values: I32, kept: I32, follows: U64, doubts: I32, want: U64,
@@ -256,7 +257,7 @@ def walk_grammar(
     state of what is barred, three zeros) or (-1, frame, state of what is barred, place in a list of words).
 
     The trie: nodes, order and firsts_of are `nodes`, `order` and `begins` of `token_groups.TokenGroups`; for
-    starts, kids and bytes see `walks.list_children`.
+    starts, places_of and bytes see `walks.list_children`.
 
     The grammar: program, lists int32[L], firsts uint64[F, 4], frames int32[C, 3], see `stack_closure`. By
     state of a text: rows int32[S, 256] the next one or -1; begins_of uint64[S, 4] the bytes with one, all of
@@ -316,8 +317,8 @@ def walk_grammar(
         if may[4 * level + (read >> 6)] >> (read & 63) & 1 == 0:
             levels[above + 4] = at + 1
             continue
-        node = entries[at] if level == 0 else kids[at]
-        after = nodes[4 * node] & LOW
+        record = 4 * places_of[entries[at]] if level == 0 else 4 * at
+        node, after = nodes[record] & LOW, nodes[record + 1] & LOW
         low, high = 0, levels[above]
         if level > 0:
             low = levels[above - 6]
@@ -331,7 +332,7 @@ def walk_grammar(
             return TOO_MUCH
         found = step_threads(
             rows, begins_of, flags, loops, words, word_starts, behind, bar_rows, bar_flags, places, threads,
-            low, high, ready, read, nodes[4 * node + 2], nodes[4 * node + 3], cursor,
+            low, high, ready, read, nodes[record + 2], nodes[record + 3], cursor,
         )  # fmt: skip
         if found < 0:
             return -1 - found
@@ -377,7 +378,7 @@ def walk_grammar(
                     for number in range(4):
                         follows[4 * place + number] = want[REACHED + number]
         fresh = cursor[THREADS]
-        if nodes[4 * node + 1] >> 32 != LOW:
+        if nodes[record + 1] >> 32 != LOW:
             alive = (found & 1) > 0 or cursor[ACCEPTED] > 0 or (waiting > 0 and not bars)
             unsure = False
             if not alive:
@@ -410,7 +411,7 @@ def walk_grammar(
                 cursor[THREADS], cursor[FRAMES], cursor[EDGES] = fresh, frame_count, edge_count
                 cursor[PLACES] = place_count
             if alive:
-                set_token(nodes[4 * node + 1] >> 32, duplicates, mask)
+                set_token(nodes[record + 1] >> 32, duplicates, mask)
             elif unsure:
                 if cursor[UNSURE] == MOST_UNSURE:
                     return TOO_MUCH

@@ -89,7 +89,7 @@ class StackWalk:
         groups = children.groups
         self._byte = trie.byte
         self._trie = (
-            groups.nodes, trie.duplicates, children.starts, children.nodes, children.bytes, groups.order,
+            groups.nodes, trie.duplicates, children.starts, children.places, children.bytes, groups.order,
             groups.begins,
         )  # fmt: skip
         self._trie_at = tuple(map(address, self._trie))
