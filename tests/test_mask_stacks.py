@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
+from sglc.automata.dfa import any_char_class
 from sglc.automata.term import Language
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
@@ -23,10 +24,15 @@ from sglc.grammar.read import read_grammar
 from sglc.kernels import stack_closure, stack_walk, stacks
 from sglc.kernels.library import use_reference
 from sglc.kernels.stack_closure import DONE, PAUSED, TOO_MUCH
+from sglc.runtime.mask import stack_tables
 from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.joining import JoiningMachine
 from sglc.runtime.mask.stack_masks import StackMasks
+from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 SINGLE = [bytes([byte]) for byte in range(256)]
@@ -191,6 +197,44 @@ def test_a_lookahead_of_more_than_one_byte(behind: str, legal: bool) -> None:
     found = compare(language, vocabulary, b"b")
     assert (vocabulary.token_bytes.index(b"a") in found[1]) == legal
     assert (vocabulary.token_bytes.index(b"ba") in found[0]) == legal
+
+
+@pytest.mark.parametrize("text", ["ba😁", "baअ", "ba😀", "baऄ"])
+def test_masks_inside_of_a_character_that_may_be_barred(text: str) -> None:
+    """Each lookahead numbers the places inside of characters as it comes to them."""
+    language = lark(
+        'start: "b" A ("ऄ" | "अ" | "x" | "😀" | "😁") "z" | "b" B "y"\nA: /a(?![ऄ😀])/\nB: /a[अ😁ऄ€]+/\n'
+    )
+    vocabulary = Vocabulary([*SINGLE, b"\x98\x80z", b"\x98\x81z", b"\x80z", b"\x81z", b"\x80y", b"\x81y"])
+    for size in range(len(text.encode())):
+        walked, stepped = (apart(language).matcher(vocabulary) for _ in range(2))
+        assert walked.accept_bytes(text.encode()[:size])
+        assert stepped.accept_bytes(text.encode()[:size])
+        legal = {
+            token for token, data in enumerate(vocabulary.token_bytes) if stepped.clone().accept_bytes(data)
+        }
+        assert mask_of(walked, vocabulary) == legal
+
+
+def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been refused once is refused again."""
+    monkeypatch.setattr(stack_tables, "_MOST_STATES", 2)
+    monkeypatch.setattr(stack_tables, "MOST_BARS", 2)
+    tables = stack_tables.StackTables(JoiningMachine())
+    nodes = [TextNode(TextTable(any_char_class(((97, 97 + n),)), "raw"), 0, None) for n in range(3)]
+    for node in nodes[:2]:
+        assert tables.place(node, (0, 0, None)) is not None
+    for _ in range(2):
+        with pytest.raises(stack_tables.TooLarge):
+            tables.place(nodes[2], (0, 0, None))
+    bars = [NotBefore(((97, 97 + n),)) for n in range(2)]
+    for number, node in enumerate([*bars, bars[1]]):
+        tables._machine.register(node)
+        if number == 0:
+            tables.describe(node.index)
+        else:
+            with pytest.raises(stack_tables.TooLarge):
+                tables.describe(node.index)
 
 
 def test_what_is_not_to_be_walked_is_searched() -> None:

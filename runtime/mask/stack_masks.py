@@ -141,7 +141,7 @@ class StackMasks:
             here = tables.place(inner, at) if tables.reads((cont,)) else None
             if here is None:
                 return None
-            found.append((here[0], cont, tables.bar_at(node.bars, place), *here[1]))
+            found.append((here[0], cont, tables.bar_at(node.table, place), *here[1]))
         return tuple(found)
 
     @property

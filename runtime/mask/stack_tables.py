@@ -68,10 +68,11 @@ class StackTables:
         self._cases: list[tuple[int, CaseNode]] = []
         """Choices among parts, by the number of the first word."""
         self._words = self._word_bytes = 0
-        self._bars: list[tuple[Ranges, TextTable | None]] = [((), None)]
+        self._bars: list[Ranges] = [()]
         self._bar_numbers: dict[Ranges, int] = {(): 0}
-        self._bar_states: dict[tuple[int, int], int] = {}
-        self._bar_places: list[tuple[int, int]] = [(0, 0)]
+        self._bar_states: dict[tuple[TextTable, int], int] = {}
+        """By table of what is barred, each with numbers of its own for the places inside of characters."""
+        self._bar_places: list[tuple[TextTable | None, int]] = [(None, 0)]
         self._read: dict[int, bool] = {END: True}
         """By continuation: whether walks read it."""
         self._kinds: dict[int, bool] = {}
@@ -283,9 +284,10 @@ class StackTables:
     def _state(self, table: TextTable, local: int) -> int:
         found = self._states.get((table, local))
         if found is None:
-            found = self._states[table, local] = len(self._places)
+            found = len(self._places)
             if found >= _MOST_STATES:
                 raise TooLarge
+            self._states[table, local] = found
             self._places.append((table, local))
             arrays = self.arrays
             if found >= len(arrays.rows):
@@ -321,43 +323,39 @@ class StackTables:
     def _bar(self, barred: Ranges) -> int:
         found = self._bar_numbers.get(barred)
         if found is None:
-            found = self._bar_numbers[barred] = len(self._bars)
+            found = len(self._bars)
             if found >= MOST_BARS:
                 raise TooLarge
-            self._bars.append((barred, TextTable(any_char_class(barred), "raw")))
-            self.arrays.bar_starts[found] = state = self._bar_state(found, 0)
+            self._bar_numbers[barred] = found
+            self._bars.append(barred)
+            self.arrays.bar_starts[found] = state = self.bar_at(TextTable(any_char_class(barred), "raw"), 0)
             self.make_bar_row(state)
             bits = np.packbits(self.arrays.bar_rows[state] >= 0, bitorder="little")
             self.arrays.open_bytes[found] = bits.view(np.uint64)
             self.arrays.unions[0, found] = self.arrays.unions[found, 0] = found
         return found
 
-    def bar_at(self, barred: Ranges, local: int) -> int:
-        """The state at a place of the automaton of what is barred. Raises TooLarge."""
-        return self._bar_state(self._bar(barred), local)
-
     def find_union(self, place: int) -> None:
         """Find the number of what two bars bar together. Raises TooLarge."""
         a, b = divmod(place, MOST_BARS)
-        both = self._bar(charset.ranges([*self._bars[a][0], *self._bars[b][0]]))
-        self.arrays.unions[a, b] = both
+        self.arrays.unions[a, b] = self._bar(charset.ranges([*self._bars[a], *self._bars[b]]))
 
-    def _bar_state(self, bar: int, local: int) -> int:
-        found = self._bar_states.get((bar, local))
+    def bar_at(self, table: TextTable, local: int) -> int:
+        """The state at a place of a table of barred characters."""
+        found = self._bar_states.get((table, local))
         if found is None:
-            found = self._bar_states[bar, local] = len(self._bar_places)
-            self._bar_places.append((bar, local))
+            found = self._bar_states[table, local] = len(self._bar_places)
+            self._bar_places.append((table, local))
             if found >= len(self.arrays.bar_rows):
                 self.arrays.grow(bar_rows=2 * found, bar_flags=2 * found)
         return found
 
     def make_bar_row(self, state: int) -> None:
         """Make the row of a state inside what is barred."""
-        bar, local = self._bar_places[state]
-        table = self._bars[bar][1]
+        table, local = self._bar_places[state]
         assert table is not None
         moves = [
-            (low, high, -1 if to < table.boundary else self._bar_state(bar, to))
+            (low, high, -1 if to < table.boundary else self.bar_at(table, to))
             for low, high, to in table.moves(local)
         ]
         row = self.arrays.bar_rows[state]
