@@ -193,6 +193,8 @@ def close(
                     waiting = push(work, waiting, -1, below, bar)
                 if a >= 0 and (limit < 0 or state < limit):
                     if state > 0 and lists[b] >= 0:
+                        if state > MOST_STATE:
+                            return TOO_MUCH
                         after = frame_of(made, kept, keys, stamps, values, cursor, of, -state - 1, below)
                         waiting = push(work, waiting, lists[b], after, bar)
                     else:

@@ -16,7 +16,7 @@ from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
 from sglc.automata.dfa import any_char_class
-from sglc.automata.term import Language
+from sglc.automata.term import Bytes, Choice, Language, Repeat
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
@@ -24,7 +24,7 @@ from sglc.grammar.read import read_grammar
 from sglc.kernels import stack_closure, stack_walk, stacks
 from sglc.kernels.library import use_reference
 from sglc.kernels.stack_closure import DONE, PAUSED, TOO_MUCH
-from sglc.runtime.mask import stack_tables
+from sglc.runtime.mask import stack_masks, stack_tables
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
@@ -264,6 +264,28 @@ def test_walks_that_pause_or_give_up(name: str, value: int, monkeypatch: pytest.
         assert masks(apart(language), vocabulary, b"a(b, 1") == expected
     assert PAUSED in codes or name != "PAUSE"
     assert (TOO_MUCH in codes) == (name in ("ITEMS", "ROOM"))
+
+
+@pytest.mark.parametrize("name", ["_MOST_BEGINS", "_MOST_INSIDE"])
+def test_configurations_of_too_many_threads_are_searched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = Vocabulary([*SINGLE, *RESTS])
+    expected = masks(apart(lark(SUMS)), vocabulary, b"a(b, 1")
+    monkeypatch.setattr(stack_masks, name, 0)
+    assert masks(apart(lark(SUMS)), vocabulary, b"a(b, 1") == expected
+
+
+def test_items_beyond_those_that_walks_count() -> None:
+    """Frames of a configuration may have counted further than keys of closures have room for."""
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","))
+    vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
+    walked, stepped = (apart(language).matcher(vocabulary) for _ in range(2))
+    for size in (1900, 98, 1, 1, 45, 2, 52, 100, 99):
+        for matcher in (walked, stepped):
+            assert matcher.accept_bytes(b"a," * size)
+        legal = {
+            token for token, data in enumerate(vocabulary.token_bytes) if stepped.clone().accept_bytes(data)
+        }
+        assert mask_of(walked, vocabulary) == legal
 
 
 def test_entries_in_any_order() -> None:

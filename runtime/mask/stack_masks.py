@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sglc.kernels.stack_closure import BARRED, BEHIND, DONE, PART, PAUSE, PAUSED, STATE, TOO_MUCH, UNION
+from sglc.kernels.stack_closure import (
+    BARRED,
+    BEHIND,
+    DONE,
+    PART,
+    PAUSE,
+    PAUSED,
+    ROOM,
+    STATE,
+    TOO_MUCH,
+    UNION,
+)
 from sglc.kernels.stacks import StackWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore, State
@@ -32,7 +43,7 @@ _Thread = tuple[int, int, int, int, int, int]
 Begin = tuple[int, int]
 """(a node to open, what follows it), or (-1, a continuation to resume)."""
 _NO_THREADS = np.zeros((0, 6), np.int32)
-_MOST_BEGINS = 1000
+_MOST_BEGINS, _MOST_INSIDE = 1000, ROOM // 2
 _MOST_THREADS = 200_000
 _MOST_REFUSED = 10_000
 _MOST_WORDS = 64
@@ -184,7 +195,9 @@ class StackMasks:
         row: np.ndarray, account: Account,
     ) -> bool:  # fmt: skip
         machine, tables = self._machine, self._tables
-        if tables is None or key in self._refused or len(begins) > _MOST_BEGINS:
+        if tables is None or key in self._refused:
+            return False
+        if len(begins) > _MOST_BEGINS or len(inside) > _MOST_INSIDE:
             return False
         if self._walk is None:
             self._walk = StackWalk(self._vocabulary.arrays, self._vocabulary.children)
