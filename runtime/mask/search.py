@@ -447,7 +447,8 @@ class MaskSearch:
         if still is None or not place.table.stays(place, still) or group.node.barred(machine, group.state):
             return None
         for other in machine.groups(config):
-            if other is not group and (not other.run or still.bytes[other.run[0]]):
+            same = other.node is group.node and other.state == group.state
+            if not same and (not other.run or still.bytes[other.run[0]]):
                 return None
         # Of whole characters: others are legal, but end inside of one.
         return columns.inside(still.groups, None) if still.bytes[:128].any() else None
