@@ -78,8 +78,8 @@ class StackMasks:
 
     @property
     def table_bytes(self) -> int:
-        """Bytes of the tables."""
-        return 0 if self._tables is None else self._tables.nbytes
+        """Bytes of the tables, once some grammar has been walked."""
+        return 0 if self._tables is None or self._walk is None else self._tables.nbytes
 
     def start(self, config: int) -> Start | None:
         """How walks begin at a configuration; None where not only parts of grammars follow."""
