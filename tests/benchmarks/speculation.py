@@ -34,7 +34,9 @@ from sglc.runtime.engine.batching import BatchingEngine
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.drafts import Drafts
+from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.engine.sampler import Sampled
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.plan import Executor, Piece
@@ -96,6 +98,10 @@ class Stepwise(BatchingEngine):
     async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
         await self.catch_up(branch)
         return await super().logits(branch)
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        await self.catch_up(branch)
+        return await super().draw(branch, question)
 
     async def catch_up(self, branch: Branch) -> None:
         """Compute what an answer's last token follows."""
