@@ -43,7 +43,7 @@ _MOST_PARTS = (1 << 18) - 2
 _MOST_STATES = 1 << 15
 """States of texts, a kilobyte each."""
 _ASKED = -2
-"""In `behind`: what follows the words that end in a state is not known yet."""
+"""In `behind`: what follows a word is not known yet."""
 
 
 class TooLarge(Exception):
