@@ -1,15 +1,13 @@
 """What may come next in a grammar, as a part of a graph-structured stack.
 
-A *thread* is a state of a terminal, what follows the terminal, and which characters may not come first (a
-*bar*). `close` opens and resumes parts of a grammar until nothing but threads is left. A rule is opened once,
-before all that has asked for it in one closure, so that left, right and hidden recursion and ambiguity take
-no more than the grammar has places (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
+A *thread* is a state of a terminal, the frame that follows the terminal, and which characters may not come
+first (a *bar*). `close` opens and resumes parts of a grammar until nothing but threads is left. A rule is
+opened once, before all that has asked for it in one closure, so that left, right and hidden recursion and
+ambiguity take no more than the grammar has places (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
 
-What follows is a number: 0 the end, below `LOCAL` a frame that is given, from there on one that the walk has
-made. Frames are (part, state, what follows it): the part is resumed when the part before has ended.
-
-program int32[N, 4] says of each part what it is, two numbers, and the number of its set of first bytes (0 for
-a part that may be empty or is not known: it is always opened):
+Frames are those of `sglc.kernels.stack_frames`. program int32[N, 4] says of each part what it is, two
+numbers, and the number of its set of first bytes (0 for a part that may be empty or is not known: it is
+always opened):
 
     LEAF     the first state of a text or -1, whether it may be empty
     LIST     a list of words: the number of the first one, and that behind the last one
@@ -18,7 +16,7 @@ a part that may be empty or is not known: it is always opened):
     RULE     its body
     REPEAT   the item or -1, where in `lists` are separator (or -1), least, most (or -1), and how many must be
     BAR      the number of what may not come next
-    JOINT    as a frame only: the state says where frames are in `lists`, `what follows` how many they are
+    JOINT    as a continuation only: its state says where others are in `lists`, the third number how many
     NOTHING  no word at all
     FOREIGN  what walks do not read
     UNKNOWN  to be asked for
@@ -26,43 +24,47 @@ a part that may be empty or is not known: it is always opened):
 
 from __future__ import annotations
 
+from sglc.kernels.stack_frames import (
+    ACCEPTED,
+    ASKED,
+    ASKED_FOR,
+    CALL,
+    DONE,
+    EDGES,
+    EITHER,
+    EPOCH,
+    FRESH,
+    FULL,
+    JOINED,
+    MADE_FRESH,
+    PART,
+    ROOM,
+    SPENT,
+    THREADS,
+    TOO_MUCH,
+    UNION,
+    ask,
+    place_named,
+)
 from sglc.kernels.typed import I32, I64, U8, U64, kernel, kernel_apart
 
 UNKNOWN, NOTHING, LEAF, LIST, SERIES, CHOICE, RULE, REPEAT, BAR, JOINT, FOREIGN = range(11)
-CALL, EITHER = -1, -2
-"""The parts of frames that go on with several others, the state being the first edge to them: with all that
-has asked for one rule in one closure, and all that follows one terminal in it."""
-LOCAL, LISTED = 1 << 23, 1 << 22
-"""Where the numbers of frames begin that a walk has made, and those of places in lists of words."""
 GOES_ON, ENDS, KNOWN = 1, 2, 4
 """Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
-DONE, PART, STATE, BARRED, UNION, BEHIND, PAUSED, TOO_MUCH = range(8)
-"""What a walk comes back with: it is over; something has to be made first, of which cursor[MISSING] is the
-number (what a part is, the row of a state of a text or of what is barred, what two bars bar together, what
-follows a word); it has worked for a while; it is not for walks."""
-LEVEL, MISSING, EPOCH, THREADS, FRAMES, EDGES, PLACES, READY, ACCEPTED, SPENT, LARGEST, UNSURE = range(12)
-"""Places in the cursor."""
-SLOTS, ROOM, ITEMS = 65_536, 65_536, 20_000
-"""Keys of one closure's table; threads, frames, edges of a walk; items of a closure."""
-EARLY, MORE = 3, 4000
-"""Behind so many levels a closure may have twice as many items as the largest before, and so many more. Where
-closures grow with every byte of a token, configurations come to be equal, and searches follow those."""
-MOST_BARS, MOST_STATE, MOST_UNSURE = 128, 2000, 256
-"""Numbers of what is barred, states of frames that are made, nodes that are left open."""
-FRESH = 1 << 8
+SLOTS, ITEMS = 65_536, 20_000
+"""Keys of one closure's table; items of a closure."""
+MOST_BARS, MOST_STATE = 128, 2000
+"""Numbers of what is barred, states of frames that a closure makes."""
+OWN = 1 << 8
 """Added to the bar of what is opened before a frame of its own: it cannot have been opened before."""
-EVERY, REACHED = 4, 8
-"""Where in `want` are a set of all bytes, and that of the bytes that a closure has met."""
-KEPT = 1024
-"""Frames of which the bytes are kept with which the text behind them may begin."""
-PAUSE = 200_000
-"""Threads and items after which a walk asks whether to go on."""
+EVERY, REACHED, WANTED = 0, 4, 8
+"""Where in `sets` are a set of all bytes, the bytes that a closure has met, and those that it is for."""
 
 
 @kernel
 def slot(keys: I64, stamps: I32, epoch: int, kind: int, part: int, bar: int, state: int, frame: int) -> int:
     """Where a key is in the table of one closure, or belongs: its stamp is not `epoch` then."""
-    key = (((((kind << 18) | part) << 7 | bar) << 12) | (state + 2048)) << 24 | frame
+    key = (((((kind << 18) | part) << 7 | bar) << 12) | (state + 2048)) << 23 | frame
     at = (frame * 40503 + part * 30011 + bar * 769 + state * 6151 + kind * 12289) & (SLOTS - 1)
     while stamps[at] == epoch and keys[at] != key:
         at = (at + 1) & (SLOTS - 1)
@@ -78,88 +80,83 @@ def push(work: I32, waiting: int, part: int, frame: int, bar: int) -> int:
 
 
 @kernel
-def new_frame(made: I32, kept: I32, cursor: I64, part: int, state: int, below: int) -> int:
-    """Make a frame; what was kept of one with its number is forgotten."""
-    number = cursor[FRAMES]
-    made[3 * number], made[3 * number + 1], made[3 * number + 2] = part, state, below
-    kept[(LOCAL + number) & (KEPT - 1)] = -1
-    cursor[FRAMES] = number + 1
-    return LOCAL + number
+def new_frame(fresh: I32, settled: I32, cursor: I64, part: int, state: int, below: int) -> int:
+    """Make a frame of this closure."""
+    number = cursor[MADE_FRESH]
+    fresh[3 * number], fresh[3 * number + 1], fresh[3 * number + 2] = part, state, below
+    settled[number] = 0
+    cursor[MADE_FRESH] = number + 1
+    return FRESH + number
 
 
 @kernel
 def frame_of(
-    made: I32, kept: I32, keys: I64, stamps: I32, values: I32, cursor: I64, part: int, state: int, below: int
-) -> int:
-    """The frame that resumes a part; made once in one closure."""
+    fresh: I32, settled: I32, keys: I64, stamps: I32, values: I32, cursor: I64, part: int, state: int,
+    below: int,
+) -> int:  # fmt: skip
+    """The frame of this closure that resumes a part."""
     at = slot(keys, stamps, cursor[EPOCH], 2, part, 0, state, below)
     if stamps[at] != cursor[EPOCH]:
-        stamps[at], values[at] = cursor[EPOCH], new_frame(made, kept, cursor, part, state, below)
+        stamps[at], values[at] = cursor[EPOCH], new_frame(fresh, settled, cursor, part, state, below)
     return values[at]
-
-
-@kernel
-def new_place(words: U8, word_starts: I64, places: I32, cursor: I64, low: int, high: int, read: int) -> int:
-    """The state of a thread that has read so many bytes of the words `low` to `high` - 1, all of which are
-    longer. A place is these three numbers, and the next byte if there is one word."""
-    number = cursor[PLACES]
-    places[4 * number], places[4 * number + 1], places[4 * number + 2] = low, high, read
-    places[4 * number + 3] = words[word_starts[low] + read] if high == low + 1 else -1
-    cursor[PLACES] = number + 1
-    return LISTED + number
 
 
 @kernel_apart
 def close(
-    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
-    words: U8, word_starts: I64, begins_of: U64, places: I32, made: I32, edges: I32, threads: I32, work: I32,
-    waiting: int, ended: I32, keys: I64, stamps: I32, values: I32, kept: I32, want: U64, wanted: int,
-    most: int, cursor: I64,
+    program: I32, lists: I32, firsts: U64, open_bytes: U64, unions: I32, bar_starts: I32, words: U8,
+    word_starts: I64, begins_of: U64, places: I32, listed: I32, made: I32, links: I32, fresh: I32,
+    settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64, stamps: I32,
+    values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Add the threads that begin where the `waiting` things in `work` are opened and resumed.
 
-    uint64[4] from want[wanted] on are the bytes that may come next; what begins with no other may be left
-    out. Puts at least all bytes that may come into the four words from want[REACHED] on, and sets
-    cursor[ACCEPTED] where the text may end. If every byte may come (`wanted` is EVERY), it is only asked
-    whether anything may, and the first answer is enough. Returns DONE, PART, UNION, or TOO_MUCH beyond `most`
-    items.
+    What begins with no byte of the four words from sets[WANTED] on may be left out. Puts at least all bytes
+    that may come into those from sets[REACHED] on, and sets cursor[ACCEPTED] where the text may end. With
+    `any` it is only asked whether anything may come, and the first answer is enough. Returns DONE, ASKED,
+    FULL, or TOO_MUCH beyond `ITEMS` items.
 
-    Arrays: see the module and `stack_walk.walk_grammar`.
+    Arrays: see the module, `stack_frames` and `stack_walk.walk_grammar`.
     """
     epoch = cursor[EPOCH] + 1
     cursor[EPOCH] = epoch
-    want0, want1 = want[wanted], want[wanted + 1]
-    want2, want3 = want[wanted + 2], want[wanted + 3]
+    cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
     endings = items = 0
-    reach0, reach1, reach2, reach3 = want0 & 0, want1 & 0, want2 & 0, want3 & 0
-    begun = LOCAL + cursor[FRAMES]
+    want0, want1, want2, want3 = sets[WANTED], sets[WANTED + 1], sets[WANTED + 2], sets[WANTED + 3]
+    reach0 = sets[EVERY] & 0
+    reach1, reach2, reach3 = reach0, reach0, reach0
     while waiting > 0:
         waiting -= 1
         part, frame, bar = work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2]
-        fresh = bar & FRESH
-        if fresh == 0:
+        own = bar & OWN
+        if own == 0:
             at = slot(keys, stamps, epoch, 0, part + 1, bar, 0, frame)
             if stamps[at] == epoch:
                 continue
             stamps[at] = epoch
-        bar -= fresh
+        bar -= own
         items += 1
         cursor[SPENT] += 1
-        full = waiting > ROOM // 2 or cursor[FRAMES] > ROOM - 4 or cursor[EDGES] > ROOM - 4
-        if items > most or full or max(cursor[THREADS], cursor[PLACES]) > ROOM - 2:
+        full = waiting > ROOM // 2 or cursor[MADE_FRESH] > ROOM - 4 or cursor[EDGES] > ROOM - 4
+        if items > ITEMS or full or cursor[THREADS] > ROOM - 2:
             return TOO_MUCH
         of, state, below = part, 0, frame
         if part < 0:
             if frame == 0:
                 cursor[ACCEPTED] = 1
-                if wanted == EVERY:
+                if any:
                     return DONE
                 continue
-            if frame >= LOCAL:
-                at = 3 * (frame - LOCAL)
-                of, state, below = made[at], made[at + 1], made[at + 2]
+            if frame >= FRESH:
+                at = 3 * (frame - FRESH)
+                of, state, below = fresh[at], fresh[at + 1], fresh[at + 2]
             else:
-                of, state, below = frames[3 * frame], frames[3 * frame + 1], frames[3 * frame + 2]
+                of, state, below = made[3 * frame], made[3 * frame + 1], made[3 * frame + 2]
+            if of == JOINED:
+                if waiting + below > ROOM - 2:
+                    return TOO_MUCH
+                for number in range(below):
+                    waiting = push(work, waiting, -1, links[state + number], bar)
+                continue
             if of < 0:
                 if of == CALL:
                     ended[2 * endings], ended[2 * endings + 1] = frame, bar
@@ -173,15 +170,16 @@ def close(
                 continue
         kind, a, b = program[4 * of], program[4 * of + 1], program[4 * of + 2]
         if kind == UNKNOWN:
-            cursor[MISSING] = of
-            return PART
+            # The rest may have to ask, too.
+            ask(asked, cursor, PART, of)
+            continue
         if part >= 0:
             first = 4 * program[4 * of + 3]
             if first > 0:
                 reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
                 reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
                 some = firsts[first] & want0 | firsts[first + 1] & want1
-                if (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) == 0:
+                if not any and (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) == 0:
                     continue
         if kind == REPEAT:
             least, limit = lists[b + 1], lists[b + 2]
@@ -195,7 +193,7 @@ def close(
                     if state > 0 and lists[b] >= 0:
                         if state > MOST_STATE:
                             return TOO_MUCH
-                        after = frame_of(made, kept, keys, stamps, values, cursor, of, -state - 1, below)
+                        after = frame_of(fresh, settled, keys, stamps, values, cursor, of, -state - 1, below)
                         waiting = push(work, waiting, lists[b], after, bar)
                     else:
                         opens = True
@@ -203,20 +201,15 @@ def close(
                 done = done + 1 if limit >= 0 else min(done + 1, max(least, 1))
                 if done > MOST_STATE:
                     return TOO_MUCH
-                after = frame_of(made, kept, keys, stamps, values, cursor, of, done, below)
+                after = frame_of(fresh, settled, keys, stamps, values, cursor, of, done, below)
                 waiting = push(work, waiting, a, after, bar)
         elif part < 0:
-            if kind == SERIES:
-                waiting = push(work, waiting, b, below, bar)
-            elif kind == JOINT:
-                if waiting + below > ROOM - 2:
-                    return TOO_MUCH
-                for number in range(below):
-                    waiting = push(work, waiting, -1, lists[state + number], bar)
-            else:
+            if kind != SERIES:
                 return TOO_MUCH
+            waiting = push(work, waiting, b, below, bar)
         elif kind == LEAF or kind == LIST:
             goes_on, again = a >= 0, 0
+            empty = 0
             if kind == LIST:
                 again = 1
                 empty = 1 if word_starts[a + 1] == word_starts[a] else 0
@@ -230,8 +223,8 @@ def close(
                     reach0, reach1 = reach0 | begins_of[4 * a], reach1 | begins_of[4 * a + 1]
                     reach2, reach3 = reach2 | begins_of[4 * a + 2], reach3 | begins_of[4 * a + 3]
                 elif program[4 * of + 3] == 0:
-                    reach0, reach1 = reach0 | want[EVERY], reach1 | want[EVERY]
-                    reach2, reach3 = reach2 | want[EVERY], reach3 | want[EVERY]
+                    reach0, reach1 = reach0 | sets[EVERY], reach1 | sets[EVERY]
+                    reach2, reach3 = reach2 | sets[EVERY], reach3 | sets[EVERY]
                 at = slot(keys, stamps, epoch, 3, of if kind == LIST else a, bar, again, 0)
                 if stamps[at] != epoch:
                     thread = cursor[THREADS]
@@ -239,43 +232,46 @@ def close(
                     threads[3 * thread], threads[3 * thread + 1] = a, frame
                     threads[3 * thread + 2] = bar_starts[bar]
                     if kind == LIST:
-                        empty = 1 if word_starts[a + 1] == word_starts[a] else 0
-                        threads[3 * thread] = new_place(words, word_starts, places, cursor, a + empty, b, 0)
+                        threads[3 * thread] = place_named(
+                            words, word_starts, places, listed, cursor, a + empty, b, 0
+                        )
+                        if threads[3 * thread] < 0:
+                            return FULL
                     cursor[THREADS] = thread + 1
-                    if wanted == EVERY and bar == 0:
+                    if any and bar == 0:
                         return DONE
                 else:
                     thread = 3 * values[at]
                     follows, edge = threads[thread + 1], cursor[EDGES]
                     edges[2 * edge], edges[2 * edge + 1] = frame, -1
-                    if follows >= begun and made[3 * (follows - LOCAL)] == EITHER:
-                        edges[2 * edge + 1] = made[3 * (follows - LOCAL) + 1]
-                        made[3 * (follows - LOCAL) + 1] = edge
+                    if follows >= FRESH and fresh[3 * (follows - FRESH)] == EITHER:
+                        edges[2 * edge + 1] = fresh[3 * (follows - FRESH) + 1]
+                        fresh[3 * (follows - FRESH) + 1] = edge
                     else:
                         edges[2 * edge + 2], edges[2 * edge + 3] = follows, edge
-                        threads[thread + 1] = new_frame(made, kept, cursor, EITHER, edge + 1, 0)
+                        threads[thread + 1] = new_frame(fresh, settled, cursor, EITHER, edge + 1, 0)
                         edge += 1
                     cursor[EDGES] = edge + 1
         elif kind == SERIES:
-            after = new_frame(made, kept, cursor, of, 0, frame)
-            waiting = push(work, waiting, a, after, bar + FRESH)
+            after = new_frame(fresh, settled, cursor, of, 0, frame)
+            waiting = push(work, waiting, a, after, bar + OWN)
         elif kind == CHOICE:
             if waiting + b > ROOM - 2:
                 return TOO_MUCH
             for number in range(b):
-                waiting = push(work, waiting, lists[a + number], frame, bar + fresh)
+                waiting = push(work, waiting, lists[a + number], frame, bar + own)
         elif kind == RULE:
             at = slot(keys, stamps, epoch, 1, of, bar, 0, 0)
             edge = cursor[EDGES]
             edges[2 * edge], edges[2 * edge + 1] = frame, -1
             if stamps[at] != epoch:
-                call = new_frame(made, kept, cursor, CALL, edge, 0)
+                call = new_frame(fresh, settled, cursor, CALL, edge, 0)
                 stamps[at], values[at] = epoch, call
-                waiting = push(work, waiting, a, call, bar + FRESH)
+                waiting = push(work, waiting, a, call, bar + OWN)
             else:
                 call = values[at]
-                edges[2 * edge + 1] = made[3 * (call - LOCAL) + 1]
-                made[3 * (call - LOCAL) + 1] = edge
+                edges[2 * edge + 1] = fresh[3 * (call - FRESH) + 1]
+                fresh[3 * (call - FRESH) + 1] = edge
                 for number in range(endings):
                     if ended[2 * number] == call:
                         waiting = push(work, waiting, -1, frame, ended[2 * number + 1])
@@ -283,14 +279,16 @@ def close(
         elif kind == BAR:
             both = unions[bar * MOST_BARS + a]
             if both < 0:
-                cursor[MISSING] = bar * MOST_BARS + a
-                return UNION
+                ask(asked, cursor, UNION, bar * MOST_BARS + a)
+                continue
             reach0, reach1 = reach0 | open_bytes[4 * both], reach1 | open_bytes[4 * both + 1]
             reach2, reach3 = reach2 | open_bytes[4 * both + 2], reach3 | open_bytes[4 * both + 3]
             some = open_bytes[4 * both] & want0 | open_bytes[4 * both + 1] & want1
-            if (some | open_bytes[4 * both + 2] & want2 | open_bytes[4 * both + 3] & want3) != 0:
+            if any or (some | open_bytes[4 * both + 2] & want2 | open_bytes[4 * both + 3] & want3) != 0:
                 waiting = push(work, waiting, -1, frame, both)
         elif kind != NOTHING:
             return TOO_MUCH
-    want[REACHED], want[REACHED + 1], want[REACHED + 2], want[REACHED + 3] = reach0, reach1, reach2, reach3
+    if cursor[ASKED_FOR] > 0:
+        return ASKED
+    sets[REACHED], sets[REACHED + 1], sets[REACHED + 2], sets[REACHED + 3] = reach0, reach1, reach2, reach3
     return DONE

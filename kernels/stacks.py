@@ -8,22 +8,28 @@ import numpy as np
 
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.library import address, typed_library
-from sglc.kernels.stack_closure import (
+from sglc.kernels.stack_closure import EVERY, ITEMS, MOST_BARS, SLOTS
+from sglc.kernels.stack_configs import CONFIG_SLOTS, MOST_CONFIGS, MOST_POOL, NOWHERE
+from sglc.kernels.stack_frames import (
+    ASKED_FOR,
+    CONFIGS,
     EPOCH,
-    EVERY,
-    ITEMS,
-    KEPT,
+    FRAMES,
     LEVEL,
-    MISSING,
-    MOST_BARS,
-    MOST_UNSURE,
+    LINKS,
+    MOST_ASKED,
+    MOST_FRAMES,
+    MOST_LINKS,
+    MOST_PLACES,
+    NAMES,
     PAUSED,
+    PLACES,
+    POOL,
     ROOM,
-    SLOTS,
     SPENT,
     UNSURE,
 )
-from sglc.kernels.stack_walk import walk_grammar
+from sglc.kernels.stack_walk import MOST_UNSURE, walk_grammar
 from sglc.kernels.subtrees import Children
 from sglc.kernels.typed import run
 
@@ -83,7 +89,8 @@ class StackArrays:
 
 
 class StackWalk:
-    """Walks over subtrees of one trie, with scratch memory of its own: for one thread at a time."""
+    """Walks over subtrees of one trie by one grammar's arrays, of which they keep what they have learned: for
+    one thread at a time."""
 
     def __init__(self, trie: TrieArrays, children: Children) -> None:
         groups = children.groups
@@ -93,22 +100,52 @@ class StackWalk:
             groups.begins,
         )  # fmt: skip
         self._trie_at = tuple(map(address, self._trie))
-        want = np.zeros(12, np.uint64)
-        want[EVERY : EVERY + 4] = ~np.uint64(0)
-        self._cursor = np.zeros(12, np.int64)
+        self._taken = np.zeros(0, np.int32)
+        self._cursor = np.zeros(16, np.int64)
         self._stamps = np.zeros(SLOTS, np.int32)
-        self._kept = np.full(KEPT, -1, np.int32)
         self._doubts = np.zeros(MOST_UNSURE, np.int32)
+        self._asked = np.zeros((MOST_ASKED, 2), np.int32)
+        # Tables are written now: memory that is met for the first time is slow.
+        self._tables = (
+            np.full(NAMES, 0, np.int32),
+            np.full(NAMES, 0, np.int32),
+            np.full(CONFIG_SLOTS, 0, np.int32),
+        )
+        listed, names, found = self._tables
+        self._learned: tuple[np.ndarray, ...] = (
+            np.zeros((MOST_PLACES, 4), np.int32), listed, np.zeros((MOST_FRAMES, 3), np.int32),
+            np.zeros(MOST_LINKS, np.int32), names, found, np.zeros((MOST_CONFIGS, 6), np.int32),
+            np.zeros((MOST_CONFIGS, 6), np.uint64), np.zeros((MOST_CONFIGS, 256), np.int32),
+            np.zeros(MOST_POOL, np.int64),
+        )  # fmt: skip
+        sets = np.zeros(12, np.uint64)
+        sets[EVERY : EVERY + 4] = ~np.uint64(0)
         self._scratch: tuple[np.ndarray, ...] = (
-            *(np.zeros((ROOM, width), np.int32) for width in (4, 3, 3, 2)),
-            np.zeros((trie.deepest + 2, 6), np.int32), np.zeros((trie.deepest + 2, 4), np.uint64),
-            *(np.zeros((ROOM, width), np.int32) for width in (3, 2)),
-            np.zeros((ITEMS, 2), np.int32),
-            np.zeros(SLOTS, np.int64), self._stamps, np.zeros(SLOTS, np.int32), self._kept,
-            np.zeros((KEPT, 4), np.uint64), self._doubts, want,
+            np.zeros((ROOM, 3), np.int32), np.zeros(ROOM, np.int32), np.zeros((ROOM, 2), np.int32),
+            np.zeros((ROOM, 3), np.int32), np.zeros((ROOM, 3), np.int32), np.zeros((ITEMS, 2), np.int32),
+            np.zeros(SLOTS, np.int64), self._stamps, np.zeros(SLOTS, np.int32),
+            *(np.zeros(ROOM, np.int64) for _ in range(3)),
+            np.zeros((trie.deepest + 2, 3), np.int32), self._doubts, sets, self._asked,
             self._cursor,
         )  # fmt: skip
-        self._scratch_at = tuple(map(address, self._scratch))
+        self._own_at = tuple(map(address, (*self._learned, *self._scratch)))
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew to learn."""
+        for table in (*self._tables, self._taken):
+            table[:] = 0
+        self._taken[:1] = 1
+        cursor = self._cursor
+        cursor[FRAMES], cursor[CONFIGS], cursor[LINKS], cursor[PLACES], cursor[POOL] = 1, NOWHERE + 1, 1, 0, 0
+        cursor[LEVEL] = -1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that what is learned takes."""
+        cursor = self._cursor
+        each = 12 * cursor[FRAMES] + 4 * cursor[LINKS] + 16 * cursor[PLACES] + 8 * cursor[POOL]
+        return int(each + 1096 * cursor[CONFIGS]) + sum([table.nbytes for table in self._tables])
 
     def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
         """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,
@@ -118,27 +155,36 @@ class StackWalk:
             self._cursor[EPOCH] = 0
             self._stamps[:] = 0
         self._cursor[LEVEL], self._cursor[SPENT] = -1, 0
-        self._kept[:] = -1
+
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """(what, number) of all that has to be made before a walk goes on."""
+        return [(what, number) for what, number in self._asked[: self._cursor[ASKED_FOR]].tolist()]
 
     @property
     def unsure(self) -> list[int]:
         """Nodes of which a walk cannot tell whether their own tokens are legal."""
         return self._doubts[: self._cursor[UNSURE]].tolist()
 
-    def go(self, arrays: StackArrays, bars: bool, mask: np.ndarray) -> tuple[int, int]:
-        """(result, what is missing): walk on until the end, or until something has to be done first."""
+    def go(self, arrays: StackArrays, bars: bool, mask: np.ndarray) -> int:
+        """Walk on until the end, or until something has to be done first; see `stack_frames.DONE`."""
         entries, bytes, inside, begin = self._given
+        if len(self._taken) < len(arrays.frames):
+            taken = np.zeros(len(arrays.frames), np.int32)
+            taken[: len(self._taken)], taken[0] = self._taken, 1
+            self._taken = taken
         kernels = _WALKS.functions()
         if kernels is None:
             code = run(
                 walk_grammar, *self._trie, entries, bytes, len(entries), inside, len(inside), begin,
-                len(begin), *arrays.every, bars, *self._scratch, mask,
+                len(begin), *arrays.every, bars, self._taken, *self._learned, *self._scratch, mask,
             )  # fmt: skip
         else:
             code = kernels.walk_grammar(
                 *self._trie_at, address(entries), address(bytes), len(entries), address(inside), len(inside),
-                address(begin), len(begin), *arrays.addresses, bars, *self._scratch_at, address(mask),
+                address(begin), len(begin), *arrays.addresses, bars, address(self._taken), *self._own_at,
+                address(mask),
             )  # fmt: skip
         if code == PAUSED:
             self._cursor[SPENT] = 0
-        return code, int(self._cursor[MISSING])
+        return code

@@ -21,9 +21,17 @@ from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
-from sglc.kernels import stack_closure, stack_walk, stacks
+from sglc.kernels import (
+    stack_closure,
+    stack_configs,
+    stack_follow,
+    stack_frames,
+    stack_steps,
+    stack_walk,
+    stacks,
+)
 from sglc.kernels.library import use_reference
-from sglc.kernels.stack_closure import DONE, PAUSED, TOO_MUCH
+from sglc.kernels.stack_frames import DONE, FULL, PAUSED, TOO_MUCH
 from sglc.runtime.mask import stack_masks, stack_tables
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore
@@ -95,10 +103,9 @@ def counted() -> Iterator[list[int]]:
     found: list[int] = []
     go = stacks.StackWalk.go
 
-    def counting(self: stacks.StackWalk, *given: object) -> tuple[int, int]:
-        code, missing = go(self, *given)  # type: ignore[arg-type]
-        found.append(code)
-        return code, missing
+    def counting(self: stacks.StackWalk, *given: object) -> int:
+        found.append(go(self, *given))  # type: ignore[arg-type]
+        return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stacks.StackWalk, "go", counting)
@@ -237,8 +244,8 @@ def test_states_for_which_there_are_no_numbers(monkeypatch: pytest.MonkeyPatch) 
                 tables.describe(node.index)
 
 
-def test_what_is_not_to_be_walked_is_searched() -> None:
-    """Each part may be empty: closures grow with every dash."""
+def test_parts_all_of_which_may_be_empty() -> None:
+    """Closures would grow with every dash, if stacks that are equal were not one."""
     parts = " ".join(f'(n{n} | "{chr(97 + n % 26)}")?' for n in range(40))
     rules = "\n".join(f'n{n}: ("-" e{n % 3})*' for n in range(40))
     empties = 'e0: e1? | e2 e1?\ne1: e2? | "_"\ne2: e0?\n'
@@ -246,24 +253,63 @@ def test_what_is_not_to_be_walked_is_searched() -> None:
     vocabulary = Vocabulary([*SINGLE, b"-" * 24, b"a-b-c", b"----a", b"-_-_-_", b"z" * 30])
     with counted() as codes:
         walked = masks(apart(language), vocabulary, b"a--")
-    assert TOO_MUCH in codes
+    assert DONE in codes and TOO_MUCH not in codes
     with without_walks():
         assert masks(apart(language), vocabulary, b"a--") == walked
 
 
-@pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 40), ("MOST_UNSURE", 0)])
+def test_counts_beyond_those_of_walks_are_searched() -> None:
+    """What has been given up once is not tried again."""
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","))
+    vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
+    constraint = apart(language)
+    matcher = constraint.matcher(vocabulary)
+    assert matcher.accept_bytes(b"a," * 2000 + b"a")
+    with counted() as codes:
+        found = mask_of(matcher, vocabulary)
+    with without_walks():
+        assert found == masks(apart(language), vocabulary, b"a," * 2000 + b"a")[-1]
+    assert codes.count(TOO_MUCH) <= 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 8), ("MOST_UNSURE", 0)])
 def test_walks_that_pause_or_give_up(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = Vocabulary([*SINGLE, *RESTS])
     language = lark(SUMS, "longest")
     with without_walks():
         expected = masks(apart(language), vocabulary, b"a(b, 1")
-    for module in (stack_walk, stack_closure):
-        if hasattr(module, name):
-            monkeypatch.setattr(module, name, value)
+    limited(name, value, monkeypatch)
     with plain_kernels(), counted() as codes:
         assert masks(apart(language), vocabulary, b"a(b, 1") == expected
     assert PAUSED in codes or name != "PAUSE"
     assert (TOO_MUCH in codes) == (name in ("ITEMS", "ROOM"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MOST_FRAMES", 60), ("MOST_LINKS", 12), ("MOST_PLACES", 2), ("MOST_CONFIGS", 60), ("MOST_POOL", 150)],
+)
+def test_what_is_learned_is_forgotten_when_it_is_too_much(
+    name: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = Vocabulary([*SINGLE, *RESTS])
+    language = lark(SUMS, "longest")
+    with without_walks():
+        expected = masks(apart(language), vocabulary, b"a(b, 1")
+    limited(name, value, monkeypatch)
+    constraint = apart(language)
+    with plain_kernels(), counted() as codes:
+        for _ in range(2):
+            assert masks(constraint, vocabulary, b"a(b, 1") == expected
+        assert masks(apart(language), vocabulary, b"a(b, 1") == expected
+    assert FULL in codes and DONE in codes
+
+
+def limited(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set a limit in all modules of walks."""
+    for module in (stack_walk, stack_closure, stack_frames, stack_configs, stack_steps, stack_follow):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, value)
 
 
 @pytest.mark.parametrize("name", ["_MOST_BEGINS", "_MOST_INSIDE"])

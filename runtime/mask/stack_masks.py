@@ -11,18 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sglc.kernels.stack_closure import (
+from sglc.kernels.stack_frames import (
+    ASKED,
     BARRED,
     BEHIND,
     DONE,
+    FULL,
     PART,
-    PAUSE,
     PAUSED,
     ROOM,
     STATE,
     TOO_MUCH,
     UNION,
 )
+from sglc.kernels.stack_walk import PAUSE
 from sglc.kernels.stacks import StackWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore, State
@@ -79,7 +81,9 @@ class StackMasks:
     @property
     def table_bytes(self) -> int:
         """Bytes of the tables, once some grammar has been walked."""
-        return 0 if self._tables is None or self._walk is None else self._tables.nbytes
+        if self._tables is None or self._walk is None:
+            return 0
+        return self._tables.nbytes + self._walk.nbytes
 
     def start(self, config: int) -> Start | None:
         """How walks begin at a configuration; None where not only parts of grammars follow."""
@@ -206,15 +210,20 @@ class StackMasks:
             PART: tables.describe, STATE: tables.make_row, BARRED: tables.make_bar_row,
             UNION: tables.find_union, BEHIND: tables.find_behind,
         }  # fmt: skip
+        full = False
         try:
             while True:
-                code, missing = self._walk.go(tables.current(), machine.looks_ahead, row)
+                code = self._walk.go(tables.current(), machine.looks_ahead, row)
                 if code == DONE:
                     return True
-                if code == TOO_MUCH:
+                if code == TOO_MUCH or (code == FULL and full):
                     break
-                if code in make:
-                    make[code](missing)
+                if code == FULL:
+                    self._walk.forget()
+                    full = True
+                if code == ASKED:
+                    for what, number in dict.fromkeys(self._walk.asked):
+                        make[what](number)
                 machine.effort += _EFFORT if code == PAUSED else 1
                 account.check()
         except TooLarge:

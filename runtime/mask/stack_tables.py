@@ -21,7 +21,6 @@ from sglc.kernels.stack_closure import (
     KNOWN,
     LEAF,
     LIST,
-    LOCAL,
     MOST_BARS,
     NOTHING,
     REPEAT,
@@ -40,10 +39,14 @@ from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.word_nodes import WordNode
 
 _MOST_PARTS = (1 << 18) - 2
+_MOST_CONTS = 1 << 23
 _MOST_STATES = 1 << 15
 """States of texts, a kilobyte each."""
+_MANY_BYTES = 8
+"""A state that reads less has no groups of bytes worth the time to find them."""
 _ASKED = -2
 """In `behind`: what follows a word is not known yet."""
+_COMPOSED = frozenset((Series, Alternatives, Repetition))
 
 
 class TooLarge(Exception):
@@ -84,29 +87,32 @@ class StackTables:
         """Bytes that the arrays take."""
         return sum([array.nbytes for array in self.arrays.every])
 
-    def reads(self, conts: Iterable[int]) -> bool:
+    def reads(self, conts: Sequence[int]) -> bool:
         """Whether walks read what follows: parts of grammars up to the end. Frames are in the arrays then."""
         known = self._read
-        return all([known[cont] if cont in known else self._reads(cont) for cont in conts])
+        new = [cont for cont in conts if cont not in known]
+        if new:
+            self._find(new)
+        return all([known[cont] for cont in conts])
 
-    def _reads(self, start: int) -> bool:
+    def _find(self, stack: list[int]) -> None:
+        """Find whether walks read what follows some continuations."""
         known, kinds, frame = self._read, self._kinds, self._machine.frame
-        stack = [start]
+        records: list[int] = []
         while stack:
             cont = stack[-1]
             if cont in known:
                 stack.pop()
                 continue
             node, state, after = frame(cont)
-            joint = type(node) is Joint
-            if not joint:
+            if type(node) is not Joint:
                 reads = kinds.get(node.index)
                 if reads is None:
                     reads = type(node) in (Series, Repetition) and self._readable(node)
-                if not reads or cont >= LOCAL:
+                if not reads or cont >= _MOST_CONTS:
                     known[cont] = False
                 elif after in known:
-                    self._frame(cont, node.index, state, after)
+                    records += (cont, node.index, state, after)
                     known[cont] = known[after]
                 else:
                     stack.append(after)
@@ -116,32 +122,39 @@ class StackTables:
                 stack += missing
                 continue
             self._set(node.index, (JOINT, 0, 0, 0))
-            self._frame(cont, node.index, self._list(state), len(state))
-            known[cont] = cont < LOCAL and all([known[each] for each in state])
-        return known[start]
+            records += (cont, node.index, self._list(state), len(state))
+            known[cont] = cont < _MOST_CONTS and all([known[each] for each in state])
+        if records:
+            rows = np.array(records, np.int32).reshape(-1, 4)
+            most = max(records[::4])
+            if most >= len(self.arrays.frames):
+                self.arrays.grow(frames=2 * most)
+            self.arrays.frames[rows[:, 0]] = rows[:, 1:]
 
     def _readable(self, start: Node) -> bool:
         """Whether walks can read a node as far as it is made."""
         known = self._kinds
-        if start.index not in known:
-            seen = {start.index}
-            stack = [start]
-            while stack:
-                node = stack.pop()
-                if type(node) in (Series, Alternatives, Repetition) or (type(node) is RuleNode and node.made):
-                    for each in node.children():
-                        if each.index not in seen and each.index not in known:
-                            seen.add(each.index)
-                            stack.append(each)
-                        elif not known.get(each.index, True):
+        seen: dict[int, bool] = {start.index: True}
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind in _COMPOSED or (kind is RuleNode and node.made):  # type: ignore[attr-defined]
+                for each in node.children():
+                    index = each.index
+                    if index in known:
+                        if not known[index]:
                             known[start.index] = False
                             return False
-                elif type(node) is not RuleNode and not _is_terminal(node):
-                    # What is compiled late is a grammar's.
-                    known[start.index] = known[node.index] = False
-                    return False
-            known.update(dict.fromkeys(seen, True))
-        return known[start.index]
+                    elif index not in seen:
+                        seen[index] = True
+                        stack.append(each)
+            elif kind is not RuleNode and not _is_terminal(node):
+                # What is compiled late is a grammar's.
+                known[start.index] = known[node.index] = False
+                return False
+        known.update(seen)
+        return True
 
     # Parts
 
@@ -222,11 +235,6 @@ class StackTables:
     def _set(self, index: int, record: tuple[int, int, int, int]) -> None:
         self.current().program[index] = record
 
-    def _frame(self, cont: int, part: int, state: int, after: int) -> None:
-        if cont >= len(self.arrays.frames):
-            self.arrays.grow(frames=2 * cont)
-        self.arrays.frames[cont] = part, state, after
-
     # Terminals
 
     def place(self, node: Node, state: Any) -> tuple[int, tuple[int, int, int]] | None:
@@ -305,8 +313,10 @@ class StackTables:
         row = arrays.rows[state]
         for low, high, target in moves:
             row[low : high + 1] = target
-        arrays.begins[state] = np.packbits(row >= 0, bitorder="little").view(np.uint64)
-        if local < table.boundary:
+        begins = np.packbits(row >= 0, bitorder="little")
+        arrays.begins[state] = begins.view(np.uint64)
+        # Most states are inside of words, with a byte or two to come.
+        if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
             leaf = text_leaf(table)
             still = leaf.still(LeafPlace(leaf, leaf.number(local)), 0)
             if still is not None:
