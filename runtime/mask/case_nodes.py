@@ -274,6 +274,9 @@ class CaseNode(Node):
         first, last, depth = self.rows.places[state]
         return self.set.words[first][depth:] if last - first == 1 else b""
 
+    def opens_behind(self, machine: Machine, state: int, cont: int) -> Work | None:
+        return None
+
     def behind(self, machine: Machine, state: int, cont: int) -> int:
         first, _, _ = self.rows.places[state]
         return self.leave(machine, state, cont, first)

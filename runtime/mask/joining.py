@@ -20,7 +20,7 @@ from sglc.runtime.mask.beginnings import Beginnings
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.machine import HALF, Machine
 from sglc.runtime.mask.node import ACCEPT, END, Node, Work
 from sglc.runtime.mask.nodes import RuleNode
 
@@ -37,6 +37,8 @@ class Joint(Node):
 
 class JoiningMachine(Machine):
     """See the module."""
+
+    joins = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,6 +92,19 @@ class JoiningMachine(Machine):
             return flat.pop()
         return self.cont(self.joint, tuple(sorted(flat)), END)
 
+    def opened(self, work: Work) -> int:
+        if len(work) < 2:
+            return super().opened(work)
+        # One closure for all that a node is followed by, and one place for each of its own.
+        conts: dict[int, list[int]] = {}
+        for node, cont in work:
+            conts.setdefault(-1 if node is None else node.index, []).append(cont)
+        found: list[int] = []
+        for index, some in conts.items():
+            cont = some[0] if len(some) == 1 else self.joined(some)
+            found.append(self.after(cont) if index < 0 else self.begin(self.nodes[index], cont))
+        return self.join(found)
+
     def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
         if node is self.joint:
             return self.joined([self._grafted(each, cont) for each in state])
@@ -100,13 +115,15 @@ class JoiningMachine(Machine):
         return super()._new(key) if normal is key else self.config(normal)
 
     def _normalised(self, threads: tuple[int, ...]) -> tuple[int, ...]:
+        known = self._threads
+        # Mostly all are at different places.
+        if len({known[thread][:2] for thread in threads}) == len(threads):
+            return threads
         conts: dict[tuple[int, Hashable], list[int]] = {}
         for thread in threads:
             if thread != ACCEPT:
                 index, state, cont = self._threads[thread]
                 conts.setdefault((index, state), []).append(cont)
-        if len(conts) == len(threads) - (threads[0] == ACCEPT):
-            return threads
         found = [ACCEPT] if threads[0] == ACCEPT else []
         for (index, state), some in conts.items():
             cont = some[0] if len(some) == 1 else self.joined(some)
@@ -117,12 +134,13 @@ class JoiningMachine(Machine):
         """As the machine's own, until a rule is asked for before a second continuation."""
         begun = list(work)
         out: set[int] = set()
-        seen: set[tuple[int, int]] = set()
+        seen: set[int] = set()
         opened: dict[int, int] = {}
         least: dict[tuple[int, int], int] = {}
         while work:
             node, cont = work.pop()
-            key = (-1 if node is None else node.index, cont)
+            # Pairs are one number, as in the machine: continuations are resumed by themselves.
+            key = cont if node is None else node.index + 1 << HALF | cont
             if key in seen:
                 continue
             seen.add(key)

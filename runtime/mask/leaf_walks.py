@@ -23,6 +23,8 @@ _MOST_ROWS = 16
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
+_FEW_NODES = 512
+"""From so many nodes fixed bytes are followed sooner than it is looked up where they lead."""
 
 
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
@@ -149,7 +151,10 @@ class LeafWalks:
         return self._stills[key]
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
-        """A walk of fixed bytes from some nodes, into `row`, remembered; the exits."""
+        """A walk of fixed bytes from some nodes, into `row`; the exits. Those from many are remembered."""
+        if len(entries) <= _FEW_NODES:
+            exits = self.whole.literal(entries, data, row)
+            return np.unique(exits) if len(exits) > 1 and self.whole.nested(entries) else exits
         key = (data, entries.tobytes())
         found = self._literals.get(key)
         if found is None:

@@ -30,7 +30,8 @@ _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 1_000
 _KEPT_BYTES = 8 << 20
-_HALF = 32
+HALF = 32
+"""Pairs of numbers are kept as one: `a << HALF | b`."""
 
 
 class Machine:
@@ -39,6 +40,9 @@ class Machine:
     rows    int32[capacity, 256]  next configuration by byte
     row_of  int32[configurations] index into rows, or NO_ROW
     """
+
+    joins = False
+    """Whether no configuration has two threads at one place of one leaf."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -56,7 +60,6 @@ class Machine:
         self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD, (ACCEPT,): FINAL})
         self._alone: dict[int, int] = {ACCEPT: FINAL}
         self._after: dict[int, int] = {END: FINAL}
-        # Pairs are one number: `a << _HALF | b`.
         self._begun: dict[int, int] = {}
         self._unions: dict[int, int] = {}
         self.traced: list[bool] = [False, False]
@@ -173,7 +176,7 @@ class Machine:
             return a
         if a == DEAD:
             return b
-        key = a << _HALF | b if a < b else b << _HALF | a
+        key = a << HALF | b if a < b else b << HALF | a
         found = self._unions.get(key)
         if found is None:
             found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
@@ -195,13 +198,13 @@ class Machine:
     def _grafted(self, own: int, cont: int) -> int:
         """A continuation that goes on with another one."""
         chain = []
-        while own != END and own << _HALF | cont not in self._grafts:
+        while own != END and own << HALF | cont not in self._grafts:
             chain.append(own)
             own = self._conts[own][2]
-        found = cont if own == END else self._grafts[own << _HALF | cont]
+        found = cont if own == END else self._grafts[own << HALF | cont]
         for own in reversed(chain):
             node, state, _ = self.frame(own)
-            found = self._grafts[own << _HALF | cont] = self._graft_frame(node, state, found, cont)
+            found = self._grafts[own << HALF | cont] = self._graft_frame(node, state, found, cont)
         return found
 
     def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
@@ -218,11 +221,15 @@ class Machine:
 
     def begin(self, node: Node, cont: int) -> int:
         """The configuration before `node`, which is followed by `cont`."""
-        key = node.index << _HALF | cont
+        key = node.index << HALF | cont
         found = self._begun.get(key)
         if found is None:
             found = self._begun[key] = self._close([(node, cont)])
         return found
+
+    def opened(self, work: Work) -> int:
+        """The configuration before several nodes and at several continuations."""
+        return self.join([self.after(c) if node is None else self.begin(node, c) for node, c in work])
 
     def _close(self, work: Work) -> int:
         out: set[int] = set()

@@ -187,6 +187,11 @@ class Node:
         """The configuration after the `forced_run`."""
         return machine.after(cont)
 
+    def opens_behind(self, machine: Machine, state: Any, cont: int) -> Work | None:
+        """What is opened behind the `forced_run`, so that several places open it once; None where `behind`
+        is no such configuration."""
+        return [(None, cont)]
+
     def skip(self, state: Any, size: int) -> Any:
         """The leaf state after the first `size` bytes of its `forced_run`, which is longer."""
         raise TypeError(f"{type(self).__name__} has no forced run")

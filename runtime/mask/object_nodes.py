@@ -249,9 +249,15 @@ class ObjectNode(Node):
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
         here, profile, local, residue, _, whole = state
         if _CLOSE <= local < _COMMA:
-            return self._closed(machine, here, profile, local & _LABEL, whole, cont)
+            return machine.opened(self._opens(machine, here, profile, local & _LABEL, whole, cont))
         kept = b"" if here >= 0 and self._profiles.labels[profile] & self._counted else None
         return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
+
+    def opens_behind(self, machine: Machine, state: LeafState, cont: int) -> Work | None:
+        here, profile, local, _, _, whole = state
+        if not _CLOSE <= local < _COMMA:
+            return None
+        return self._opens(machine, here, profile, local & _LABEL, whole, cont)
 
     def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
         _, profile, local, residue, _, _ = state
@@ -443,12 +449,12 @@ class ObjectNode(Node):
             return self.behind(machine, leaf, cont)
         return machine.alone(machine.thread(self, leaf, cont))
 
-    def _closed(
+    def _opens(
         self, machine: Machine, here: int, profile: int, label: int, data: bytes | None, cont: int
-    ) -> int:
-        """The configuration behind the run that closes a key, without the state if `here` is negative."""
+    ) -> Work:
+        """What is opened behind the run that closes a key, without the state if `here` is negative."""
         rests = self.words.closing(label)[1]
-        config = 0
+        work: Work = []
         for option, end, go in self._profiles.outcome(profile, label):
             if here >= 0:
                 key = None
@@ -458,8 +464,8 @@ class ObjectNode(Node):
                 frame: Any = (ENTRY, self._after(here, label, option, key))
             else:
                 frame = (ENTRY_SOMEWHERE, end, go)
-            config = machine.union(config, machine.begin(rests[option], machine.cont(self, frame, cont)))
-        return config
+            work.append((rests[option], machine.cont(self, frame, cont)))
+        return work
 
     # Shortest words
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.node import Node
+from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.steps import Group
 
 _MOST_TOGETHER = 1000
@@ -46,8 +46,21 @@ class RunGroup:
     def behind_each(self, machine: Machine) -> list[int]:
         """The configurations behind the run: one, or many that are too large together."""
         if self._behind is None:
-            self._behind = together(machine, [group.behind(machine) for group in self._groups])
+            self._behind = together(machine, self._find(machine))
         return self._behind
+
+    def _find(self, machine: Machine) -> list[int]:
+        work: Work = []
+        found: list[int] = []
+        for group in self._groups:
+            opened = group.opens_behind(machine)
+            if opened is None:
+                found.append(group.behind(machine))
+            else:
+                work += opened
+        if len(work) <= _MOST_TOGETHER:
+            return [*found, machine.opened(work)] if work else found
+        return [*found, *[machine.opened([each]) for each in work]]
 
     def leave(self, machine: Machine, label: int, data: bytes | None = None) -> int:
         raise TypeError("runs have no labels")

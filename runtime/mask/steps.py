@@ -12,7 +12,7 @@ from sglc.runtime.mask.leaf import PLAIN, PLAIN_RUN, LeafPlace
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.machine import Machine
-    from sglc.runtime.mask.node import Node
+    from sglc.runtime.mask.node import Node, Work
 
 _ACCEPT, _DEAD = 0, 0
 
@@ -32,6 +32,18 @@ class Group(NamedTuple):
         if len(self.conts) == 1:
             return self.node.behind(machine, self.state, self.conts[0])
         return machine.join([self.node.behind(machine, self.state, cont) for cont in self.conts])
+
+    def opens_behind(self, machine: Machine) -> Work | None:
+        """The same as what is opened there, see `Node.opens_behind`."""
+        if len(self.conts) == 1:
+            return self.node.opens_behind(machine, self.state, self.conts[0])
+        found: Work = []
+        for cont in self.conts:
+            some = self.node.opens_behind(machine, self.state, cont)
+            if some is None:
+                return None
+            found += some
+        return found
 
     def follow(self, machine: Machine) -> np.ndarray:
         """bool[256]: the bytes with which the text after the leaf may begin."""
@@ -71,10 +83,8 @@ class Group(NamedTuple):
 def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     """The threads of a configuration but acceptance, by leaf and state."""
     threads = machine.configs[config]
-    if len(threads) == 1 and threads[0] != _ACCEPT:
-        node, state, cont = machine.place(threads[0])
-        run = node.forced_run(state)
-        return (Group(node, state, (cont,), run, None if run else node.leaf(machine, state)),)
+    if machine.joins or len(threads) == 1:
+        return tuple([_group(machine, thread) for thread in threads if thread != _ACCEPT])
     conts: dict[tuple[int, Any], list[int]] = {}
     nodes: dict[int, Node] = {}
     for thread in threads:
@@ -88,6 +98,13 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
         run = node.forced_run(state)
         found.append(Group(node, state, tuple(some), run, None if run else node.leaf(machine, state)))
     return tuple(found)
+
+
+def _group(machine: Machine, thread: int) -> Group:
+    """A thread that is the only one at its place."""
+    node, state, cont = machine.place(thread)
+    run = node.forced_run(state)
+    return Group(node, state, (cont,), run, None if run else node.leaf(machine, state))
 
 
 def first(machine: Machine, config: int) -> np.ndarray:
@@ -119,12 +136,13 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
         return config
     landed: list[int] = []
     pending: dict[int, list[int]] = {}
+    opened: dict[int, Work] = {}
     at, here = 0, config
     while True:
         machine.effort += len(machine.configs[here])
         for group in machine.groups(here):
             if group.run:
-                after = _read_run(machine, group, data, at, landed)
+                after = _read_run(machine, group, data, at, landed, opened)
             elif group.leaf is not None:
                 after = _read_leaf(machine, group, group.leaf, data, at, landed)
             else:
@@ -135,6 +153,12 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
                     landed.append(behind)
                 elif behind != _DEAD:
                     pending.setdefault(end, []).append(behind)
+        if opened:
+            # What several runs lead to at once is opened once.
+            for end, work in opened.items():
+                some = landed if end == size else pending.setdefault(end, [])
+                some.append(machine.opened(work))
+            opened.clear()
         if not pending:
             return machine.join(landed)
         at = min(pending)
@@ -142,8 +166,9 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
 
 
 def _read_run(
-    machine: Machine, group: Group, data: bytes, at: int, landed: list[int]
+    machine: Machine, group: Group, data: bytes, at: int, landed: list[int], opened: dict[int, Work]
 ) -> list[tuple[int, int]]:
+    """As `_read_leaf`; what is opened behind the run is added to that at its end."""
     run, node = group.run, group.node
     end = at + len(run)
     if end > len(data):
@@ -151,7 +176,13 @@ def _read_run(
             state = node.skip(group.state, len(data) - at)
             landed += [machine.alone(machine.thread(node, state, cont)) for cont in group.conts]
         return []
-    return [(group.behind(machine), end)] if data.startswith(run, at) else []
+    if not data.startswith(run, at):
+        return []
+    work = group.opens_behind(machine)
+    if work is None:
+        return [(group.behind(machine), end)]
+    opened.setdefault(end, []).extend(work)
+    return []
 
 
 def _read_leaf(
