@@ -147,8 +147,8 @@ class Compiler:
         match term:
             case t.Sequence(items):
                 return self._series([self._node(item, depth) for item in items])
-            case t.Rule(name):
-                return self._rule(name)
+            case t.Rule():
+                return self._rule(term)
             case t.Bytes(data):
                 return self._literal(data)
             case t.Object():
@@ -380,11 +380,13 @@ class Compiler:
         )  # fmt: skip
         return self._intern(key, lambda: ObjectNode(parts))
 
-    def _rule(self, name: str) -> Node:
-        key = ("rule", id(self._rules), name)
+    def _rule(self, term: t.Rule) -> Node:
+        rules, name = self._rules, term.name
+        key: Hashable = ("rule", id(rules), name)
+        if term.own:
+            key = ("own rule", id(rules.get(name)), name)
         node = self._nodes.get(key)
         if node is None:
-            rules = self._rules
             if isinstance(rules, t.LateRules):
                 node = RuleNode(name, lambda: self._late(rules, rules[name]))
                 node.productive, node.nullable = True, rules.may_be_empty(name)
@@ -395,6 +397,7 @@ class Compiler:
                 if body is None:
                     raise ConstraintError(f"no rule is called {name!r}")
                 node = RuleNode(name)
+                node.shared = term.own
                 self._register(key, node)
                 self._waiting.append((node, body))
             node.keeps = rules  # type: ignore[attr-defined]

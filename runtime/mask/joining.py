@@ -22,7 +22,7 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.machine import HALF, Machine
 from sglc.runtime.mask.node import ACCEPT, END, Node, Work
-from sglc.runtime.mask.nodes import RuleNode
+from sglc.runtime.mask.nodes import Beyond, RuleNode
 
 _MOST_OPEN = 100_000
 _MOST_FIRSTS = 20_000
@@ -44,6 +44,9 @@ class JoiningMachine(Machine):
         super().__init__()
         self.joint = Joint()
         self.register(self.joint)
+        behind = Beyond()
+        self.register(behind)
+        self.beyond = self.cont(behind, 0, END)
         self._beginnings = Beginnings(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
@@ -137,6 +140,7 @@ class JoiningMachine(Machine):
         seen: set[int] = set()
         opened: dict[int, int] = {}
         least: dict[tuple[int, int], int] = {}
+        part: tuple[int, Node, int] | None = None
         while work:
             node, cont = work.pop()
             # Pairs are one number, as in the machine: continuations are resumed by themselves.
@@ -147,6 +151,13 @@ class JoiningMachine(Machine):
             if node is not None:
                 if type(node) is RuleNode and opened.setdefault(node.index, cont) != cont:
                     return _Closure(self, begun).config()
+                if type(node) is RuleNode and node.shared:
+                    if begun[0] != (node, cont):
+                        inner = self.begin(node, cont)
+                        out.update(self.configs[inner])
+                        part = inner, node, cont
+                        continue
+                    part = -1, node, cont
                 node.open(self, cont, work, out)
             elif cont == END:
                 out.add(ACCEPT)
@@ -160,12 +171,17 @@ class JoiningMachine(Machine):
                     for rule, before in self._opened[cont]:
                         if opened.setdefault(rule, before) != before:
                             return _Closure(self, begun).config()
-                    out.update(self.configs[self._after[cont]])
+                    known = self._after[cont]
+                    part = self.rule_parts.get(known, part)
+                    out.update(self.configs[known])
                     continue
                 frame.resume(self, state, following, work, out)
             if len(seen) > _MOST_OPEN:
                 raise ConstraintError("too many alternatives without reading a byte")
         found = self.config(out)
+        if part is not None:
+            inner, node, cont = part
+            self.rule_parts[found] = found if inner < 0 else inner, node, cont
         if begun[0][0] is None and len(begun) == 1:
             self._after[begun[0][1]] = found
             self._opened[begun[0][1]] = tuple(opened.items())
@@ -206,6 +222,8 @@ class _Closure:
         self._places: list[tuple[Node, Hashable, int] | _Opened] = []
         self._known: dict[tuple[int, Hashable, int], int] = {}
         self._rules: dict[int, _Opened] = {}
+        self._shared: list[tuple[RuleNode, int]] = []
+        """Shared rules, which are closed by themselves, and their places."""
         self._local: list[tuple[Node, Hashable, int]] = []
         self._out: set[int] = set()
         self._deferred: list[tuple[Node | None, int]] = []
@@ -281,9 +299,12 @@ class _Closure:
             opened = _Opened(-len(self._places) - 1)
             self._places.append(opened)
             self._rules[rule.index] = opened
-            body = rule.make()
-            if rule.productive and body is not None:
-                self._work.append((body, opened.place))
+            if rule.shared:
+                self._shared.append((rule, opened.place))
+            else:
+                body = rule.make()
+                if rule.productive and body is not None:
+                    self._work.append((body, opened.place))
         if cont not in opened.conts:
             opened.conts[cont] = None
             if opened.ended:
@@ -312,7 +333,16 @@ class _Closure:
             threads.update(
                 machine.configs[machine.after(cont) if part is None else machine.begin(part, cont)]
             )
-        return machine.config(threads)
+        found = None
+        for rule, place in self._shared:
+            cont = self._resolve(place)
+            inner = machine.begin(rule, cont)
+            threads.update(machine.configs[inner])
+            found = inner, rule, cont
+        config = machine.config(threads)
+        if found is not None:
+            machine.rule_parts[config] = found
+        return config
 
     def _resolve(self, cont: int) -> int:
         """The machine's continuation for one of this closure; those it needs come first."""

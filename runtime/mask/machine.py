@@ -74,6 +74,10 @@ class Machine:
         self._firsts: dict[int, np.ndarray] = {}
         self._groups: dict[int, tuple[Group, ...]] = {}
         self._joins: Interned[tuple[int, ...], int] = Interned()
+        self.rule_parts: dict[int, tuple[int, Node, int]] = {}
+        """By configuration: one that is a part of it, and the shared rule and continuation that are there."""
+        self.beyond = END
+        """The continuation that takes everything, where there is one."""
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False

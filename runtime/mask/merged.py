@@ -22,9 +22,10 @@ from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
-from sglc.runtime.mask.nodes import Literal
+from sglc.runtime.mask.nodes import Literal, RuleNode
+from sglc.runtime.mask.rule_parts import RuleGroup
 from sglc.runtime.mask.same_runs import RunGroup, by_runs
-from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.steps import Group, alone
 from sglc.runtime.mask.still import is_small
 from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.word_nodes import WordNode
@@ -272,7 +273,7 @@ class MergedGroup:
         raise TypeError("merged leaves have no run")
 
 
-SearchGroup = Group | RunGroup | MergedGroup
+SearchGroup = Group | RunGroup | MergedGroup | RuleGroup
 
 
 def _starts(labels: np.ndarray) -> np.ndarray:
@@ -293,14 +294,32 @@ class Merging:
         """The groups of a configuration, many of them as one."""
         found = self._groups.get(config)
         if found is None:
-            plain = self._machine.groups(config)
-            found = plain if len(plain) == 1 else by_runs(plain)
-            if len(found) >= _FEW:
-                found = self._merged(found)
+            found = self._around_rule(config) if config in self._machine.rule_parts else None
+            if found is None:
+                plain = self._machine.groups(config)
+                found = plain if len(plain) == 1 else by_runs(plain)
+                if len(found) >= _FEW:
+                    found = self._merged(found)
             if len(self._groups) > _MOST_VIEWS:
                 del self._groups[next(iter(self._groups))]
             self._groups[config] = found
         return found
+
+    def _around_rule(self, config: int) -> tuple[SearchGroup, ...] | None:
+        """The groups of a configuration of which a shared rule is a part; None if it is taken apart."""
+        machine = self._machine
+        inner, rule, cont = machine.rule_parts[config]
+        # What is found before everything that may come behind is what is remembered.
+        if cont == machine.beyond or not isinstance(rule, RuleNode):
+            return None
+        found = RuleGroup(rule, cont)
+        if inner == config:
+            return (found,)
+        threads, inside = machine.configs[config], set(machine.configs[inner])
+        others = [thread for thread in threads if thread not in inside]
+        if len(others) + len(inside) > len(threads):
+            return None
+        return (found, *by_runs(alone(machine, others)))
 
     def _merged(self, plain: tuple[SearchGroup, ...]) -> tuple[SearchGroup, ...]:
         if self._table.count() > _MOST_STATES:

@@ -15,7 +15,9 @@ from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import MergedGroup, SearchGroup
 from sglc.runtime.mask.node import DEAD
+from sglc.runtime.mask.nodes import Beyond
 from sglc.runtime.mask.row_masks import RowMasks
+from sglc.runtime.mask.rule_parts import RuleGroup, Summaries
 from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.stack_masks import StackMasks, Start
@@ -74,6 +76,10 @@ class MaskSearch:
         self._rows = RowMasks(machine, walks.whole)
         self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
         self._differences = Differences(machine, walks.whole, self._plain)
+        self._summaries = Summaries(machine, self._inside)
+        self._beyond: list[np.ndarray] | None = None
+        """In searches of rules by themselves: the nodes that are behind the rule."""
+        self._lost = False
         self._by_stacks = False
         """Whether this search is one of a grammar, and has not come to what is not to be walked."""
         self._unknown: list[int] | None = None
@@ -85,9 +91,10 @@ class MaskSearch:
         view = None if self._by_stacks else self._shapes.view(config)
         self._path: Path | None = None if view is None else [(config, None)]
         self._root, self._row, self._account = config, row, account
+        self._lost = False
         lost, pending, stays = self._begin(config, view)
         lost |= self._follow(pending)
-        return Found(lost, self._path, stays)
+        return Found(lost or self._lost, self._path, stays)
 
     @property
     def table_bytes(self) -> int:
@@ -118,6 +125,8 @@ class MaskSearch:
                 exits = walks.literal(whole.begins[group.run[0]], group.run, row)
                 if len(exits):
                     pending += self._behind(group, exits, (0, number))
+            elif isinstance(group, RuleGroup):
+                pending += self._through(group, None, (0, number))
             elif group.leaf is None:
                 assert isinstance(group, Group)
                 lost |= self._by_configs(group, None)
@@ -163,9 +172,9 @@ class MaskSearch:
 
     def _plain(self, config: int, entries: np.ndarray | None) -> Plain:
         """The tokens below entries (None: all) in a row of their own."""
-        before = self._path, self._row, self._unknown
+        before = self._path, self._row, self._unknown, self._beyond
         unknown: list[int] = []
-        self._path, self._row, self._unknown = None, np.zeros_like(self._row), unknown
+        self._path, self._row, self._unknown, self._beyond = None, np.zeros_like(self._row), unknown, None
         try:
             if entries is None:
                 _, pending, _ = self._begin(config, None)
@@ -174,7 +183,36 @@ class MaskSearch:
             self._follow_all(pending, Visited(len(self._byte)))
             return Plain(self._row, unknown)
         finally:
-            self._path, self._row, self._unknown = before
+            self._path, self._row, self._unknown, self._beyond = before
+
+    def _inside(
+        self, config: int, entries: np.ndarray | None
+    ) -> tuple[np.ndarray, list[int], np.ndarray]:
+        """The same of a rule by itself, which begins at a configuration; and the nodes behind it."""
+        before = self._path, self._row, self._unknown, self._beyond, self._by_stacks
+        unknown: list[int] = []
+        behind: list[np.ndarray] = []
+        self._path, self._row, self._unknown, self._beyond = None, np.zeros_like(self._row), unknown, behind
+        self._by_stacks = False
+        try:
+            pending = self._begin(config, None)[1] if entries is None else [(config, entries, (0, 0, -1))]
+            self._follow_all(pending, Visited(len(self._byte)))
+            exits = np.unique(np.concatenate([*behind, np.zeros(0, np.int32)]))
+            return self._row, unknown, exits
+        finally:
+            self._path, self._row, self._unknown, self._beyond, self._by_stacks = before
+
+    def _through(
+        self, group: RuleGroup, entries: np.ndarray | None, at: tuple[int, int]
+    ) -> list[_Open]:
+        """Where tokens below entries (None: all) leave a rule."""
+        found = self._summaries.find(group.node, entries)
+        self._row[found.words] |= found.bits
+        if found.unknown:
+            self._path = None
+            self._lost |= self._stepped(found.unknown)
+        exits = found.exits[group.follow(self._machine)[self._byte[found.exits]]]
+        return [(group.leave(self._machine, -1), exits, (*at, -1))] if len(exits) else []
 
     def _follow(self, pending: list[_Open]) -> bool:
         """Go on with rests of tokens, along the path as long as there is one."""
@@ -236,7 +274,7 @@ class MaskSearch:
                 continue
             machine.effort += len(machine.configs[config])
             self._account.check()
-            if visited.times(config) > _OFTEN and self._is_little(config, entries):
+            if visited.times(config) > _OFTEN and self._beyond is None and self._is_little(config, entries):
                 lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))
                 continue
             begins = self._begins(entries, self._groups(config))
@@ -246,6 +284,9 @@ class MaskSearch:
                     waiting.setdefault(behind, []).append(nodes)
                 for group in groups:
                     if isinstance(group, Group) and not group.run and group.leaf is None:
+                        if self._beyond is not None and type(group.node) is Beyond:
+                            self._beyond.append(layer)
+                            continue
                         lost |= self._by_configs(group, layer)
                         continue
                     if begins is not None and not _may_read(group, begins):
@@ -290,6 +331,8 @@ class MaskSearch:
     ) -> list[_Open]:
         """Where rests of tokens leave a group with a run or a leaf table."""
         walks, machine = self._walks, self._machine
+        if isinstance(group, RuleGroup):
+            return self._through(group, entries, at)
         if group.run:
             exits = walks.literal(entries, group.run, self._row)
             return self._behind(group, exits, at) if len(exits) else []
@@ -465,4 +508,5 @@ def _may_read(group: SearchGroup, begins: set[int]) -> bool:
 def _reads_nested(group: SearchGroup) -> bool:
     """Whether nothing is asked of the way on which a walk has come to an exit."""
     node = group.node
-    return bool(group.run) or isinstance(group, MergedGroup) or type(node) in (TextNode, CaseNode)
+    whole = isinstance(group, MergedGroup | RuleGroup)
+    return bool(group.run) or whole or type(node) in (TextNode, CaseNode)

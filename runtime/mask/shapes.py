@@ -21,6 +21,7 @@ import numpy as np
 
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.merged import Merging
+from sglc.runtime.mask.rule_parts import RuleGroup
 from sglc.runtime.mask.same_runs import RunGroup
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ class Shapes:
         for at, group in enumerate(groups):
             key: Hashable = group.run
             labels: Sequence[int] | None = None
-            if not key and not isinstance(group, RunGroup):
+            if isinstance(group, RuleGroup):
+                key = (group.node.index, *group.key(machine))
+            elif not key and not isinstance(group, RunGroup):
                 if group.leaf is None or group.node.barred(machine, group.state) is not None:
                     return None
                 table = group.leaf.table

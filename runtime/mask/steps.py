@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     """The threads of a configuration but acceptance, by leaf and state."""
     threads = machine.configs[config]
     if machine.joins or len(threads) == 1:
-        return tuple([_group(machine, thread) for thread in threads if thread != _ACCEPT])
+        return alone(machine, threads)
     conts: dict[tuple[int, Any], list[int]] = {}
     nodes: dict[int, Node] = {}
     for thread in threads:
@@ -100,11 +101,15 @@ def groups(machine: Machine, config: int) -> tuple[Group, ...]:
     return tuple(found)
 
 
-def _group(machine: Machine, thread: int) -> Group:
-    """A thread that is the only one at its place."""
-    node, state, cont = machine.place(thread)
-    run = node.forced_run(state)
-    return Group(node, state, (cont,), run, None if run else node.leaf(machine, state))
+def alone(machine: Machine, threads: Iterable[int]) -> tuple[Group, ...]:
+    """Threads but acceptance of which each is the only one at its place."""
+    found = []
+    for thread in threads:
+        if thread != _ACCEPT:
+            node, state, cont = machine.place(thread)
+            run = node.forced_run(state)
+            found.append(Group(node, state, (cont,), run, None if run else node.leaf(machine, state)))
+    return tuple(found)
 
 
 def first(machine: Machine, config: int) -> np.ndarray:

@@ -161,9 +161,13 @@ class Except:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The term of that name in the language's rules. Every recursion passes at least one byte first."""
+    """The term of that name in the language's rules. Every recursion passes at least one byte first.
+
+    A rule is of its `own` if its term asks for no other one and is not empty, and many languages have it.
+    """
 
     name: str
+    own: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

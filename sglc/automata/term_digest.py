@@ -88,8 +88,8 @@ def _term(value: Any, known: dict[int, bytes], depth: int) -> bytes:
 
 @lru_cache(maxsize=64)
 def _fields(kind: type) -> tuple[str, ...]:
-    """Names of a term's fields. Raises TypeError for what is no term."""
-    return tuple(field.name for field in dataclasses.fields(kind))
+    """Names of a term's fields that say what it is. Raises TypeError for what is no term."""
+    return tuple(field.name for field in dataclasses.fields(kind) if field.compare)
 
 
 def _automaton(dfa: CharDfa) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 
 from sglc.automata import dfa as automata
 from sglc.automata.emptiness import is_finite, shortest_words
@@ -40,7 +41,7 @@ from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.forms import TRUE, Literals
 from sglc.schema.joined import joined_objects, joined_texts
 from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout, keys_unsupported
-from sglc.schema.options import SchemaOptions
+from sglc.schema.options import Order, SchemaOptions
 from sglc.schema.productive import Shape, array_has_values, object_has_values, required
 from sglc.schema.reasons import unsatisfiable
 
@@ -243,9 +244,7 @@ class Lowering:
         return arms[0] if len(arms) == 1 else Choice(tuple(arms)) if arms else Nothing()
 
     def _around(self, opening: bytes, inside: Term, closing: bytes) -> Term:
-        if self.blank is None:
-            return Sequence((Bytes(opening), inside, Bytes(closing)))
-        return Sequence((Bytes(opening), self.blank, inside, self.blank, Bytes(closing)))
+        return _around(opening, inside, closing, self.blank)
 
     def _arms(self, arms: Arms) -> tuple[Arm, ...]:
         if len(arms) == 1 and not arms[0][1]:
@@ -325,28 +324,13 @@ class Lowering:
 
     def _any_value(self) -> Term:
         if _ANY not in self.rules:
-            self.rules[_ANY] = Nothing()
-            arm = (Arm(Rule(_ANY)),)
             scalars = self._scalar_union(
                 self.algebra.scalars.constant.every, strings.EVERY, numbers.EVERY, "#"
             )
             assert scalars is not None
-            anything = Object(
-                families=(Family(automata.all_words(), arm),),
-                order=self.options.order,
-                distinct=self.distinct,
-                encoding=self.encoding,
-                comma=self.comma,
-                colon=self.colon,
-            )
-            self.rules[_ANY] = Choice(
-                (
-                    scalars,
-                    self._around(b"[", Array(rest=arm, comma=self.comma), b"]"),
-                    self._around(b"{", anything, b"}"),
-                )
-            )
-        return Rule(_ANY)
+            written = self.options.order, self.distinct, self.encoding
+            self.rules[_ANY] = _any_value(scalars, self.comma, self.colon, self.blank, *written)
+        return Rule(_ANY, own=True)
 
     # Scalars
 
@@ -408,6 +392,27 @@ class Lowering:
             return None
         text = Text(dfa, self.encoding, part.low, part.high)
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
+
+
+def _around(opening: bytes, inside: Term, closing: bytes, blank: Text | None) -> Term:
+    if blank is None:
+        return Sequence((Bytes(opening), inside, Bytes(closing)))
+    return Sequence((Bytes(opening), blank, inside, blank, Bytes(closing)))
+
+
+@lru_cache(maxsize=64)
+def _any_value(
+    scalars: Term, comma: Term, colon: Term, blank: Text | None, order: Order, distinct: bool,
+    encoding: Encoding,
+) -> Term:  # fmt: skip
+    """The term of the rule `_ANY`: the same object for all schemas, so that it is compiled once."""
+    arm = (Arm(Rule(_ANY, own=True)),)
+    anything = Object(
+        families=(Family(automata.all_words(), arm),), order=order, distinct=distinct, encoding=encoding,
+        comma=comma, colon=colon,
+    )  # fmt: skip
+    items = Array(rest=arm, comma=comma)
+    return Choice((scalars, _around(b"[", items, b"]", blank), _around(b"{", anything, b"}", blank)))
 
 
 def has_values(algebra: Algebra, options: SchemaOptions, these: Literals, number: int | None) -> bool:
