@@ -399,6 +399,8 @@ class Compiler:
                 node = RuleNode(name)
                 node.shared = term.own
                 self._register(key, node)
+                if term.own:
+                    self.machine.shared_rules.append(node)
                 self._waiting.append((node, body))
             node.keeps = rules  # type: ignore[attr-defined]
         return node

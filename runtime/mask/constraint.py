@@ -125,7 +125,9 @@ class Constraint:
                 self._enter(_shop(self.options))
         self._shop.matchers += 1
         self._own += 1
-        return Matcher(self._shop.store(vocabulary), self.start, self._account)
+        store = self._shop.store(vocabulary)
+        store.prepare()
+        return Matcher(store, self.start, self._account)
 
 
 def compile_constraint(

@@ -76,6 +76,8 @@ class Machine:
         self._joins: Interned[tuple[int, ...], int] = Interned()
         self.rule_parts: dict[int, tuple[int, Node, int]] = {}
         """By configuration: one that is a part of it, and the shared rule and continuation that are there."""
+        self.shared_rules: list[Node] = []
+        """Rules that are the same in many constraints."""
         self.beyond = END
         """The continuation that takes everything, where there is one."""
         self.universal: int = -1
@@ -184,7 +186,15 @@ class Machine:
         found = self._unions.get(key)
         if found is None:
             found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
+            self._keep_rule(found, (a, b))
         return found
+
+    def _keep_rule(self, config: int, parts: Iterable[int]) -> None:
+        """Note the shared rule of one of some configurations that are joined."""
+        for part in parts:
+            if part in self.rule_parts:
+                self.rule_parts.setdefault(config, self.rule_parts[part])
+                return
 
     def graft(self, config: int, cont: int) -> int:
         """The configuration with the same threads of which each goes on with `cont` at its end."""
@@ -299,6 +309,7 @@ class Machine:
             if known is None:
                 known = self.config([thread for config in key for thread in self.configs[config]])
                 self._joins[key] = known
+                self._keep_rule(known, key)
             found = known
         return found
 

@@ -327,25 +327,30 @@ class Merging:
         fixed = sum([bool(group.run) for group in plain])
         if len(plain) - fixed < 2 and fixed < _MANY_WORDS:
             return plain
+        known = self._machine.knows_first
+        # Where little is known of what follows, that is seen before any leaf has been looked at.
+        open = [isinstance(group, Group) and all(map(known, group.conts)) for group in plain]
+        left = sum(open)
         found: list[SearchGroup] = []
         members: list[Member] = []
         inside: dict[int, Group] = {}
-        left = len(plain)
-        for group in plain:
-            member = self._member(group) if isinstance(group, Group) else None
-            part = -1 if member is None else self._table.part(group.node, member[0])
-            # An automaton at two places would not say which of them ends.
-            if not isinstance(group, Group) or member is None or part in inside:
-                found.append(group)
-            elif all([self._machine.knows_first(cont) for cont in group.conts]):
-                members.append((part, member[1]))
-                inside[part] = group
-                continue
-            else:
-                found.append(group)
-            left -= 1
+        for group, may in zip(plain, open, strict=True):
             if left < _FEW:
                 return plain
+            if not may or not isinstance(group, Group):
+                found.append(group)
+                continue
+            member = self._member(group)
+            part = -1 if member is None else self._table.part(group.node, member[0])
+            # An automaton at two places would not say which of them ends.
+            if member is None or part in inside:
+                found.append(group)
+                left -= 1
+            else:
+                members.append((part, member[1]))
+                inside[part] = group
+        if left < _FEW:
+            return plain
         return (*found, MergedGroup(self._table, inside, members))
 
     def _member(self, group: Group) -> tuple[CharDfa | bytes | WordSet, Any] | None:

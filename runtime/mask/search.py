@@ -14,7 +14,7 @@ from sglc.runtime.mask.in_common import InCommon
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import MergedGroup, SearchGroup
-from sglc.runtime.mask.node import DEAD
+from sglc.runtime.mask.node import DEAD, Node
 from sglc.runtime.mask.nodes import Beyond
 from sglc.runtime.mask.row_masks import RowMasks
 from sglc.runtime.mask.rule_parts import RuleGroup, Summaries
@@ -41,6 +41,9 @@ _FEW = 8
 _SEVERAL = 3
 """Of so many groups some read nothing of a few nodes."""
 _MANY_NODES = 256
+
+_BEFORE_VALUES = (b" ", b": ", b":", b", ", b",", b"[", b'": ', b'":')
+"""What tokens have read before a value begins inside of them."""
 
 _Open = tuple[int, np.ndarray, Question]
 """(configuration before rests of tokens, their nodes, the question that it answers)."""
@@ -95,6 +98,16 @@ class MaskSearch:
         lost, pending, stays = self._begin(config, view)
         lost |= self._follow(pending)
         return Found(lost or self._lost, self._path, stays)
+
+    def prepare(self, rule: Node, account: Account) -> None:
+        """Find what tokens do in a shared rule at the places where values mostly begin."""
+        self._row = np.zeros(self._walks.vocabulary.words, np.int32)
+        self._path, self._account = None, account
+        self._summaries.find(rule, None)
+        whole = self._walks.whole
+        for text in _BEFORE_VALUES:
+            entries = whole.literal(whole.begins[text[0]], text, np.zeros_like(self._row))
+            self._summaries.find(rule, entries)
 
     @property
     def table_bytes(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
-from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
@@ -71,12 +71,24 @@ class MaskStore:
         self._walks = LeafWalks(vocabulary, self._most_masks)
         self._shapes = Shapes(machine, vocabulary.columns, max(8, self._most_masks // 2))
         self._search = MaskSearch(machine, self._walks, self._shapes)
+        self._prepared = 0
+        """How many shared rules of the machine have been searched."""
         self._stays: dict[int, np.ndarray] = {}
         """By configuration: tokens of which all lead back to it, or none."""
         self._returns: set[int] = set()
         """Configurations of which that is known."""
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
+
+    def prepare(self) -> None:
+        """Search the rules that many constraints share, before one of them asks in the middle of a text."""
+        rules = self.machine.shared_rules
+        if self._prepared < len(rules):
+            account = Account(self.machine, ConstraintOptions())
+            with self.machine.lock, account:
+                for rule in rules[self._prepared :]:
+                    self._search.prepare(rule, account)
+                self._prepared = len(rules)
 
     @property
     def table_bytes(self) -> int:
