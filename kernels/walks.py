@@ -238,18 +238,30 @@ def search_word(words: U8, starts: I64, left: int, right: int, at: int, wanted: 
 
 
 @kernel
+def next_open(labels: I32, open: U64, left: int, right: int) -> int:
+    """The first of the words `left` to `right` whose label is in the set `open`, `right` if there is none."""
+    while left < right:
+        label = labels[left]
+        if open[label >> 6] & (1 << (label & 63)) != 0:
+            return left
+        left += 1
+    return right
+
+
+@kernel
 def walk_words(
     byte: U8, depth: I32, token: I32, duplicates: I32, starts: I32, nodes: I32, bytes: U8, entries: I32,
-    count: int, words: U8, begins: I64, low: int, high: int, read: int, first: U8, escapes: int, lows: I64,
-    highs: I64, nexts: I64, kids: I32, stops: I32, mask: U32, exits: I32, ends: I32, asides: I32,
-    origins: I64, found: I64,
+    count: int, words: U8, begins: I64, limited: int, labels: I32, open: U64, low: int, high: int, read: int,
+    first: U8, escapes: int, lows: I64, highs: I64, nexts: I64, kids: I32, stops: I32, mask: U32, exits: I32,
+    ends: I32, asides: I32, origins: I64, found: I64,
 ) -> None:  # fmt: skip
     """Walk inside the words number `low` to `high` - 1, of which `read` bytes have been read.
 
     words uint8[...] are the bytes of all words in sorted order without repeats, begins int64[n + 1] where
     each begins. Both the nodes of the trie and the words are in order, so the search for a node goes on where
     that for the sibling before it came to. Nodes at which a text after a word may begin (its byte being in
-    `first` uint8[256]) go to `exits`, the words' numbers to `ends`. If `escapes`, nodes with a backslash go
+    `first` uint8[256]) go to `exits`, the words' numbers to `ends`. If `limited`, words count only whose
+    labels int32[n] are in the set `open`, uint64[...]. If `escapes`, nodes with a backslash go
     to `asides`, together with the place they were met at (origins int64[n, 3]).
 
     For starts, nodes, bytes see `list_children`. Stacks by depth, [deepest + 2]: lows, highs int64 the words
@@ -257,6 +269,10 @@ def walk_words(
     int32 the children that are still to be looked at. found int64[2] gets the numbers of exits and asides.
     """
     out = aside = 0
+    if limited:
+        low = next_open(labels, open, low, high)
+        if low == high:
+            count = 0
     for entry in range(count):
         node = entries[entry]
         base = depth[node] - 1
@@ -281,11 +297,14 @@ def walk_words(
                 right = stop
                 if words[begins[stop - 1] + at] != wanted:
                     right = search_word(words, begins, left, stop, at, wanted + 1)
-                set_bits(token, duplicates, node, mask)
-                level += 1
-                lows[level], highs[level] = left, right
-                nexts[level] = left + (1 if begins[left + 1] - begins[left] == at + 1 else 0)
-                kids[level], stops[level] = starts[node], starts[node + 1]
+                if limited:
+                    left = next_open(labels, open, left, right)
+                if left < right:
+                    set_bits(token, duplicates, node, mask)
+                    level += 1
+                    lows[level], highs[level] = left, right
+                    nexts[level] = left + (1 if begins[left + 1] - begins[left] == at + 1 else 0)
+                    kids[level], stops[level] = starts[node], starts[node + 1]
             while level > base and kids[level] == stops[level]:
                 level -= 1
             if level == base:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sglc.kernels.library import address
 
+_NONE, _ALL = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 _PLAIN = re.compile(rb"[ !#-.0-\[\]-~]*")
 
 
@@ -55,19 +56,30 @@ class WordList:
         self.starts = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])
         self.plain = is_plain(data)
-        self.addresses = address(self.bytes), address(self.starts)
+        self._limit(_NONE, _ALL)
 
-    def part(self, ranges: Sequence[tuple[int, int]]) -> WordList:
-        """The words of some ranges (first, last + 1) in order; the list of plain words is plain."""
-        starts = self.starts
-        found = WordList([])
-        found.bytes = np.concatenate([self.bytes[starts[low] : starts[high]] for low, high in ranges])
-        sizes = np.concatenate([starts[low + 1 : high + 1] - starts[low:high] for low, high in ranges])
-        found.starts = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=found.starts[1:])
-        found.plain = self.plain
-        found.addresses = address(found.bytes), address(found.starts)
+    def only(self, labels: np.ndarray, open: np.ndarray) -> WordList:
+        """The same words, of which those are walked whose labels int32[n] are in the set `open`, uint64[...].
+
+        Nothing is copied, so that the same list serves many sets.
+        """
+        found = WordList.__new__(WordList)
+        found.bytes, found.starts, found.plain = self.bytes, self.starts, self.plain
+        found._limit(labels, open)
         return found
+
+    def _limit(self, labels: np.ndarray, open: np.ndarray) -> None:
+        self.labels, self.open, self.limited = labels, open, len(open) > 0
+        where = map(address, (self.bytes, self.starts, labels, open))
+        at_bytes, at_starts, at_labels, at_open = where
+        self.addresses = at_bytes, at_starts, int(self.limited), at_labels, at_open
+
+    def is_open(self, number: int) -> bool:
+        """Whether a word is walked."""
+        if not self.limited:
+            return True
+        label = self.labels.item(number)
+        return bool(self.open.item(label >> 6) >> (label & 63) & 1)
 
     def goes_on(self, places: np.ndarray) -> list[int]:
         """Which of the places int64[n, 3] have a word that goes on."""
@@ -75,5 +87,5 @@ class WordList:
         return [
             number
             for number, (low, high, read) in enumerate(places.tolist())
-            if high - low > (size(low + 1) - size(low) == read)
+            if any(map(self.is_open, range(low + (size(low + 1) - size(low) == read), high)))
         ]

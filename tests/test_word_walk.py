@@ -64,6 +64,40 @@ def test_words_are_walked(tokens, chosen, data, escapes) -> None:
 
 
 @given(
+    st.lists(TEXTS, min_size=1, max_size=60), st.sets(TEXTS, min_size=1, max_size=100), st.data(),
+    st.booleans(),
+)  # fmt: skip
+def test_words_that_are_left_out(tokens, chosen, data, escapes) -> None:
+    """A walk of the words whose labels are open is that of a list of these words alone."""
+    trie = trie_of([token or None for token in tokens])
+    words = sorted(chosen)
+    labels = data.draw(st.permutations(range(len(words))))
+    open = set(data.draw(st.lists(st.sampled_from(labels), max_size=len(words))))
+    left = [word for word, label in zip(words, labels, strict=True) if label in open]
+    prefix = data.draw(st.sampled_from(words))
+    prefix = prefix[: data.draw(st.integers(0, len(prefix)))]
+    first = np.array([byte in b"\\ab" for byte in range(256)], bool)
+    roots = np.flatnonzero(trie.depth == 1).astype(np.int32)
+    bits = np.frombuffer(sum(1 << label for label in open).to_bytes(16, "little"), np.uint64)
+    limited = WordList(words).only(np.array(labels, np.int32), bits)
+
+    def walk(names: WordList, every: list[bytes]) -> tuple[object, ...]:
+        inside = [number for number, word in enumerate(every) if word.startswith(prefix)]
+        mask = np.zeros(trie.words, np.int32)
+        if not inside:
+            return mask.tobytes(), [], [], [], []
+        place = (inside[0], inside[-1] + 1, len(prefix))
+        found = SubtreeWalk(trie).words(roots, names, place, first, mask, escapes)
+        on = names.goes_on(found.origins)
+        ends = [every[number] for number in found.ends.tolist()]
+        return mask.tobytes(), found.exits.tolist(), ends, found.asides.tolist(), on
+
+    compiled, reference = both_ways(lambda: walk(limited, words))
+    assert compiled == reference
+    assert compiled == walk(WordList(left), left)
+
+
+@given(
     subtrees(), st.sets(st.binary(min_size=1, max_size=4).map(lambda b: bytes(x & 3 for x in b)), min_size=1)
 )
 def test_subtrees_are_walked_alike(case: tuple[TrieArrays, np.ndarray], chosen: set[bytes]) -> None:

@@ -24,11 +24,7 @@ from sglc.runtime.mask.word_set import MOST_FEW, FewWords
 
 _FEW_NAMES = 2000
 """More names than this are found by walking."""
-_FEW_RANGES = 4
-"""Open names with more of the others between them are listed for themselves."""
 _MOST_OPEN = 1000
-_FEW_LISTED = 50
-"""Names that are looked at one by one."""
 _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
@@ -39,11 +35,13 @@ def label_words(labels: int, width: int) -> np.ndarray:
 
 
 class _OpenNames(NamedTuple):
-    """Names in order, of which some ranges are open; all of these begin with the same `read` characters."""
+    """Names in order, and those of them, `first` to `last` - 1, that begin with the same `read` characters.
+    Some of all names are open."""
 
     names: WordList
     labels: np.ndarray
-    ranges: tuple[tuple[int, int], ...]
+    first: int
+    last: int
     read: int
 
 
@@ -203,24 +201,19 @@ class KeyLeaf(LeafTable):
         open = self._open_names(place)
         if open is None:
             return None
-        names = open.names
-        exits, numbers = [], []
-        for low, high in open.ranges:
-            at = (low, high, open.read)
-            found = whole.words(entries, names, at, first, row, self.encoding == "json-any")
-            if len(found.asides) and len(asides_left(whole, found, names, row)):
-                return None
-            exits.append(found.exits)
-            numbers.append(found.ends)
-            if names.starts[low + 1] - names.starts[low] == open.read:
-                at_once = entries[first[whole.trie.byte[entries]]]
-                exits.append(at_once)
-                numbers.append(np.full(len(at_once), low, np.int32))
-        if len(exits) == 1:
-            return exits[0], open.labels[numbers[0]]
-        nodes = np.concatenate(exits)
+        names, low = open.names, open.first
+        at = (low, open.last, open.read)
+        found = whole.words(entries, names, at, first, row, self.encoding == "json-any")
+        if len(found.asides) and len(asides_left(whole, found, names, row)):
+            return None
+        size = names.starts.item(low + 1) - names.starts.item(low)
+        if size > open.read or not names.is_open(low):
+            return found.exits, open.labels[found.ends]
+        at_once = entries[first[whole.trie.byte[entries]]]
+        nodes = np.concatenate([found.exits, at_once])
         order = np.argsort(nodes, kind="stable")
-        return nodes[order], open.labels[np.concatenate(numbers)[order]]
+        numbers = np.concatenate([found.ends, np.full(len(at_once), low, np.int32)])
+        return nodes[order], open.labels[numbers[order]]
 
     def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
         local = self.places[place.state]
@@ -283,19 +276,7 @@ class KeyLeaf(LeafTable):
         first, last, read = self.table.place_of(local)
         if not names.plain or first == last:
             return None
-        if last - first <= _FEW_LISTED:
-            bits, label = self._bits[place.open.tobytes()], self.table.name_labels
-            taken = [number for number in range(first, last) if not bits >> label[number] & 1]
-        else:
-            flags = np.unpackbits(place.open.view(np.uint8), bitorder="little")
-            taken = (np.flatnonzero(flags[labels[first:last]] == 0) + first).tolist()
-        bounds = zip([first, *[number + 1 for number in taken]], [*taken, last], strict=True)
-        ranges = [(low, high) for low, high in bounds if low < high]
-        if len(ranges) <= _FEW_RANGES:
-            return _OpenNames(names, labels, tuple(ranges), read)
-        some = names.part(ranges)
-        open = np.concatenate([labels[low:high] for low, high in ranges])
-        return _OpenNames(some, open, ((0, len(open)),), read)
+        return _OpenNames(names.only(labels, place.open), labels, first, last, read)
 
     def list_names(self) -> tuple[WordList, np.ndarray]:
         """The names as walks read them, and their labels, int32."""
