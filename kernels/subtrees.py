@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sglc.kernels.walks import (
     BACKSLASH,
     any_below,
     list_children,
+    list_paths,
     walk_leaf,
     walk_literal,
     walk_rows,
@@ -30,7 +32,8 @@ UNBOUNDED = 1 << 30
 
 _WALKS = typed_library(
     list_children, group_tokens, list_first, walk_rows, walk_leaf, walk_characters, walk_literal,
-    walk_words, any_below, brief=("sglc_walk_literal", "sglc_list_first", "sglc_any_below"),
+    walk_words, any_below, list_paths,
+    brief=("sglc_walk_literal", "sglc_list_first", "sglc_any_below", "sglc_list_paths"),
 )  # fmt: skip
 
 
@@ -280,6 +283,21 @@ class SubtreeWalk:
             node = parents.item(node)
         out.reverse()
         return bytes(out)
+
+    def paths(self, nodes: np.ndarray) -> list[bytes]:
+        """The bytes of some nodes."""
+        room = int(self.trie.depth[nodes].sum())
+        starts, paths = np.zeros(len(nodes) + 1, np.int64), np.zeros(room, np.uint8)
+        parts = (self.trie.byte, self.trie.depth, self._parents)
+        kernels = _WALKS.functions()
+        if kernels is None:
+            run(list_paths, *parts, nodes, len(nodes), starts, paths)
+        else:
+            kernels.list_paths(
+                *map(address, parts), address(nodes), len(nodes), address(starts), address(paths)
+            )
+        data, bounds = paths.tobytes(), starts.tolist()
+        return [data[start:stop] for start, stop in pairwise(bounds)]
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes directly below a node."""

@@ -185,6 +185,29 @@ def list_children(
 
 
 @kernel
+def list_paths(
+    byte: U8, depth: I32, parents: I32, nodes: I32, count: int, starts: I64, paths: U8
+) -> None:  # fmt: skip
+    """The bytes of some nodes one after another; those of the n-th are at starts[n] to starts[n + 1].
+
+    starts int64[count + 1]; paths uint8[sum of depths].
+    """
+    out = 0
+    for number in range(count):
+        node = nodes[number]
+        starts[number] = out
+        size = depth[node]
+        at = out + size
+        while at > out:
+            at -= 1
+            paths[at] = byte[node]
+            if at > out:
+                node = parents[node]
+        out += size
+    starts[count] = out
+
+
+@kernel
 def any_below(end: I32, nodes: I32, count: int) -> int:
     """1 if one of some nodes in order lies below another one, else 0."""
     for at in range(1, count):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ class Found(NamedTuple):
 class WordList:
     """Words in sorted order without repeats: `bytes` uint8[...] of all, `starts` int64[n + 1] of each."""
 
+    __slots__ = ("addresses", "bytes", "labels", "limited", "open", "plain", "starts")
+
     def __init__(self, words: Sequence[bytes]) -> None:
         self._set(b"".join(words), words)
 
@@ -46,15 +49,14 @@ class WordList:
         joined = "".join(texts)
         if not joined.isascii():
             return cls([text.encode(errors="surrogatepass") for text in texts])
-        found = cls([])
+        found = cls.__new__(cls)
         found._set(joined.encode(), texts)
         return found
 
     def _set(self, data: bytes, words: Sequence[bytes] | Sequence[str]) -> None:
         """`words` are as long as their parts of the data."""
         self.bytes = np.frombuffer(data, np.uint8)
-        self.starts = np.zeros(len(words) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=self.starts[1:])
+        self.starts = np.fromiter(accumulate(map(len, words), initial=0), np.int64, len(words) + 1)
         self.plain = is_plain(data)
         self._limit(_NONE, _ALL)
 

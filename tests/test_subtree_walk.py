@@ -196,6 +196,14 @@ def test_literal(case: tuple[TrieArrays, np.ndarray], data: bytes) -> None:
     assert compiled == reference
 
 
+@given(subtrees())
+def test_paths(case: tuple[TrieArrays, np.ndarray]) -> None:
+    trie, nodes = case
+    walk = SubtreeWalk(trie)
+    compiled, reference = both_ways(lambda: walk.paths(nodes))
+    assert compiled == reference == [walk.path(node) for node in nodes.tolist()]
+
+
 def test_a_literal_by_hand() -> None:
     tokens: list[bytes | None] = [b"a", b"ab", b"abc", b"abd", b"b", b"abcx", b"ac"]
     trie = trie_of(tokens)

@@ -10,7 +10,7 @@ graph-structured stack (1985) joins its tops.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,8 @@ class JoiningMachine(Machine):
         self._beginnings = Beginnings(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
+        self._opened_at_once: Interned[tuple[tuple[int, int], ...], int] = Interned()
+        """By nodes and continuations: what is before all of them."""
         self._first_after: dict[int, np.ndarray] = {}
         self._begin_rows: dict[int, np.ndarray] = {}
 
@@ -81,8 +83,10 @@ class JoiningMachine(Machine):
         node, state, _ = self.frame(cont)
         return state if node is self.joint else None
 
-    def joined(self, conts: Iterable[int]) -> int:
+    def joined(self, conts: Sequence[int]) -> int:
         """The continuation that goes on with each of some continuations."""
+        if len(conts) == 1:
+            return conts[0]
         flat: set[int] = set()
         for cont in conts:
             if cont != END:
@@ -102,11 +106,13 @@ class JoiningMachine(Machine):
         conts: dict[int, list[int]] = {}
         for node, cont in work:
             conts.setdefault(-1 if node is None else node.index, []).append(cont)
-        found: list[int] = []
-        for index, some in conts.items():
-            cont = some[0] if len(some) == 1 else self.joined(some)
-            found.append(self.after(cont) if index < 0 else self.begin(self.nodes[index], cont))
-        return self.join(found)
+        key = tuple([(index, self.joined(some)) for index, some in conts.items()])
+        found = self._opened_at_once.get(key)
+        if found is None:
+            every: Work = [(None if index < 0 else self.nodes[index], cont) for index, cont in key]
+            found = super().opened(every) if len(every) == 1 else self._close(every)
+            self._opened_at_once[key] = found
+        return found
 
     def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
         if node is self.joint:

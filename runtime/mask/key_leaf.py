@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
 
+@lru_cache(maxsize=4096)
 def label_words(labels: int, width: int) -> np.ndarray:
     """A bit set of labels as uint64[width], not to be written to."""
     return np.frombuffer(labels.to_bytes(8 * width, "little"), "<u8").astype(np.uint64, copy=False)
@@ -81,7 +82,6 @@ class KeyLeaf(LeafTable):
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
-        self._open: dict[tuple[int, bytes], _OpenNames | None] = {}
         self._all_names: tuple[WordList, np.ndarray] | None = None
         self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
         self._shaped_for: Columns | None = None
@@ -189,10 +189,10 @@ class KeyLeaf(LeafTable):
         words = []
         for number in range(first, last):
             if open >> labels[number] & 1:
-                rest = self.table.names[number][read:]
-                if not is_plain(rest.encode(errors="surrogatepass")):
+                rest = self.table.names[number][read:].encode(errors="surrogatepass")
+                if not is_plain(rest):
                     return None
-                words.append((rest.encode(), labels[number]))
+                words.append((rest, labels[number]))
         return FewWords(words, self.encoding == "json-any")
 
     def walk(
@@ -260,17 +260,9 @@ class KeyLeaf(LeafTable):
     def _open_names(self, place: LeafPlace) -> _OpenNames | None:
         """The open names that go on from a place, where they are plain and no other keys are open."""
         local = self.places[place.state]
-        if local < 0:
+        if local < 0 or self.encoding == "raw":
             return None
-        key = (local, place.open.tobytes())
-        if key not in self._open:
-            if len(self._open) > _MOST_OPEN:
-                self._open.clear()
-            self._open[key] = self._find_open(place, local)
-        return self._open[key]
-
-    def _find_open(self, place: LeafPlace, local: int) -> _OpenNames | None:
-        if self.encoding == "raw" or any([at >= 0 for at in self._open_families(place, local)]):
+        if any([at >= 0 for at in self._open_families(place, local)]):
             return None
         names, labels = self.list_names()
         first, last, read = self.table.place_of(local)

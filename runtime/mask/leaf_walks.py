@@ -375,16 +375,14 @@ class LeafWalks:
 
     def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
         """What has been read in a leaf before each exit."""
-        path, depth = self.whole.path, self.vocabulary.trie.depth
         if entries is None:
             if found.paths is None:
-                found.paths = [path(node)[:-1] for node in found.exits.tolist()]
+                found.paths = [path[:-1] for path in self.whole.paths(found.exits)]
             return found.paths
-        above = entries[np.searchsorted(entries, found.exits, side="right") - 1]
-        starts = depth[above] - 1
-        return [
-            path(node)[start:-1] for node, start in zip(found.exits.tolist(), starts.tolist(), strict=True)
-        ]
+        above = entries[entries.searchsorted(found.exits, side="right") - 1]
+        starts = self.vocabulary.trie.depth[above] - 1
+        paths = self.whole.paths(found.exits)
+        return [path[start:-1] for path, start in zip(paths, starts.tolist(), strict=True)]
 
 
 def _add(row: np.ndarray, bits: _Bits) -> None:

@@ -327,10 +327,16 @@ class Merging:
         fixed = sum([bool(group.run) for group in plain])
         if len(plain) - fixed < 2 and fixed < _MANY_WORDS:
             return plain
-        known = self._machine.knows_first
-        # Where little is known of what follows, that is seen before any leaf has been looked at.
-        open = [isinstance(group, Group) and all(map(known, group.conts)) for group in plain]
+        open = [isinstance(group, Group) and _may_be_member(group) for group in plain]
         left = sum(open)
+        if left < _FEW:
+            return plain
+        # Where little is known of what follows, that is seen before any leaf has been looked at.
+        known = self._machine.knows_first
+        for number, group in enumerate(plain):
+            if open[number] and isinstance(group, Group) and not all(map(known, group.conts)):
+                open[number] = False
+                left -= 1
         found: list[SearchGroup] = []
         members: list[Member] = []
         inside: dict[int, Group] = {}
@@ -357,21 +363,30 @@ class Merging:
         """What a group reads and where in it the group is; None where it is walked on its own."""
         node, place = group.node, group.leaf
         if type(node) is Literal:
-            return (node.data, group.state) if node.data.isascii() else None
+            return node.data, group.state
         if type(node) is WordNode:
             words = node.set
-            if node.table.free or len(words.words) > _MOST_WORDS or group.state < 0:
-                return None
-            if not all([word.isascii() for word in words.words]):
-                return None
-            return words, node.table.places[group.state]
-        if type(node) is not TextNode or place is None or node.table.encoding != "raw":
-            return None
-        if place.least > 0 or place.most is not None or group.state[0] >= node.table.boundary:
-            return None
+            return (words, node.table.places[group.state]) if _is_ascii(words) else None
+        assert type(node) is TextNode and place is not None
         # Few characters are no class that is looked up.
         edges = node.table.dfa.edges[group.state[0]]
         if not is_small([(low, high) for low, high, _ in edges]):
             if place.table.still(place, self._longest) is not None:
                 return None
         return node.table.dfa, group.state[0]
+
+
+def _may_be_member(group: Group) -> bool:
+    """Whether a group is of a kind that is walked with others."""
+    node, place = group.node, group.leaf
+    if type(node) is Literal:
+        return node.data.isascii()
+    if type(node) is WordNode:
+        return not node.table.free and len(node.set.words) <= _MOST_WORDS and group.state >= 0
+    if type(node) is not TextNode or place is None or node.table.encoding != "raw":
+        return False
+    return place.least <= 0 and place.most is None and group.state[0] < node.table.boundary
+
+
+def _is_ascii(words: WordSet) -> bool:
+    return all([word.isascii() for word in words.words])

@@ -9,14 +9,17 @@ import numpy as np
 from sglc.kernels.rows import Source
 from sglc.kernels.select import count_bits
 from sglc.runtime.mask.account import Account, ConstraintOptions
+from sglc.runtime.mask.endings import forced
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.node import DEAD
+from sglc.runtime.mask.node import DEAD, END, Node
 from sglc.runtime.mask.search import MaskSearch
 from sglc.runtime.mask.shapes import Shapes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
+_SAMPLE = (b"{", b'"', b"a", b'"', b":", b"[", b"12", b",", b"-", b"0", b".", b"5", b"e", b"+", b"1", b",", b'"')
+"""The beginning of a JSON value."""
 _MOST_TRANSITIONS = 1_000_000
 _MOST_SPANS, _LONGEST_SPAN = 4096, 256
 """How many byte strings are remembered with the configurations after them, and of how many bytes at most."""
@@ -84,11 +87,25 @@ class MaskStore:
         """Search the rules that many constraints share, before one of them asks in the middle of a text."""
         rules = self.machine.shared_rules
         if self._prepared < len(rules):
+            # What is found serves all constraints, and is on the account of none.
             account = Account(self.machine, ConstraintOptions())
-            with self.machine.lock, account:
+            with self.machine.lock:
                 for rule in rules[self._prepared :]:
-                    self._search.prepare(rule, account)
+                    with account:
+                        self._search.prepare(rule, account)
+                    self._read_sample(rule, account)
                 self._prepared = len(rules)
+
+    def _read_sample(self, rule: Node, account: Account) -> None:
+        """Find the masks in a value that has most of what values have, so that their leaves are known."""
+        machine = self.machine
+        config = machine.begin(rule, END)
+        for piece in _SAMPLE:
+            self.mask(config, account)
+            # Blanks and colons are forced or not, as values are written.
+            after = self.advance(config, piece, account)
+            if after != DEAD:
+                config = self.advance(after, forced(machine, after), account)
 
     @property
     def table_bytes(self) -> int:
