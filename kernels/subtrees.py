@@ -441,7 +441,8 @@ class SubtreeWalk:
         if kernels is None:
             run(
                 walk_words, *self._parts[:2], *self._below, entries, len(entries), words.bytes, words.starts,
-                int(words.limited), words.labels, words.open, *place, first, int(escapes), *stacks, mask, self._exits, self._ends, asides, origins, found,
+                int(words.limited), words.labels, words.open, *place, first, int(escapes), *stacks, mask,
+                self._exits, self._ends, asides, origins, found,
             )  # fmt: skip
         else:
             *stacks_at, asides_at, origins_at, found_at = self._words_at

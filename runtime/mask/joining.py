@@ -44,9 +44,7 @@ class JoiningMachine(Machine):
         super().__init__()
         self.joint = Joint()
         self.register(self.joint)
-        behind = Beyond()
-        self.register(behind)
-        self.beyond = self.cont(behind, 0, END)
+        self._beyond: int | None = None
         self._beginnings = Beginnings(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
@@ -54,6 +52,14 @@ class JoiningMachine(Machine):
         """By nodes and continuations: what is before all of them."""
         self._first_after: dict[int, np.ndarray] = {}
         self._begin_rows: dict[int, np.ndarray] = {}
+
+    @property
+    def beyond(self) -> int:
+        if self._beyond is None:
+            behind = Beyond()
+            self.register(behind)
+            self._beyond = self.cont(behind, 0, END)
+        return self._beyond
 
     def first_after(self, cont: int) -> np.ndarray:
         found = self._first_after.get(cont)

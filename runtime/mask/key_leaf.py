@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.automata.charset import ALL
+from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.kernels.words import WordList, is_plain
@@ -295,9 +296,27 @@ class KeyLeaf(LeafTable):
         """(characters with which keys of families go on from some states, whether they may end anywhere)."""
         found = self._still.get(states)
         if found is None:
-            known = onward(self.table.families, states, self._onward)
-            if known.characters != ALL:
-                # Names may go on with other characters.
-                known = replace(known, uniform=False)
-            found = self._still[states] = known.still(self.encoding), known.accepting
+            families = self.table.families
+            if all([at < 0 or _is_any(dfa, at) for dfa, at in zip(families, states, strict=True)]):
+                found = _any_key(self.encoding) if max(states) >= 0 else (None, False)
+            else:
+                known = onward(families, states, self._onward)
+                if known.characters != ALL:
+                    # Names may go on with other characters.
+                    known = replace(known, uniform=False)
+                found = known.still(self.encoding), known.accepting
+            self._still[states] = found
         return found
+
+
+def _is_any(dfa: CharDfa, state: int) -> bool:
+    """Whether all words lead on from a state of an automaton to itself."""
+    if state not in dfa.accepting or not all([target == state for _, _, target in dfa.edges[state]]):
+        return False
+    return tuple([(low, high) for low, high, _ in dfa.edges[state]]) == ALL
+
+
+@lru_cache(maxsize=8)
+def _any_key(encoding: Encoding) -> tuple[Still | None, bool]:
+    """What is known where any key may come, which is what most objects are open to."""
+    return Onward(ALL, uniform=True, accepting=True).still(encoding), True

@@ -17,7 +17,7 @@ import numpy as np
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.dfa import step as dfa_step
 from sglc.automata.dfa import walk as dfa_walk
-from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
@@ -34,6 +34,8 @@ PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 PLAIN = sum([1 << 8 * byte for byte in _PLAIN if byte < 0x7F])
 """The bytes of plain runs as a number: of a bool[256] read as one, so that a look at all of them is cheap."""
 _NO_LABELS = np.zeros(0, np.uint64)
+_FEW_STATES = 48
+"""Of an automaton that is searched at once."""
 
 
 class LeafPlace(NamedTuple):
@@ -363,8 +365,7 @@ class TextLeaf(LeafTable):
             return
         self._measured = True
         lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
-        self.lo = [fewest for fewest, _ in lengths]
-        self.hi = [most for _, most in lengths]
+        self.lo, self.hi = [fewest for fewest, _ in lengths], [most for _, most in lengths]
         size = self._size
         if size:
             self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
@@ -421,8 +422,11 @@ class TextLeaf(LeafTable):
     def _loop(self, local: int) -> tuple[Still | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
         edges = self.table.dfa.edges
+        stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
+        if not stay:
+            return None, local
         best, home = leading_to(edges[local], local), local
-        for target in {target for _, _, target in edges[local]} - {local}:
+        for target in stay - {local}:
             common = meet(leading_to(edges[local], target), leading_to(edges[target], target))
             if size(common) > size(best):
                 best, home = common, target
@@ -480,16 +484,12 @@ class TextLeaf(LeafTable):
         if self.table.boundary == 1 and not known:
             found = covered(dfa.edges[0])
             known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
-        if (local,) not in known and (parts_ways(dfa, local, self._covered) or self.table.may_stop(local)):
-            # No character is common to all states if some state has none.
-            known[local,] = Onward()
+        if (local,) not in known:
+            # No character is common to all states if some state has none. Of few states that is seen sooner.
+            stops = len(dfa.edges) <= _FEW_STATES and self.table.may_stop(local)
+            if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
+                known[local,] = Onward()
         return onward((dfa,), (local,), known)
-
-
-def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
-    """The leaf of all words over some characters."""
-    edges = (tuple([(low, high, 0) for low, high in characters]),)
-    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
 def text_leaf(table: TextTable) -> TextLeaf:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.charset import Ranges
-from sglc.automata.term import Encoding
+from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, class_leaf
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, TextLeaf
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import Still, still_on
+from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
@@ -383,6 +384,12 @@ class LeafWalks:
         starts = self.vocabulary.trie.depth[above] - 1
         paths = self.whole.paths(found.exits)
         return [path[start:-1] for path, start in zip(paths, starts.tolist(), strict=True)]
+
+
+def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
+    """The leaf of all words over some characters."""
+    edges = (tuple([(low, high, 0) for low, high in characters]),)
+    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
 def _add(row: np.ndarray, bits: _Bits) -> None:

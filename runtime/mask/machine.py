@@ -78,8 +78,6 @@ class Machine:
         """By configuration: one that is a part of it, and the shared rule and continuation that are there."""
         self.shared_rules: list[Node] = []
         """Rules that are the same in many constraints."""
-        self.beyond = END
-        """The continuation that takes everything, where there is one."""
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False
@@ -139,6 +137,11 @@ class Machine:
         interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
         aliases = 200 * (len(self._config_ids) - len(self.configs))
         return interned + aliases + self.rows.nbytes + 4000 * len(self.nodes)
+
+    @property
+    def beyond(self) -> int:
+        """The continuation that takes everything."""
+        raise TypeError("there are no shared rules")
 
     def alone(self, thread: int) -> int:
         """The configuration of one thread."""

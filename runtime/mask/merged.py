@@ -16,6 +16,7 @@ import numpy as np
 
 from sglc.automata.term import CharDfa
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, Quiet, SubtreeWalk
+from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.columns import Columns
@@ -279,6 +280,21 @@ SearchGroup = Group | RunGroup | MergedGroup | RuleGroup
 def _starts(labels: np.ndarray) -> np.ndarray:
     """Where runs of equal labels begin."""
     return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
+
+
+def may_read(group: SearchGroup, begins: set[int]) -> bool:
+    """Whether a group may read one of some bytes."""
+    if group.run:
+        return group.run[0] in begins
+    first = group.leaf.table.begins(group.leaf.state) if group.leaf is not None else None
+    return first is None or not begins.isdisjoint(first)
+
+
+def reads_nested(group: SearchGroup) -> bool:
+    """Whether nothing is asked of the way on which a walk has come to an exit."""
+    node = group.node
+    whole = isinstance(group, MergedGroup | RuleGroup)
+    return bool(group.run) or whole or type(node) in (TextNode, CaseNode)
 
 
 class Merging:

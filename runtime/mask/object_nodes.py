@@ -247,17 +247,31 @@ class ObjectNode(Node):
         return here, profile, local, residue, begun, data
 
     def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
-        here, profile, local, residue, _, whole = state
-        if _CLOSE <= local < _COMMA:
-            return machine.opened(self._opens(machine, here, profile, local & _LABEL, whole, cont))
+        work = self.opens_behind(machine, state, cont)
+        if work is not None:
+            return machine.opened(work)
+        here, profile, _, residue, _, _ = state
         kept = b"" if here >= 0 and self._profiles.labels[profile] & self._counted else None
         return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
 
     def opens_behind(self, machine: Machine, state: LeafState, cont: int) -> Work | None:
-        here, profile, local, _, _, whole = state
+        here, profile, local, _, _, data = state
         if not _CLOSE <= local < _COMMA:
             return None
-        return self._opens(machine, here, profile, local & _LABEL, whole, cont)
+        label = local & _LABEL
+        rests = self.words.closing(label)[1]
+        work: Work = []
+        for option, end, go in self._profiles.outcome(profile, label):
+            if here >= 0:
+                key = None
+                if self._counted >> label & 1:
+                    assert data is not None, "the bytes of keys that must differ are kept"
+                    key = read(data, self.parts.encoding)
+                frame: Any = (ENTRY, self._after(here, label, option, key))
+            else:
+                frame = (ENTRY_SOMEWHERE, end, go)
+            work.append((rests[option], machine.cont(self, frame, cont)))
+        return work
 
     def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
         _, profile, local, residue, _, _ = state
@@ -387,8 +401,7 @@ class ObjectNode(Node):
         read_so_far = begun + bytes([byte])
         encoding = self.parts.encoding
         if target >= 0:
-            char = read(read_so_far, encoding)
-            residue, begun = after_character(residue, char), b""
+            residue, begun = after_character(residue, read(read_so_far, encoding)), b""
         else:
             residue = frozenset([word for word in residue if word and begins(word[0], read_so_far, encoding)])
             begun = read_so_far if residue else b""
@@ -448,24 +461,6 @@ class ObjectNode(Node):
         if read == len(self.words.closing(label)[0]):
             return self.behind(machine, leaf, cont)
         return machine.alone(machine.thread(self, leaf, cont))
-
-    def _opens(
-        self, machine: Machine, here: int, profile: int, label: int, data: bytes | None, cont: int
-    ) -> Work:
-        """What is opened behind the run that closes a key, without the state if `here` is negative."""
-        rests = self.words.closing(label)[1]
-        work: Work = []
-        for option, end, go in self._profiles.outcome(profile, label):
-            if here >= 0:
-                key = None
-                if self._counted >> label & 1:
-                    assert data is not None, "the bytes of keys that must differ are kept"
-                    key = read(data, self.parts.encoding)
-                frame: Any = (ENTRY, self._after(here, label, option, key))
-            else:
-                frame = (ENTRY_SOMEWHERE, end, go)
-            work.append((rests[option], machine.cont(self, frame, cont)))
-        return work
 
     # Shortest words
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sglc.runtime.mask.differences import Plain
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import RuleNode
@@ -67,14 +68,14 @@ class Summary(NamedTuple):
 class Summaries:
     """Those of one machine and vocabulary.
 
-    `search(configuration, entries)` gives (row, unknown, exits) of the tokens below entries (None: all) up to
-    the continuation that takes everything.
+    `search(configuration, entries)` gives the tokens below entries (None: all) up to the continuation that
+    takes everything, and the nodes where that begins.
     """
 
     def __init__(
         self,
         machine: Machine,
-        search: Callable[[int, np.ndarray | None], tuple[np.ndarray, list[int], np.ndarray]],
+        search: Callable[[int, np.ndarray | None], tuple[Plain, np.ndarray]],
     ) -> None:
         self._machine = machine
         self._search = search
@@ -86,9 +87,9 @@ class Summaries:
         found = self._known.get(key)
         if found is None:
             config = self._machine.begin(rule, self._machine.beyond)
-            row, unknown, exits = self._search(config, entries)
-            words = (row != 0).nonzero()[0]
-            found = Summary(words, row[words], exits, unknown)
+            plain, exits = self._search(config, entries)
+            words = (plain.row != 0).nonzero()[0]
+            found = Summary(words, plain.row[words], exits, plain.unknown)
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             self._known[key] = found

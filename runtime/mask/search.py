@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.in_common import InCommon
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.merged import MergedGroup, SearchGroup
+from sglc.runtime.mask.merged import MergedGroup, SearchGroup, may_read, reads_nested
 from sglc.runtime.mask.node import DEAD, Node
 from sglc.runtime.mask.nodes import Beyond
 from sglc.runtime.mask.row_masks import RowMasks
@@ -22,7 +21,6 @@ from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.stack_masks import StackMasks, Start
 from sglc.runtime.mask.steps import Group
-from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.visited import Visited
 
 _OFTEN = 2
@@ -37,7 +35,6 @@ _NARROW = 8
 """Rows of more threads take longer to make."""
 _FEW = 8
 """So much that is open is searched as it is."""
-
 _SEVERAL = 3
 """Of so many groups some read nothing of a few nodes."""
 _MANY_NODES = 256
@@ -185,9 +182,21 @@ class MaskSearch:
 
     def _plain(self, config: int, entries: np.ndarray | None) -> Plain:
         """The tokens below entries (None: all) in a row of their own."""
+        return self._apart(config, entries, None)
+
+    def _inside(self, config: int, entries: np.ndarray | None) -> tuple[Plain, np.ndarray]:
+        """The same of a rule by itself, which begins at a configuration; and the nodes behind it."""
+        behind: list[np.ndarray] = [np.zeros(0, np.int32)]
+        by_stacks, self._by_stacks = self._by_stacks, False
+        try:
+            return self._apart(config, entries, behind), np.unique(np.concatenate(behind))
+        finally:
+            self._by_stacks = by_stacks
+
+    def _apart(self, config: int, entries: np.ndarray | None, behind: list[np.ndarray] | None) -> Plain:
         before = self._path, self._row, self._unknown, self._beyond
         unknown: list[int] = []
-        self._path, self._row, self._unknown, self._beyond = None, np.zeros_like(self._row), unknown, None
+        self._path, self._row, self._unknown, self._beyond = None, np.zeros_like(self._row), unknown, behind
         try:
             if entries is None:
                 _, pending, _ = self._begin(config, None)
@@ -198,26 +207,7 @@ class MaskSearch:
         finally:
             self._path, self._row, self._unknown, self._beyond = before
 
-    def _inside(
-        self, config: int, entries: np.ndarray | None
-    ) -> tuple[np.ndarray, list[int], np.ndarray]:
-        """The same of a rule by itself, which begins at a configuration; and the nodes behind it."""
-        before = self._path, self._row, self._unknown, self._beyond, self._by_stacks
-        unknown: list[int] = []
-        behind: list[np.ndarray] = []
-        self._path, self._row, self._unknown, self._beyond = None, np.zeros_like(self._row), unknown, behind
-        self._by_stacks = False
-        try:
-            pending = self._begin(config, None)[1] if entries is None else [(config, entries, (0, 0, -1))]
-            self._follow_all(pending, Visited(len(self._byte)))
-            exits = np.unique(np.concatenate([*behind, np.zeros(0, np.int32)]))
-            return self._row, unknown, exits
-        finally:
-            self._path, self._row, self._unknown, self._beyond, self._by_stacks = before
-
-    def _through(
-        self, group: RuleGroup, entries: np.ndarray | None, at: tuple[int, int]
-    ) -> list[_Open]:
+    def _through(self, group: RuleGroup, entries: np.ndarray | None, at: tuple[int, int]) -> list[_Open]:
         """Where tokens below entries (None: all) leave a rule."""
         found = self._summaries.find(group.node, entries)
         self._row[found.words] |= found.bits
@@ -260,7 +250,7 @@ class MaskSearch:
             layers = self._layers(entries, view.groups)
             begins = self._begins(entries, view.groups)
             for number, group in enumerate(view.groups):
-                if begins is not None and not _may_read(group, begins):
+                if begins is not None and not may_read(group, begins):
                     continue
                 numbers = view.numbers(number)
                 for layer in layers:
@@ -302,7 +292,7 @@ class MaskSearch:
                             continue
                         lost |= self._by_configs(group, layer)
                         continue
-                    if begins is not None and not _may_read(group, begins):
+                    if begins is not None and not may_read(group, begins):
                         continue
                     for behind, nodes, _ in self._passed(group, layer, (0, 0), None):
                         waiting.setdefault(behind, []).append(nodes)
@@ -335,7 +325,7 @@ class MaskSearch:
         whole = self._walks.whole
         if not whole.nested(entries):
             return (entries,)
-        if len(groups) <= _ALONE and whole.fits(entries) and all(map(_reads_nested, groups)):
+        if len(groups) <= _ALONE and whole.fits(entries) and all(map(reads_nested, groups)):
             return (entries,)
         return whole.layers(entries)
 
@@ -508,18 +498,3 @@ class MaskSearch:
                 return None
         # Of whole characters: others are legal, but end inside of one.
         return columns.inside(still.groups, None) if still.bytes[:128].any() else None
-
-
-def _may_read(group: SearchGroup, begins: set[int]) -> bool:
-    """Whether a group may read one of some bytes."""
-    if group.run:
-        return group.run[0] in begins
-    first = group.leaf.table.begins(group.leaf.state) if group.leaf is not None else None
-    return first is None or not begins.isdisjoint(first)
-
-
-def _reads_nested(group: SearchGroup) -> bool:
-    """Whether nothing is asked of the way on which a walk has come to an exit."""
-    node = group.node
-    whole = isinstance(group, MergedGroup | RuleGroup)
-    return bool(group.run) or whole or type(node) in (TextNode, CaseNode)

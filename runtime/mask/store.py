@@ -18,7 +18,25 @@ from sglc.runtime.mask.search import MaskSearch
 from sglc.runtime.mask.shapes import Shapes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
-_SAMPLE = (b"{", b'"', b"a", b'"', b":", b"[", b"12", b",", b"-", b"0", b".", b"5", b"e", b"+", b"1", b",", b'"')
+_SAMPLE = (
+    b"{",
+    b'"',
+    b"a",
+    b'"',
+    b":",
+    b"[",
+    b"12",
+    b",",
+    b"-",
+    b"0",
+    b".",
+    b"5",
+    b"e",
+    b"+",
+    b"1",
+    b",",
+    b'"',
+)
 """The beginning of a JSON value."""
 _MOST_TRANSITIONS = 1_000_000
 _MOST_SPANS, _LONGEST_SPAN = 4096, 256
