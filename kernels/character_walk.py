@@ -441,22 +441,23 @@ def walk_characters(
                     set_token(more >> 32, duplicates, mask)
                 if after == node + 1 and following == 0:
                     continue
-                # Of a character that has been begun all ends have to lead back.
-                known = flags[target]
+                # Of a character that has been begun all ends have to lead back, or to where quiet ones lead.
+                onto = home if following > 0 and calm == below and home >= 0 and width == 0 else target
+                known = flags[onto]
                 if known & LOADED and known & KNOWN == 0:
-                    begun = starts[target]
+                    begun = starts[onto]
                     make_row(
-                        target, encoding, edges, begun, begun + sizes[target], rows, loops, blocks, wide,
-                        group, scripts,
+                        onto, encoding, edges, begun, begun + sizes[onto], rows, loops, blocks, wide, group,
+                        scripts,
                     )  # fmt: skip
                     known |= KNOWN
-                    flags[target] = known
+                    flags[onto] = known
                 if (
                     known
                     and following <= _AFTER_F0
-                    and now + tall + lo[target] + (1 if following else 0) <= most
+                    and now + tall + lo[onto] + (1 if following else 0) <= most
                 ):
-                    loop0, loop1 = loops[2 * target], loops[2 * target + 1]
+                    loop0, loop1 = loops[2 * onto], loops[2 * onto + 1]
                     if known & ENDS:
                         loop0, loop1 = loop0 & ~leave0, loop1 & ~leave1
                     if (groups0 & ~loop0) == 0 and (groups1 & ~loop1) == 0:

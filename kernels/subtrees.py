@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from sglc.kernels.character_first import list_first
 from sglc.kernels.character_walk import walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.token_columns import put_tokens, without_columns
 from sglc.kernels.token_groups import GROUP, SCRIPTS, TokenGroups, empty_groups, group_tokens
 from sglc.kernels.typed import run
 from sglc.kernels.walks import (
@@ -32,8 +33,11 @@ UNBOUNDED = 1 << 30
 
 _WALKS = typed_library(
     list_children, group_tokens, list_first, walk_rows, walk_leaf, walk_characters, walk_literal,
-    walk_words, any_below, list_paths,
-    brief=("sglc_walk_literal", "sglc_list_first", "sglc_any_below", "sglc_list_paths"),
+    walk_words, any_below, list_paths, without_columns, put_tokens,
+    brief=(
+        "sglc_walk_literal", "sglc_list_first", "sglc_any_below", "sglc_list_paths", "sglc_without_columns",
+        "sglc_put_tokens",
+    ),
 )  # fmt: skip
 
 
@@ -186,6 +190,37 @@ def first_bytes(
     return found
 
 
+def leave_out(whole: np.ndarray, columns: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    """int32[words]: a row without the tokens of some columns (int32[n, words]), by their numbers."""
+    expect(whole, "whole", np.int32)
+    expect(columns, "columns", np.int32, 2)
+    if columns.shape[1] != len(whole):
+        raise LayoutError("columns and rows must have one length")
+    row = np.empty_like(whole)
+    numbers = np.array(places, np.int32)
+    size = (len(numbers), len(whole))
+    kernels = _WALKS.functions()
+    if kernels is None:
+        run(without_columns, whole, columns, numbers, *size, row)
+    else:
+        kernels.without_columns(address(whole), address(columns), address(numbers), *size, address(row))
+    return row
+
+
+def put(tokens: np.ndarray, spans: Sequence[tuple[int, int]], present: bool, row: np.ndarray) -> None:
+    """Set or clear the bits of the tokens in some spans (first, last + 1) of a list, int32[n], in a row."""
+    expect(tokens, "tokens", np.int32)
+    expect(row, "row", np.int32)
+    if not spans:
+        return
+    bounds = np.array(spans, np.int32)
+    kernels = _WALKS.functions()
+    if kernels is None:
+        run(put_tokens, tokens, bounds, len(bounds), int(present), row)
+    else:
+        kernels.put_tokens(address(tokens), address(bounds), len(bounds), int(present), address(row))
+
+
 def _token_count(trie: TrieArrays) -> int:
     """How many tokens a trie has."""
     return int(np.count_nonzero(trie.token >= 0) + np.count_nonzero(trie.duplicates >= 0))
@@ -240,7 +275,8 @@ class SubtreeWalk:
         )
         self._words_at = tuple(map(address, self._words))
         self.roots = _roots(trie)
-        self.begins = [self.roots[trie.byte[self.roots] == byte] for byte in range(256)]
+        self.root_bytes = trie.byte[self.roots]
+        self.begins = [self.roots[self.root_bytes == byte] for byte in range(256)]
 
     def nested(self, nodes: np.ndarray) -> bool:
         """Whether one of some nodes in order lies below another one."""

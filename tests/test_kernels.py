@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import library, reference, rows, select
+from sglc.kernels import library, reference, rows, select, subtrees
 from sglc.kernels.contract import LayoutError, TrieArrays
 from sglc.runtime.mask.trie import build_trie
 
@@ -244,3 +244,38 @@ def test_sums_agree_with_the_reference(size: int, seed: int, masked: bool, scale
     top = float(logits.max())
     found = select.masked_sum(logits, mask, top, scale)
     assert math.isclose(found, reference.masked_sum(logits, mask, top, scale), rel_tol=1e-6, abs_tol=1e-300)
+
+
+# --- tokens in rows ---------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 40), st.integers(0, 5), st.integers(0, 10_000), st.booleans())
+def test_tokens_are_put_into_rows_and_left_out(words: int, count: int, seed: int, present: bool) -> None:
+    random = np.random.default_rng(seed)
+    whole = random.integers(-(2**31), 2**31, words).astype(np.int32)
+    columns = random.integers(-(2**31), 2**31, (6, words)).astype(np.int32)
+    places = random.integers(0, 6, count).tolist()
+    tokens = random.integers(0, 32 * words, 50).astype(np.int32)
+    spans = [tuple(sorted(pair)) for pair in random.integers(0, 51, (count, 2)).tolist()]
+    bits = np.unpackbits(whole.view(np.uint8), bitorder="little")
+    for place in places:
+        bits &= 1 - np.unpackbits(columns[place].view(np.uint8), bitorder="little")
+    expected = [bits.copy(), bits]
+    for start, stop in spans:
+        bits[tokens[start:stop]] = present
+    for reference_only in (False, True):
+        library.use_reference(reference_only)
+        try:
+            row = subtrees.leave_out(whole, columns, places)
+            assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[0])
+            subtrees.put(tokens, spans, present, row)
+            assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[1])
+        finally:
+            library.use_reference(False)
+
+
+def test_rows_of_other_lengths_are_refused() -> None:
+    with pytest.raises(LayoutError):
+        subtrees.leave_out(np.zeros(2, np.int32), np.zeros((1, 3), np.int32), [0])
+    with pytest.raises(LayoutError):
+        subtrees.put(np.zeros(2, np.int64), [(0, 1)], True, np.zeros(1, np.int32))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from sglc.kernels.token_groups import CONTROL_1, REST, SEPARATOR
+from sglc.runtime.mask import columns
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.constraint import compile_constraint
@@ -49,7 +50,8 @@ PIECES = [
 ]  # fmt: skip
 ALONE = itertools.count(400_000)
 """Limits that no other constraint has: each makes a machine of its own."""
-CLASSES = st.sets(CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map(chr))
+CLASSES_OF = CHARACTERS.filter(lambda c: ord(c) < 128) | st.integers(0, 127).map(chr)
+CLASSES = st.sets(CLASSES_OF)
 
 
 BEYOND = {"\x80\x9f": CONTROL_1, "\u2028": SEPARATOR, "éß": 14, "жЯ": 17, "字": 25, "\xa0×😀": REST}
@@ -64,13 +66,27 @@ def inside(char: str, ascii_class: set[str], beyond: set[int]) -> bool:
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(TOKENS, CLASSES, GROUPS, st.none() | st.integers(0, 7))
+@given(
+    TOKENS, CLASSES, GROUPS, st.none() | st.integers(0, 7), st.sets(CLASSES_OF), st.booleans(),
+    st.integers(0, 4),
+)  # fmt: skip
 def test_tokens_inside_a_class(
-    tokens: list[bytes | None], chosen: set[str], beyond: set[int], most: int | None
-) -> None:
-    vocabulary = Vocabulary(tokens)
+    tokens: list[bytes | None], chosen: set[str], beyond: set[int], most: int | None, barred: set[str],
+    dense: bool, long: int,
+) -> None:  # fmt: skip
     if not any(tokens):
         return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "_FEW", 0 if dense else 3000)
+        patch.setattr(columns, "_LONG", long)
+        vocabulary = Vocabulary(tokens)
+        assert len(vocabulary.columns.characters) == len(tokens)
+        check_inside(vocabulary, chosen, beyond, most, barred)
+
+
+def check_inside(
+    vocabulary: Vocabulary, chosen: set[str], beyond: set[int], most: int | None, barred: set[str]
+) -> None:
     # Control characters of ASCII share a group, so a class has all of them or none is seen as inside.
     shared = {chr(c) for c in [*range(32), 127]} - set("\t\n\r")
     if not shared <= chosen:
@@ -78,14 +94,22 @@ def test_tokens_inside_a_class(
     else:
         seen = chosen
     groups = group_set(sum([1 << c for c in range(128) if chr(c) in chosen]), sum([1 << n for n in beyond]))
-    found = set(vocabulary.unpack(vocabulary.columns.inside(groups, most)).tolist())
     expected = set()
-    for index, token in enumerate(tokens):
+    for index, token in enumerate(vocabulary.token_bytes):
         text = text_of(token)
         if text is not None and (most is None or len(text) <= most):
             if all(inside(c, seen, beyond) for c in text):
                 expected.add(index)
-    assert found == expected
+    found = vocabulary.columns.inside(groups, most)
+    assert set(vocabulary.unpack(found).tolist()) == expected
+    found = vocabulary.columns.inside(groups, most, "".join(sorted(barred)).encode())
+    begun = {index for index in expected if text_of(vocabulary.token_bytes[index])[:1] in barred}  # type: ignore[index]
+    assert set(vocabulary.unpack(found).tolist()) == expected - begun
+    for byte in (ord('"'), ord("a")):
+        tokens = vocabulary.unpack(vocabulary.columns.containing(byte)).tolist()
+        assert tokens == [
+            index for index, token in enumerate(vocabulary.token_bytes) if byte in (token or b"")
+        ]
     assert {c for c in range(128) if bytes_in(groups)[c]} == {ord(c) for c in seen}
 
 
@@ -146,6 +170,49 @@ def test_bounded_texts_as_walks(
         for matcher, counted in matchers:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(TextLeaf, "counted", counted)
+                rows.append(matcher.mask())
+        assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
+        legal = vocabulary.unpack(rows[0])
+        if not len(legal):
+            return
+        token = int(random.choice(legal.tolist()))
+        assert all([matcher.accept(token) for matcher, _ in matchers])
+
+
+FIRST_AND_REST = [
+    ".*?</t>", "[^<]*<t", "a[^b]*b", "[ab][^ab]*", "[^é]?[^b<]*<", "([^t]t*)*<t>", "[a-z][a-z0-9]*",
+    "(é|b)[^b]*", ".{2,5}t>", "[^t<]{0,4}<[^<]{1,3}", "(b[^b]*){2}", "ta.*bt.*",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.sampled_from(FIRST_AND_REST),
+    st.lists(st.text("tab<>0é字\U0001f600\n", max_size=5).map(str.encode), max_size=40),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_texts_that_go_on_otherwise_than_they_begin(
+    pattern: str, tokens: list[bytes], quoted: bool, random: Any
+) -> None:
+    """Classes of which some characters lead elsewhere at first are looked up; the same by walks alone."""
+    cut = [token[start:stop] for token in tokens for start, stop in ((0, -1), (1, None)) if token]
+    vocabulary = Vocabulary([*tokens, *cut, *(bytes([byte]) for byte in range(256))])
+    matchers = []
+    for loop in (TextLeaf._loop, lambda table, local: (None, local)):
+        options = ConstraintOptions(max_terms=next(ALONE))
+        if quoted:
+            constraint = compile_constraint(
+                json_schema={"type": "string", "pattern": f"^({pattern})$"}, options=options
+            )
+        else:
+            constraint = compile_constraint(regex=f"(?s){pattern}", options=options)
+        matchers.append((constraint.matcher(vocabulary), loop))
+    for _ in range(8):
+        rows = []
+        for matcher, loop in matchers:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(TextLeaf, "_loop", loop)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
         legal = vocabulary.unpack(rows[0])

@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sglc.kernels.subtrees import Quiet
+from sglc.kernels.subtrees import Quiet, leave_out, put
 from sglc.kernels.token_groups import (
     CONTROL,
     CONTROL_1,
@@ -36,13 +36,39 @@ _WORD = (1 << 64) - 1
 ALL_GROUPS = (1 << 128) - 1
 _GROUPS: list[int] = GROUP.tolist()
 
+_DIGITS = bytes.maketrans(b"01", b"\0\1")
 _MOST_CLASSES = 256
+_FEW = 3000
+"""So many tokens are left out of a row one by one."""
+_LONG = 16
+"""Tokens of more characters are few."""
 
 
 _ALONE = sum([1 << char for char in range(128) if GROUP[char] == char])
 _CONTROLS = sum([1 << char for char in range(128) if GROUP[char] == CONTROL])
 BEYOND = SCRIPT_BITS | 1 << REST | 1 << CONTROL_1 | 1 << SEPARATOR
 """The groups of characters beyond ASCII."""
+
+
+def _span(first: str, last: str) -> int:
+    """The groups of some characters of ASCII that are groups of their own."""
+    return (2 << ord(last)) - (1 << ord(first))
+
+
+_MARKS = _span("!", "&") | _span("(", ","), _span(":", "@"), _span("[", "^"), _span("{", "}") | 1 << TILDE
+_KINDS = (
+    *(_span(*ends) for ends in ("09", "AF", "GZ", "af", "gz")),
+    sum(_MARKS) | _span("-", "/") | _span("'", "'") | _span("_", "`"),
+    *_MARKS,
+)
+"""Groups that classes mostly have all of, or none."""
+_LETTERS = _span("A", "Z") | _span("a", "z") | _span(" ", " ")
+_BASES = (
+    _span(" ", "}") | 1 << TILDE,
+    _LETTERS | _span("0", "9") | _span("-", ".") | _span("_", "_"),
+    _LETTERS,
+)
+"""Groups that many classes are among, each among those before."""
 
 
 def group_bits(characters: int) -> int:
@@ -64,16 +90,45 @@ def group_set(inside: int, beyond: int) -> np.ndarray:
 
 
 def as_words(groups: int) -> np.ndarray:
-    """A set of groups as uint64[2]."""
-    return np.array([groups & _WORD, groups >> 64], np.uint64)
+    """A set of groups as uint64[2], not to be written to."""
+    return np.frombuffer(groups.to_bytes(16, "little"), "<u8")
 
 
 def bytes_in(groups: np.ndarray) -> np.ndarray:
-    """bool[256]: the bytes of a group set; those from 0x80 on if it has all that is beyond ASCII."""
-    found = np.unpackbits(groups.view(np.uint8), bitorder="little").astype(bool)[GROUP]
-    if int(groups[0]) & BEYOND != BEYOND:
-        found[128:] = False
-    return found
+    """bool[256], not to be written to: the bytes of a group set; those from 0x80 on if it has all that is
+    beyond ASCII."""
+    found = int.from_bytes(groups.tobytes(), "little")
+    plain = found & _ALONE
+    if found >> CONTROL & 1:
+        plain |= _CONTROLS
+    if found >> TILDE & 1:
+        plain |= 1 << 0x7E
+    # The digits of a number of base two are the quickest way to flags.
+    flags = f"{plain:0128b}"[::-1].encode().translate(_DIGITS)
+    return np.frombuffer(flags + (b"\1" if found & BEYOND == BEYOND else b"\0") * 128, bool)
+
+
+class BegunTokens:
+    """The tokens of a vocabulary by their first byte.
+
+    tokens int32[T] in the order of the trie; spans by byte, of which all tokens begin with it.
+    """
+
+    def __init__(self, tokens: np.ndarray, spans: dict[int, tuple[int, int]], words: int) -> None:
+        self._tokens, self._spans = tokens, spans
+        self._words = words
+
+    def without(self, bytes: bytes) -> np.ndarray:
+        """int32[words]: the row of the tokens that begin with none of some bytes."""
+        spans = [self._spans[byte] for byte in bytes if byte in self._spans]
+        some = sum([stop - start for start, stop in spans])
+        if 2 * some <= len(self._tokens):
+            row = np.full(self._words, -1, np.int32)
+            put(self._tokens, spans, False, row)
+        else:
+            row = np.zeros(self._words, np.int32)
+            put(self._tokens, [span for byte, span in self._spans.items() if byte not in bytes], True, row)
+        return row
 
 
 class Columns:
@@ -82,7 +137,10 @@ class Columns:
     below  uint64[n, 2]  by trie node: the groups in the tokens of its subtree, without the path to the node
     """
 
-    def __init__(self, below: np.ndarray, token_bytes: tuple[bytes | None, ...]) -> None:
+    def __init__(
+        self, below: np.ndarray, token_bytes: tuple[bytes | None, ...], begun: BegunTokens | None = None
+    ) -> None:
+        """`begun`: the tokens by their first byte, for `inside`."""
         self._token_bytes = token_bytes
         self._words = (len(token_bytes) + 31) // 32
         self._size = len(token_bytes)
@@ -102,10 +160,15 @@ class Columns:
         self._whole = self._pack((sizes > 0) & ~partial)
         leads = np.flatnonzero(flat >= 0xC2)
         kinds = np.concatenate([GROUP[flat], _beyond(flat, leads)])
-        self._with = self._with_group(kinds, np.concatenate([owner, owner[leads]]))
-        self._parts = self._in_parts()
+        self._keep_with(kinds, np.concatenate([owner, owner[leads]]))
+        self._keep_long()
+        self._bases = [(self._known, self._whole)]
+        """Groups and the tokens inside them, those of fewer groups first."""
+        for groups in _BASES:
+            self._bases.insert(0, (groups & self._known, self._inside_groups(groups)))
+        self._begun = begun
         self._short: dict[int, np.ndarray] = {}
-        self._inside: OrderedDict[tuple[bytes, int | None], np.ndarray] = OrderedDict()
+        self._inside: OrderedDict[tuple[bytes, int | None, bytes], np.ndarray] = OrderedDict()
         self._quiet: dict[bytes, Quiet] = {}
         self.below = below
 
@@ -124,8 +187,12 @@ class Columns:
 
     def containing(self, byte: int) -> np.ndarray:
         """The tokens in which a byte of ASCII is that is a group of its own."""
-        found = self._with.get(byte)
-        return np.zeros(self._words, np.int32) if found is None else found
+        row = np.zeros(self._words, np.int32)
+        if byte in self._dense:
+            row |= self._columns[self._dense[byte]]
+        elif byte in self._few:
+            put(self._tokens, [self._few[byte]], True, row)
+        return row
 
     def quiet(
         self, groups: np.ndarray, bytes: np.ndarray, dead: np.ndarray, home: int, first: np.ndarray
@@ -147,25 +214,24 @@ class Columns:
             found = self._quiet[key] = Quiet(self.below, ~first, groups)
         return found
 
-    def inside(self, groups: np.ndarray, most: int | None) -> np.ndarray:
-        """The tokens of whole characters with no byte outside of the groups and up to `most` characters."""
+    def inside(self, groups: np.ndarray, most: int | None, barred: bytes = b"") -> np.ndarray:
+        """The tokens of whole characters with no byte outside of the groups and up to `most` characters,
+        which begin with none of some bytes of ASCII."""
         if most is not None and most >= self.longest:
             most = None
-        key = (groups.tobytes(), most)
+        key = (groups.tobytes(), most, barred)
         found = self._inside.get(key)
         if found is not None:
             self._inside.move_to_end(key)
             return found
-        if most is None:
-            outside = np.zeros(self._words, np.int32)
-            for inside, (whole, columns) in zip(groups.view(np.uint8).tolist(), self._parts, strict=True):
-                if inside:
-                    for number, column in columns:
-                        if not inside >> number & 1:
-                            outside |= column
-                elif columns:
-                    outside |= whole
-            found = self._whole & ~outside
+        if barred:
+            assert self._begun is not None
+            found = self.inside(groups, most) & self._begun.without(barred)
+        elif most is None:
+            found = self._inside_groups(int.from_bytes(key[0], "little"))
+        elif most >= _LONG:
+            found = self.inside(groups, None).copy()
+            put(self._tokens, [(self._longer[most - _LONG], len(self._tokens))], False, found)
         else:
             short = self._short.get(most)
             if short is None:
@@ -177,29 +243,75 @@ class Columns:
             self._inside.popitem(last=False)
         return found
 
-    def _in_parts(self) -> list[tuple[np.ndarray, list[tuple[int, np.ndarray]]]]:
-        """By eight groups: the tokens that contain a byte of any of them, and those of each by its number."""
-        found = []
-        for first in range(0, 128, 8):
-            columns = [
-                (number, self._with[first + number]) for number in range(8) if first + number in self._with
-            ]
-            whole = np.zeros(self._words, np.int32)
-            for _, column in columns:
-                whole |= column
-            found.append((whole, columns))
+    def _inside_groups(self, groups: int) -> np.ndarray:
+        """The same without bounds, of groups as bits."""
+        groups &= self._known
+        base, row = next((base, row) for base, row in self._bases if groups & ~base == 0)
+        outside = base & ~groups
+        if outside >> OTHER & 1:
+            # A token of whole characters beyond ASCII has bytes beyond ASCII.
+            outside &= ~BEYOND
+        columns: list[int] = []
+        for kind, column in self._kinds:
+            if kind & ~outside == 0:
+                columns.append(column)
+                outside &= ~kind
+        spans: list[tuple[int, int]] = []
+        dense, few = self._dense, self._few
+        while outside:
+            group = (outside & -outside).bit_length() - 1
+            outside &= outside - 1
+            if group in dense:
+                columns.append(dense[group])
+            else:
+                spans.append(few[group])
+        found = leave_out(row, self._columns, columns)
+        put(self._tokens, spans, False, found)
         return found
 
-    def _with_group(self, groups: np.ndarray, owner: np.ndarray) -> dict[int, np.ndarray]:
-        """By group: the tokens that contain one of its bytes."""
-        found = {}
+    def _keep_with(self, groups: np.ndarray, owner: np.ndarray) -> None:
+        """Keep the tokens that contain a byte of each group: `_columns` of those that are many, parts of
+        `_tokens` of the others, by group `_dense` and `_few`; `_kinds` are columns of several groups."""
         order = np.argsort(groups, kind="stable")
         ends = np.cumsum(np.bincount(groups, minlength=128))
+        self._known = 0
+        """The groups that there are."""
+        self._dense: dict[int, int] = {}
+        self._few: dict[int, tuple[int, int]] = {}
+        columns: list[np.ndarray] = []
+        lists: list[np.ndarray] = [np.zeros(0, np.int64)]
+        kinds = [np.zeros(self._size, bool) for _ in _KINDS]
+        listed = 0
         for group in np.unique(groups).tolist():
             flags = np.zeros(self._size, bool)
             flags[owner[order[ends[group - 1] if group else 0 : ends[group]]]] = True
-            found[group] = self._pack(flags)
-        return found
+            self._known |= 1 << group
+            for kind, among in zip(_KINDS, kinds, strict=True):
+                if kind >> group & 1:
+                    among |= flags
+            tokens = np.flatnonzero(flags)
+            if len(tokens) > _FEW:
+                self._dense[group] = len(columns)
+                columns.append(self._pack(flags))
+            else:
+                self._few[group] = listed, listed + len(tokens)
+                listed += len(tokens)
+                lists.append(tokens)
+        self._kinds = [(kind & self._known, len(columns) + place) for place, kind in enumerate(_KINDS)]
+        columns += [self._pack(among) for among in kinds]
+        self._columns: np.ndarray = np.array(columns, np.int32)
+        self._tokens: np.ndarray = np.concatenate(lists).astype(np.int32)
+
+    def _keep_long(self) -> None:
+        """Keep the tokens of many characters in order of these: from `_longer[n]` on those that have more
+        than `_LONG` + n."""
+        tokens = np.flatnonzero(self.characters > _LONG)
+        sizes = self.characters[tokens]
+        order = np.argsort(sizes, kind="stable")
+        first = len(self._tokens)
+        longer = first + np.searchsorted(sizes[order], np.arange(_LONG, self.longest + 1), side="right")
+        self._longer: list[int] = longer.tolist()
+        self._tokens = np.concatenate([self._tokens, tokens[order].astype(np.int32)])
 
     def _pack(self, flags: np.ndarray) -> np.ndarray:
         padded = np.zeros(self._words * 32, np.uint8)
@@ -209,9 +321,16 @@ class Columns:
 
 def _groups_of(bytes: np.ndarray) -> np.ndarray:
     """uint64[2]: the groups of some bytes, bool[256]."""
+    return _groups_of_flags(bytes.tobytes())
+
+
+@lru_cache(maxsize=256)
+def _groups_of_flags(flags: bytes) -> np.ndarray:
+    """The same of flags by byte."""
     found = 0
-    for byte in np.flatnonzero(bytes).tolist():
-        found |= 1 << _GROUPS[byte]
+    for byte, flag in enumerate(flags):
+        if flag:
+            found |= 1 << _GROUPS[byte]
     return as_words(found)
 
 

@@ -22,7 +22,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, parts_ways, size, still_on
+from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, parts_ways, size, still_behind
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.word_set import FewWords
 
@@ -425,12 +425,15 @@ class TextLeaf(LeafTable):
         stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
         if not stay:
             return None, local
-        best, home = leading_to(edges[local], local), local
+        first = back = leading_to(edges[local], local)
+        most, home = size(first), local
         for target in stay - {local}:
-            common = meet(leading_to(edges[local], target), leading_to(edges[target], target))
-            if size(common) > size(best):
-                best, home = common, target
-        return still_on(best, self.table.encoding, self.number(home), covered(edges[home])), home
+            to, again = leading_to(edges[local], target), leading_to(edges[target], target)
+            common = size(meet(to, again))
+            if common > most:
+                first, back, most, home = to, again, common, target
+        read = covered(edges[home])
+        return still_behind(first, back, self.table.encoding, self.number(home), read), home
 
     def fewest(self) -> int:
         if self._fewest < 0:

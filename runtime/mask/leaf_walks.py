@@ -51,6 +51,8 @@ class LeafMask:
     """Labels of the exits where the table does not say them."""
     nested: bool = False
     """Whether some exit lies below another one."""
+    rest: np.ndarray | None = None
+    """The row without the tokens that are looked up, where only these are not walked."""
 
 
 @dataclass(slots=True, eq=False)
@@ -107,7 +109,9 @@ class LeafWalks:
             table.measure()
         inside, quiet = None, None
         still = table.still(place, columns.longest)
-        if still is not None and not np.count_nonzero(first & still.bytes):
+        if still is not None:
+            still = still.apart_from(first)
+        if still is not None:
             if still.uniform is not None:
                 self._share(table, still.uniform)
                 inside = self._class(still.uniform, table.encoding, None).row
@@ -116,7 +120,7 @@ class LeafWalks:
                 if names is not None:
                     return self._named(names, still.uniform, table, first), inside
             else:
-                inside = columns.inside(still.groups, still.room)
+                inside = columns.inside(still.groups, still.room, still.barred)
                 quiet = columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
         if least > 0 or most is not None:
             reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
@@ -248,14 +252,16 @@ class LeafWalks:
             if still is not None and not np.count_nonzero(follow & still.bytes):
                 # Tokens of such characters alone are looked up, and nothing ends between them.
                 columns = self.vocabulary.columns
-                row |= columns.inside(still.groups, None)
                 home = words.number(0)
                 quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
             found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
+            if still is not None and quiet is not None:
+                found = replace(found, row=row | columns.inside(still.groups, None), rest=row)
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
-                at_once = tops[first[self.vocabulary.trie.byte[tops]]]
-                exits = np.sort(np.concatenate([at_once, found.exits]))
+                begun = self.whole.root_bytes if entries is None else self.vocabulary.trie.byte[tops]
+                exits = np.concatenate([tops[first[begun]], found.exits])
+                exits.sort()
                 found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=None)
             if len(self.vocabulary.classes) > _MOST_CLASSES:
                 self.vocabulary.classes.clear()
@@ -331,8 +337,12 @@ class LeafWalks:
         assert walk.row is not None
         if most >= columns.longest:
             return walk.row
+        rest = walk.row & ~columns.inside(still.groups, None) if walk.rest is None else walk.rest
+        if walk.reach < most:
+            # A character may have been begun behind those that are counted.
+            return rest
         if counts.tokens is None:
-            tokens = self.vocabulary.unpack(walk.row & ~columns.inside(still.groups, None))
+            tokens = self.vocabulary.unpack(rest)
             read_by = columns.characters if encoding == "raw" else self.whole.groups.tokens
             counts.tokens = tokens, read_by[tokens].astype(np.int64)
         tokens, read = counts.tokens

@@ -319,6 +319,7 @@ class StackTables:
         if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
             leaf = text_leaf(table)
             still = leaf.still(LeafPlace(leaf, leaf.number(local)), 0)
+            still = None if still is None else still.unbarred()
             if still is not None:
                 arrays.loops[state] = still.groups
         arrays.flags[state] |= KNOWN

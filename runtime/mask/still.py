@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
-from sglc.runtime.mask.columns import ALL_GROUPS, as_words, bytes_in, group_bits, group_set
+from sglc.runtime.mask.columns import ALL_GROUPS, BEYOND, as_words, bytes_in, group_bits, group_set
 
 _MANY_EDGES = 64
 """Edges of a state that are looked at as an array."""
@@ -31,6 +31,11 @@ _PARTS: dict[int, Ranges] = {
 }
 """The characters of the groups beyond ASCII."""
 _PARTS[REST] = meet(((0xA0, LAST),), invert(ranges([part for parts in _PARTS.values() for part in parts])))
+_PART_BOUNDS: np.ndarray = np.array(
+    [(low, high, group) for group, parts in _PARTS.items() for low, high in parts], np.int32
+)
+_WIDE = 0x80, 0xD7FF, 0xE000, LAST
+"""What is beyond ASCII."""
 Places = tuple[int, ...]
 """A state in each of some automata, -1 for none."""
 
@@ -51,6 +56,8 @@ class Still:
     uniform   from every state exactly the words over these characters go on, so that tokens which do not end
               the leaf are the same for all leaves with these characters
     dead      groups of which no byte is read, neither at `home` nor, where that is any state, at any
+    barred    bytes of ASCII among them that do not lead to `home` when they are read first
+    fewer     makes the same for fewer characters, none of which are barred, if some are
     """
 
     groups: np.ndarray
@@ -59,6 +66,20 @@ class Still:
     room: int | None = None
     uniform: Ranges | None = None
     dead: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint64))
+    barred: bytes = b""
+    fewer: Callable[[], Still | None] | None = None
+
+    def unbarred(self) -> Still | None:
+        """The same for the characters that may be read from the beginning on."""
+        if self.fewer is None:
+            return self
+        found = self.fewer()
+        return found if found is None or self.room is None else replace(found, room=self.room)
+
+    def apart_from(self, bytes: np.ndarray) -> Still | None:
+        """The same if it is with none of some bytes, bool[256], or for fewer characters without them."""
+        found = self.unbarred() if np.count_nonzero(bytes & self.bytes) else self
+        return None if found is None or np.count_nonzero(bytes & found.bytes) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +343,23 @@ def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | N
     return Still(groups, bytes, home, dead=dead)
 
 
+def still_behind(
+    first: Ranges, characters: Ranges, encoding: Encoding, home: int, read: Ranges
+) -> Still | None:  # fmt: skip
+    """The characters that lead from `home` back to it, where a text begins with one of `first` that lead
+    there; `read`: with which it goes on at `home`. None if there are too few to be of use."""
+    both = meet(first, characters)
+    barred = _plain(characters, encoding) & ~_plain(first, encoding)
+    if not barred or is_small(both):
+        return still_on(both, encoding, home, read)
+    groups = group_set(_plain(characters, encoding), _beyond(both))
+    flags = bytes_in(groups)
+    dead = as_words(ALL_GROUPS & ~_read_groups(read, encoding))
+    none = bytes([byte for byte in range(128) if barred >> byte & 1 and flags[byte]])
+    fewer = partial(still_on, both, encoding, home, read)
+    return Still(groups, flags, home, dead=dead, barred=none, fewer=fewer)
+
+
 @lru_cache(maxsize=256)
 def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
     """The groups and the bytes of which all characters are in a class."""
@@ -331,22 +369,29 @@ def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.nd
 
 def _beyond(characters: Ranges) -> int:
     """The groups beyond ASCII of which all characters are in a class."""
-    if not characters or characters[-1][1] < 0x80:
-        return 0
-    inside = [group for group, parts in _PARTS.items() if all([_has(characters, *part) for part in parts])]
-    return sum([1 << group for group in inside])
+    return _scripts(characters)[0] if characters and characters[-1][1] >= 0x80 else 0
+
+
+@lru_cache(maxsize=64)
+def _scripts(characters: Ranges) -> tuple[int, int]:
+    """The groups beyond ASCII of which a class has all characters, and those of which it has some."""
+    lows, highs = _WIDE[::2], _WIDE[1::2]
+    if all([_has(characters, low, high) for low, high in zip(lows, highs, strict=True)]):
+        return BEYOND, BEYOND
+    flat = np.fromiter(itertools.chain.from_iterable(characters), np.int32, 2 * len(characters))
+    lows, highs = flat[::2], np.append(flat[1::2], -1)
+    first, last, group = _PART_BOUNDS.T
+    # The last range that begins before the end of a part, and that which begins before its beginning.
+    some = highs[lows.searchsorted(last, "right") - 1] >= first
+    whole = highs[lows.searchsorted(first, "right") - 1] >= last
+    met = sum([1 << number for number in set(group[some].tolist())])
+    return BEYOND & ~sum([1 << number for number in set(group[~whole].tolist())]), met
 
 
 def _has(characters: Ranges, low: int, high: int) -> bool:
     """Whether a class has all characters from low to high, none of which are surrogates."""
     at = bisect_right(characters, (low, LAST)) - 1
     return at >= 0 and characters[at][1] >= high
-
-
-def _has_some(characters: Ranges, low: int, high: int) -> bool:
-    """Whether a class has a character from low to high."""
-    at = bisect_right(characters, (high, LAST)) - 1
-    return at >= 0 and characters[at][1] >= low
 
 
 def _plain(characters: Ranges, encoding: Encoding) -> int:
@@ -365,8 +410,5 @@ def _read_groups(characters: Ranges, encoding: Encoding) -> int:
     if characters and (encoding == "json-any" or (encoding == "json" and meet(characters, _ESCAPED))):
         found |= 1 << 0x5C
     if characters and characters[-1][1] >= 0x80:
-        some = [
-            group for group, parts in _PARTS.items() if any([_has_some(characters, *part) for part in parts])
-        ]
-        found |= _ALWAYS | sum([1 << group for group in some])
+        found |= _ALWAYS | _scripts(characters)[1]
     return found

@@ -17,7 +17,7 @@ from sglc.kernels.contract import TrieArrays
 from sglc.kernels.subtrees import Children, children_of
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.bases import Bases
-from sglc.runtime.mask.columns import Columns
+from sglc.runtime.mask.columns import BegunTokens, Columns
 from sglc.runtime.mask.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.trie import Trie, build_trie
 
@@ -104,8 +104,15 @@ class Vocabulary:
 
     @cached_property
     def columns(self) -> Columns:
-        children = self.children
-        return Columns(children.groups.below(children.places), self.token_bytes)
+        trie, children = self.trie, self.children
+        groups = children.groups
+        roots = np.flatnonzero(trie.depth == 1)
+        starts, stops = groups.begins[roots], groups.begins[trie.end[roots]]
+        spans = dict(
+            zip(trie.byte[roots].tolist(), zip(starts.tolist(), stops.tolist(), strict=True), strict=True)
+        )
+        begun = BegunTokens(groups.order, spans, self.words)
+        return Columns(groups.below(children.places), self.token_bytes, begun)
 
     @cached_property
     def writable(self) -> np.ndarray:
