@@ -16,8 +16,8 @@ from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.text import TextTable
 
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
-_AT_ONCE = 256
-"""Edges of a text that are loaded together: those of the states that come next in walks."""
+_AT_ONCE, _STATES_AT_ONCE = 256, 64
+"""Edges of a text that are loaded together, and states: those that come next in walks."""
 _WIDE = 32
 """States with more edges beyond ASCII have blocks."""
 _OF_STATE, _OF_EDGE = 600, 24
@@ -38,7 +38,7 @@ class CharacterLeaf:
     def __init__(self, characters: Characters, size: int, width: int = 0) -> None:
         """`size`: how many states there are, or room for the first; `width`: words of a set of labels."""
         self._characters = characters
-        edges = np.zeros((64, 3), np.int32)
+        edges = np.zeros((256, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
         blocks = np.zeros((0, BLOCKS), np.int32)
         encoding = ENCODINGS[characters.encoding]
@@ -95,14 +95,16 @@ class CharacterLeaf:
         self._meet(rows)
         first = self._append(rows)
         arrays = self._arrays
+        starts, sizes, flags = arrays.starts.data, arrays.sizes.data, arrays.flags.data
         for state, row, ends in zip(states, rows, accepting, strict=True):
-            arrays.starts[state + 1], arrays.sizes[state + 1] = first, len(row)
-            arrays.flags[state + 1] = LOADED | (ENDS if ends else 0)
-            first += len(row)
-            if len(row) > _WIDE and row[-_WIDE][0] >= 0x80:
-                arrays = self._widen(state + 1)
+            size = len(row)
+            starts[state + 1], sizes[state + 1] = first, size
+            flags[state + 1] = LOADED | ENDS if ends else LOADED
+            first += size
+            if size > _WIDE and row[-_WIDE][0] >= 0x80:
+                self._widen(state + 1)
 
-    def _widen(self, number: int) -> CharacterArrays:
+    def _widen(self, number: int) -> None:
         """Give a state room for its blocks."""
         global allocated
         allocated += 4 * BLOCKS
@@ -113,7 +115,6 @@ class CharacterLeaf:
             self._arrays = replace(self._arrays, blocks=grown)
         self._arrays.wide[number] = count
         self._blocks = count + 1
-        return self._arrays
 
     def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
         """Take the edges of states into the arrays; where they begin."""
@@ -125,7 +126,7 @@ class CharacterLeaf:
             self._arrays = replace(self._arrays, edges=grown)
         flat = chain.from_iterable(chain.from_iterable(rows))
         new = self._arrays.edges[first : first + total]
-        new[:] = np.fromiter(flat, np.int32, 3 * total).reshape(-1, 3)
+        new.reshape(-1)[:] = np.fromiter(flat, np.int32, 3 * total)
         new[:, 2] += 1
         self._loaded = first + total
         return first
@@ -182,7 +183,7 @@ class TextCharacters(CharacterLeaf):
         seen = {number - 1}
         total = len(dfa.edges[number - 1])
         for here in states:
-            if total >= _AT_ONCE:
+            if total >= _AT_ONCE or len(states) >= _STATES_AT_ONCE:
                 break
             for _, _, target in dfa.edges[here]:
                 if target not in seen:

@@ -22,7 +22,18 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import Onward, Still, covered, leading_to, onward, parts_ways, size, still_behind
+from sglc.runtime.mask.still import (
+    Onward,
+    Still,
+    covered,
+    is_small,
+    known_covered,
+    leading_to,
+    onward,
+    parts_ways,
+    size,
+    still_behind,
+)
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.word_set import FewWords
 
@@ -34,8 +45,7 @@ PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 PLAIN = sum([1 << 8 * byte for byte in _PLAIN if byte < 0x7F])
 """The bytes of plain runs as a number: of a bool[256] read as one, so that a look at all of them is cheap."""
 _NO_LABELS = np.zeros(0, np.uint64)
-_FEW_STATES = 48
-"""Of an automaton that is searched at once."""
+_MANY_STATES, _FEW_CHARACTERS = 48, 16
 
 
 class LeafPlace(NamedTuple):
@@ -479,7 +489,11 @@ class TextLeaf(LeafTable):
         if local not in self._stills:
             if len(self._stills) > 20_000:
                 self._stills.clear()
-            self._stills[local] = self._from(local).still(self.table.encoding)
+            # To walk tokens of few characters is quicker than to ask many states for them.
+            few = self.table.boundary > _MANY_STATES and is_small(
+                known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
+            )
+            self._stills[local] = None if few else self._from(local).still(self.table.encoding)
         return self._stills[local]
 
     def _from(self, local: int) -> Onward:
@@ -489,7 +503,7 @@ class TextLeaf(LeafTable):
             known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
         if (local,) not in known:
             # No character is common to all states if some state has none. Of few states that is seen sooner.
-            stops = len(dfa.edges) <= _FEW_STATES and self.table.may_stop(local)
+            stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
             if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
                 known[local,] = Onward()
         return onward((dfa,), (local,), known)

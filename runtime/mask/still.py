@@ -251,20 +251,21 @@ def parts_ways(dfa: CharDfa, start: int, known: dict[int, Ranges]) -> bool:
 
     `known`: by state of the automaton what its edges have, as far as that has been asked for.
     """
-    common = _known_covered(dfa, start, known)
+    common = known_covered(dfa, start, known)
     seen = {start}
     waiting = [start]
     while waiting and common and len(seen) < _NEAR:
         for target in {target for _, _, target in dfa.edges[waiting.pop()]} - seen:
             seen.add(target)
             waiting.append(target)
-            reached = _known_covered(dfa, target, known)
+            reached = known_covered(dfa, target, known)
             if reached != common:
                 common = meet(common, reached)
     return not common
 
 
-def _known_covered(dfa: CharDfa, state: int, known: dict[int, Ranges]) -> Ranges:
+def known_covered(dfa: CharDfa, state: int, known: dict[int, Ranges]) -> Ranges:
+    """The characters with which a state goes on, see `parts_ways`."""
     found = known.get(state)
     if found is None:
         found = known[state] = covered(dfa.edges[state])
@@ -320,12 +321,12 @@ def size(characters: Iterable[tuple[int, int]]) -> int:
     return sum([high - low + 1 for low, high in characters])
 
 
-def is_small(characters: Iterable[tuple[int, int]]) -> bool:
+def is_small(characters: Iterable[tuple[int, int]], few: int = _FEW) -> bool:
     """Whether a class has so few characters that it is walked."""
     found = 0
     for low, high in characters:
         found += high - low + 1
-        if found >= _FEW:
+        if found >= few:
             return False
     return True
 
