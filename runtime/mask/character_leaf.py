@@ -11,7 +11,7 @@ import numpy as np
 from sglc.kernels.character_blocks import BLOCKS
 from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
-from sglc.kernels.walks import ENDS
+from sglc.kernels.walks import ENDS, KNOWN
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.text import TextTable
 
@@ -27,6 +27,12 @@ _NO_LABELS = np.zeros(0, np.uint64)
 
 allocated = 0
 """Bytes that arrays of leaves have taken in this process; what has been given back is not subtracted."""
+
+
+def count_allocated(states: int, edges: int) -> None:
+    """Count what so many states and edges take."""
+    global allocated
+    allocated += _OF_STATE * states + _OF_EDGE * edges
 
 
 class CharacterLeaf:
@@ -90,8 +96,7 @@ class CharacterLeaf:
 
     def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
         """Take states into the arrays, in which there is room for them."""
-        global allocated
-        allocated += sum([_OF_STATE + _OF_EDGE * len(row) for row in rows])
+        count_allocated(len(rows), sum(map(len, rows)))
         self._meet(rows)
         first = self._append(rows)
         arrays = self._arrays
@@ -116,14 +121,18 @@ class CharacterLeaf:
         self._arrays.wide[number] = count
         self._blocks = count + 1
 
-    def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
-        """Take the edges of states into the arrays; where they begin."""
-        total = sum(map(len, rows))
+    def _make_room(self, count: int) -> None:
+        """Make room for so many edges more."""
         first, edges = self._loaded, self._arrays.edges
-        if first + total > len(edges):
-            grown = np.zeros((max(2 * len(edges), first + total), 3), np.int32)
+        if first + count > len(edges):
+            grown = np.zeros((max(2 * len(edges), first + count), 3), np.int32)
             grown[:first] = edges[:first]
             self._arrays = replace(self._arrays, edges=grown)
+
+    def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
+        """Take the edges of states into the arrays; where they begin."""
+        total, first = sum(map(len, rows)), self._loaded
+        self._make_room(total)
         flat = chain.from_iterable(chain.from_iterable(rows))
         new = self._arrays.edges[first : first + total]
         new.reshape(-1)[:] = np.fromiter(flat, np.int32, 3 * total)
@@ -136,9 +145,12 @@ class CharacterLeaf:
         size = len(self._arrays.flags)
         if count + 1 > size:
             grown = _states(max(2 * size, count + 1), self._arrays.labels.shape[1])
-            for name, new in grown.items():
-                new[:size] = getattr(self._arrays, name)
             old = self._arrays
+            for name, new in grown.items():
+                # Rows are made again sooner than all their memory is copied.
+                if name != "rows":
+                    new[:size] = getattr(old, name)
+            grown["flags"] &= ~KNOWN & 0xFF
             self._arrays = CharacterArrays(old.encoding, old.edges, blocks=old.blocks, **grown)
 
 

@@ -27,7 +27,7 @@ class NumberedLeaf(LeafTable):
         super().__init__()
         self.encoding = table.encoding
         self.table = table
-        self._by_characters = NumberedCharacters(self)
+        self._by_characters: CharacterLeaf = NumberedCharacters(self)
 
     def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
         return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]

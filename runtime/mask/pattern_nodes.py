@@ -20,14 +20,19 @@ from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.numbered_leaf import NumberedLeaf
 from sglc.runtime.mask.spelling import ByteMoves, Move
 from sglc.runtime.mask.still import Still, still_on
+from sglc.runtime.mask.subset_states import SubsetStates, few_ranges
 
 
 class PatternTable(ByteMoves):
     """The subsets of a pattern's automaton as an automaton over bytes."""
 
     def __init__(self, nfa: CharNfa, encoding: Encoding) -> None:
-        self.subsets = Subsets(nfa)
         super().__init__(self._edges, encoding)
+        found = few_ranges(nfa)
+        self.few = None if found is None else SubsetStates(nfa, found, self.characters)
+        """The subsets where the pattern tells few characters apart."""
+        self.nfa = nfa
+        self.subsets: Subsets | SubsetStates = Subsets(nfa) if self.few is None else self.few
         self.leaf = PatternLeaf(self)
         self._rests: list[tuple[int, bytes, int]] | None = None
 
@@ -44,9 +49,14 @@ class PatternTable(ByteMoves):
         except TooLarge as fault:
             raise ConstraintError(str(fault)) from None
 
+    def _members(self, state: int) -> tuple[int, ...]:
+        return (
+            self.subsets.members[state] if isinstance(self.subsets, Subsets) else self.subsets.members(state)
+        )
+
     def goes_on(self, local: int) -> bool:
         """Whether a word may have more bytes."""
-        return local < 0 or any(self.subsets.nfa.edges[member] for member in self.subsets.members[local])
+        return local < 0 or any(self.nfa.edges[member] for member in self._members(local))
 
     def ends(self, local: int) -> bool:
         return local >= 0 and self.subsets.ends(local)
@@ -57,8 +67,8 @@ class PatternTable(ByteMoves):
             ways = self.ends_of_character(local).items()
             return min([ends[0] + self.rest(target) for target, ends in ways], key=_length_first)
         if self._rests is None:
-            self._rests = _shortest_rests(self.subsets.nfa, self.encoding)
-        size, first, here = min(self._rests[member] for member in self.subsets.members[local])
+            self._rests = _shortest_rests(self.nfa, self.encoding)
+        size, first, here = min(self._rests[member] for member in self._members(local))
         out = bytearray()
         while size:
             out += first
@@ -103,7 +113,9 @@ class PatternLeaf(NumberedLeaf):
 
     def __init__(self, table: PatternTable) -> None:
         super().__init__(table)
-        self.characters = characters(table.subsets.nfa)
+        if table.few is not None:
+            self._by_characters = table.few
+        self.characters = characters(table.nfa)
         self._still: dict[Ranges, Still | None] = {}
 
     def describe(self, state: int) -> tuple[int, int, int]:

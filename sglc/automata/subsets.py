@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 from sglc.automata.charset import ALL, Ranges, invert, meet, ranges
 from sglc.automata.dfa import TooLarge
@@ -12,6 +13,25 @@ _FEW = 6
 """So many different ranges of characters are compared with each other."""
 MOST_STATES = 100_000
 """Subsets of one automaton; a text comes to one with each character."""
+
+
+class Loops:
+    """The characters that lead from a state of an automaton back to it."""
+
+    def __init__(self, nfa: CharNfa) -> None:
+        self._nfa = nfa
+        self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
+
+    def lasting(self, members: Iterable[int]) -> Ranges:
+        """The most characters of which any number may come from some of the states, in any order."""
+        return max([self._loops[member] or self._loop(member) for member in members])[1]
+
+    def _loop(self, member: int) -> tuple[int, Ranges]:
+        """The characters that lead from a state back to it, and before them how many they are."""
+        nfa = self._nfa
+        loop = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
+        found = self._loops[member] = sum(high - low + 1 for low, high in loop), loop
+        return found
 
 
 class Subsets:
@@ -26,8 +46,8 @@ class Subsets:
         self._numbers: dict[frozenset[int], int] = {}
         self._targets: dict[frozenset[int], int] = {}
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        self._everything = frozenset([state for state in range(len(nfa.edges)) if _is_everything(nfa, state)])
-        self._loops: list[tuple[int, Ranges] | None] = [None] * len(nfa.edges)
+        self._everything = frozenset([state for state in range(len(nfa.edges)) if is_everything(nfa, state)])
+        self._loops = Loops(nfa)
         self._to(frozenset({0}))
 
     def edges(self, state: int) -> tuple[tuple[int, int, int], ...]:
@@ -56,14 +76,7 @@ class Subsets:
 
     def lasting(self, state: int) -> Ranges:
         """Characters of which any number may come from a state, in any order."""
-        return max([self._loops[member] or self._loop(member) for member in self.members[state]])[1]
-
-    def _loop(self, member: int) -> tuple[int, Ranges]:
-        """The characters that lead from a state back to it, and before them how many they are."""
-        nfa = self.nfa
-        loop = ranges((a, b) for a, b, group in nfa.edges[member] if member in nfa.groups[group])
-        found = self._loops[member] = sum(high - low + 1 for low, high in loop), loop
-        return found
+        return self._loops.lasting(self.members[state])
 
     def _merged(self, state: int) -> list[tuple[int, int, int]]:
         nfa = self.nfa
@@ -169,7 +182,8 @@ def accepts(nfa: CharNfa, text: str) -> bool:
     return state is not None and subsets.ends(state)
 
 
-def _is_everything(nfa: CharNfa, state: int) -> bool:
+def is_everything(nfa: CharNfa, state: int) -> bool:
+    """Whether all texts are words from a state on that stays."""
     if state not in nfa.accepting:
         return False
     loop = ranges((low, high) for low, high, group in nfa.edges[state] if state in nfa.groups[group])
