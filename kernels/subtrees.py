@@ -422,21 +422,23 @@ class SubtreeWalk:
     def characters(
         self, entries: np.ndarray, place: tuple[int, int, int, int, int], first: np.ndarray, mask: np.ndarray,
         arrays: Callable[[], CharacterArrays], load: Callable[[int], None], quiet: Quiet | None = None,
-        open: np.ndarray = _NO_LABELS,
+        open: np.ndarray = _NO_LABELS, home: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
-        """The same by `character_walk.walk_characters`, from (state, least, most, eager, mode)."""
+        """The same by `character_walk.walk_characters`, from (state, least, most, eager, mode); `home`:
+        the state of `quiet`, where it has another number in these arrays."""
         kernels = _WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         still = quiet or _NOTHING_QUIET
         groups = (_signed(int(still.groups[0])), _signed(int(still.groups[1])))
+        home = still.home if home is None else home
         while True:
             leaf = arrays()
             if kernels is None:
                 missing = run(
                     walk_characters, *self._nodes, entries, len(entries), *place,
                     leaf.encoding, *leaf.arrays, len(open), open, first, *self._tokens, still.bytes, *groups,
-                    still.home, self._stack, self._counts, self._modes, self._values, *self._levels, cursor,
+                    home, self._stack, self._counts, self._modes, self._values, *self._levels, cursor,
                     mask, self._exits, self._ends,
                 )  # fmt: skip
             else:
@@ -444,7 +446,7 @@ class SubtreeWalk:
                 missing = kernels.walk_characters(
                     *self._nodes_at, address(entries), len(entries), *place, leaf.encoding, *leaf.addresses,
                     len(open), address(open), address(first), *self._tokens_at, address(still.bytes),
-                    *groups, still.home, stack, counts, *self._parts_of_characters, at, address(mask),
+                    *groups, home, stack, counts, *self._parts_of_characters, at, address(mask),
                     exits, ends,
                 )  # fmt: skip
             if missing < 0:

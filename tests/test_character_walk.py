@@ -17,11 +17,12 @@ from sglc.kernels.subtrees import UNBOUNDED, Quiet
 from sglc.kernels.token_groups import GROUP, REST, SCRIPTS
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, TextLeaf
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.numbered_leaf import NumberedLeaf
 from sglc.runtime.mask.span_nodes import SpanTable
 from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 EDGES = (

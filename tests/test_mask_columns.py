@@ -18,7 +18,7 @@ from sglc.runtime.mask import columns
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.leaf import TextLeaf
+from sglc.runtime.mask.text_leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
@@ -182,6 +182,9 @@ def test_bounded_texts_as_walks(
 FIRST_AND_REST = [
     "([^a]|a[tb<>0])*ax", "([^a]|a[^tbx])*at", "([^aé]|a[^0x]|é[<>tb])*ax", "[^<]{2}([^a]|a[^tb]){2,4}",
     ".*?</t>", "[^<]*<t", "a[^b]*b", "[ab][^ab]*", "[^é]?[^b<]*<", "([^t]t*)*<t>", "[a-z][a-z0-9]*",
+    "[tabx]{1,3}", "x[tabx<]{2,4}0", "[tabx]{2,3}<[tabx>0]{1,2}", "[tabxé字]{1,4}", "[^<]{2,4}",
+    "([tabx]{1,2}<){1,2}", "[tb][tabx]{2,4}", "0[tabx]{2}[tabx0]{1,2}", "([tabx]|<0)[tabx<]{0,2}[tabx<]*>",
+    "(b<|[tax0][tabx0]{1,3})", "[tab]{3}[^x]{1,3}", "([tabx0]{1,3}|[tab]{5}<)x*",
     "(é|b)[^b]*", ".{2,5}t>", "[^t<]{0,4}<[^<]{1,3}", "(b[^b]*){2}", "ta.*bt.*",
 ]  # fmt: skip
 
@@ -201,7 +204,8 @@ def test_texts_that_go_on_otherwise_than_they_begin(
     cut = [token[start:stop] for token in tokens for start, stop in ((0, -1), (1, None)) if token]
     vocabulary = Vocabulary([*tokens, *cut, *(bytes([byte]) for byte in range(256))])
     matchers = []
-    for loop in (TextLeaf._loop, lambda table, local: (None, local)):
+    ways = ((TextLeaf._loop, TextLeaf._run), (lambda leaf, local: (None, local), lambda leaf, local: None))
+    for way in ways:
         options = ConstraintOptions(max_terms=next(ALONE))
         if quoted:
             constraint = compile_constraint(
@@ -209,12 +213,13 @@ def test_texts_that_go_on_otherwise_than_they_begin(
             )
         else:
             constraint = compile_constraint(regex=f"(?s){pattern}", options=options)
-        matchers.append((constraint.matcher(vocabulary), loop))
+        matchers.append((constraint.matcher(vocabulary), way))
     for _ in range(8):
         rows = []
-        for matcher, loop in matchers:
+        for matcher, (loop, run) in matchers:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(TextLeaf, "_loop", loop)
+                patch.setattr(TextLeaf, "_run", run)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
         legal = vocabulary.unpack(rows[0])

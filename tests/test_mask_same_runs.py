@@ -22,11 +22,11 @@ from sglc.runtime.mask import same_runs
 from sglc.runtime.mask.byte_sets import members, packed
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.leaf import text_leaf
 from sglc.runtime.mask.object_words import Option, labels_of
 from sglc.runtime.mask.same_runs import RunGroup, by_runs
 from sglc.runtime.mask.still import covered
 from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_leaf import text_leaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 

@@ -9,43 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sglc.automata.charset import Ranges, meet
-from sglc.automata.dfa import step as dfa_step
-from sglc.automata.dfa import walk as dfa_walk
+from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
-from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.runtime.mask.character_leaf import TextCharacters
+from sglc.kernels.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.still import (
-    Onward,
-    Still,
-    covered,
-    is_small,
-    known_covered,
-    leading_to,
-    onward,
-    parts_ways,
-    size,
-    still_behind,
-)
-from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.still import Still
 from sglc.runtime.mask.word_set import FewWords
 
 _QUOTE = 0x22
-_PLAIN = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
+PLAIN_BYTES = frozenset(range(0x20, 0x80)) - {_QUOTE, 0x5C}
 """Bytes that are characters wherever they stand in a JSON string."""
 PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 """Bytes that are characters, and not quotes, in any encoding."""
-PLAIN = sum([1 << 8 * byte for byte in _PLAIN if byte < 0x7F])
+PLAIN = sum([1 << 8 * byte for byte in PLAIN_BYTES if byte < 0x7F])
 """The bytes of plain runs as a number: of a bool[256] read as one, so that a look at all of them is cheap."""
-_NO_LABELS = np.zeros(0, np.uint64)
-_MANY_STATES, _FEW_CHARACTERS = 48, 16
+NO_LABELS = np.zeros(0, np.uint64)
 
 
 class LeafPlace(NamedTuple):
@@ -58,7 +42,7 @@ class LeafPlace(NamedTuple):
     state: int
     least: int = 0
     most: int | None = None
-    open: np.ndarray = _NO_LABELS
+    open: np.ndarray = NO_LABELS
 
     def key(self) -> tuple[int, int, int, int | None, bytes]:
         """Equal for equal places; valid while the table lives."""
@@ -146,7 +130,7 @@ class LeafTable:
 
     def labels(self, state: int) -> np.ndarray:
         """The kinds of words that lead on from a state, as 64-bit words of a set."""
-        return _NO_LABELS
+        return NO_LABELS
 
     @property
     def any_length(self) -> bool:
@@ -236,7 +220,7 @@ class LeafTable:
         if byte == _QUOTE and self.encoding != "raw" and self.describe(state)[0] & BOUNDARY:
             return NO_MOVE
         known = self._lists.get(state)
-        if known is None and (byte in _PLAIN if self.encoding != "raw" else byte < 0x80):
+        if known is None and (byte in PLAIN_BYTES if self.encoding != "raw" else byte < 0x80):
             found = self.plain_step(state, byte)
             if found is not None:
                 return found
@@ -292,7 +276,7 @@ class LeafTable:
             return True
         return self.lo[state] <= most and self.hi[state] >= least
 
-    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
+    def first(self, state: int, least: int, most: int, open: np.ndarray = NO_LABELS) -> np.ndarray:
         """bool[256]: the bytes with which the leaf may go on."""
         if least > 0 or most < UNBOUNDED // 2:
             self.measure()
@@ -330,188 +314,3 @@ class LeafTable:
             if wide:
                 arrays.labels[state] = self.labels(state)
         self._size = count
-
-
-class TextLeaf(LeafTable):
-    """The leaf of a `TextTable`; its places are the table's local states."""
-
-    def __init__(self, table: TextTable) -> None:
-        super().__init__()
-        self.table = table
-        self.encoding = table.encoding
-        self.single = table.boundary == 1 and 0 in table.dfa.accepting
-        self._measured = False
-        self._fewest = -1
-        self._loops: dict[int, tuple[Still | None, int]] = {}
-        self._onward: dict[tuple[int, ...], Onward] = {}
-        self._covered: dict[int, Ranges] = {}
-        self._stills: dict[int, Still | None] = {}
-        self._characters: TextCharacters | None = None
-
-    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
-        number = self.number
-        return [(low, high, number(local)) for low, high, local in self.table.moves(self.places[state])]
-
-    def describe(self, state: int) -> tuple[int, int, int]:
-        table, local = self.table, self.places[state]
-        flags = 0
-        if local < table.boundary:
-            flags = BOUNDARY | (ENDS if local in table.dfa.accepting else 0)
-        return (flags, *self._lengths(local)) if self._measured else (flags, 0, UNBOUNDED)
-
-    def _lengths(self, local: int) -> tuple[int, int]:
-        table = self.table
-        if local < table.boundary:
-            longest = table.longest(local)
-            return table.shortest(local), UNBOUNDED if longest is None else longest
-        targets = table.targets(local)
-        bounds = [table.longest(target) for target in targets]
-        most = UNBOUNDED if None in bounds else 1 + max(bound for bound in bounds if bound is not None)
-        return 1 + min(map(table.shortest, targets)), most
-
-    def measure(self) -> None:
-        # Most texts have no bounds, and lengths are a question to the whole automaton.
-        if self._measured:
-            return
-        self._measured = True
-        lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
-        self.lo, self.hi = [fewest for fewest, _ in lengths], [most for _, most in lengths]
-        size = self._size
-        if size:
-            self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
-
-    def walk_states(
-        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
-        quiet: Quiet | None,
-    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
-        _, least, most, eager = self._bounds(place)
-        leaf = self._by_characters()
-        local = self.places[place.state]
-        where = (local + 1, 0) if local < self.table.boundary else leaf.place(local - self.table.boundary)
-        if where is None:
-            return super().walk_states(whole, entries, place, first, row, quiet)
-        if quiet is not None and quiet.home >= 0:
-            quiet = replace(quiet, home=self.places[quiet.home] + 1)
-        begin, mode = where
-        return whole.characters(
-            entries, (begin, least, most, eager, mode), first, row, leaf.current, leaf.load, quiet
-        )
-
-    def _by_characters(self) -> TextCharacters:
-        found = self._characters
-        if found is None:
-            found = self._characters = TextCharacters(self.table)
-        if self._measured:
-            found.measure()
-        return found
-
-    @property
-    def any_length(self) -> bool:
-        return self.table.any_length
-
-    def still(self, place: LeafPlace, longest: int) -> Still | None:
-        local = self.places[place.state]
-        if local >= self.table.boundary:
-            return None
-        everywhere = self._everywhere(local)
-        if everywhere is not None and (place.most is None or place.most >= longest + self.fewest()):
-            return everywhere
-        if local not in self._loops:
-            if len(self._loops) > 20_000:
-                self._loops.clear()
-            self._loops[local] = self._loop(local)
-        found, home = self._loops[local]
-        if found is None or place.most is None:
-            return found
-        return replace(found, room=place.most - self.table.shortest(home))
-
-    def stays(self, place: LeafPlace, still: Still) -> bool:
-        local = self.places[place.state]
-        return still.home == place.state or all([to == local for _, _, to in self.table.dfa.edges[local]])
-
-    def _loop(self, local: int) -> tuple[Still | None, int]:
-        """The most characters that all lead to one state (perhaps this one) and there back to it."""
-        edges = self.table.dfa.edges
-        stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
-        if not stay:
-            return None, local
-        first = back = leading_to(edges[local], local)
-        most, home = size(first), local
-        for target in stay - {local}:
-            to, again = leading_to(edges[local], target), leading_to(edges[target], target)
-            common = size(meet(to, again))
-            if common > most:
-                first, back, most, home = to, again, common, target
-        read = covered(edges[home])
-        return still_behind(first, back, self.table.encoding, self.number(home), read), home
-
-    def fewest(self) -> int:
-        if self._fewest < 0:
-            self._fewest = 1 + max(map(self.table.shortest, range(self.table.boundary)))
-        return self._fewest
-
-    def step(self, state: int, byte: int) -> int:
-        local = self.places[state]
-        if local < self.table.boundary and (byte in _PLAIN if self.encoding != "raw" else byte < 0x80):
-            found = dfa_step(self.table.dfa, local, byte)
-        else:
-            found = self.table.move(local, byte)
-        return NO_MOVE if found is None else self.number(found)
-
-    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
-        local = self.places[state]
-        if local >= self.table.boundary:
-            return super().first(state, least, most, open)
-        if least > 0 or most < UNBOUNDED // 2:
-            self.measure()
-        return self._by_characters().first(local, least, most)
-
-    def begins(self, state: int) -> frozenset[int] | None:
-        local = self.places[state]
-        return self.table.begins(local) if local < self.table.boundary and self.encoding == "raw" else None
-
-    def run(self, state: int, text: str) -> int | None:
-        local = self.places[state]
-        if local >= self.table.boundary:
-            return None
-        found = dfa_walk(self.table.dfa, text, local)
-        return NO_MOVE if found is None else self.number(found)
-
-    def counted(self, place: LeafPlace) -> Ranges | None:
-        local = self.places[place.state]
-        if local >= self.table.boundary:
-            return None
-        known = self._from(local)
-        return known.characters if known.uniform and known.accepting else None
-
-    def _everywhere(self, local: int) -> Still | None:
-        """Characters with which every state that can be reached can go on."""
-        if local not in self._stills:
-            if len(self._stills) > 20_000:
-                self._stills.clear()
-            # To walk tokens of few characters is quicker than to ask many states for them.
-            few = self.table.boundary > _MANY_STATES and is_small(
-                known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
-            )
-            self._stills[local] = None if few else self._from(local).still(self.table.encoding)
-        return self._stills[local]
-
-    def _from(self, local: int) -> Onward:
-        dfa, known = self.table.dfa, self._onward
-        if self.table.boundary == 1 and not known:
-            found = covered(dfa.edges[0])
-            known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
-        if (local,) not in known:
-            # No character is common to all states if some state has none. Of few states that is seen sooner.
-            stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
-            if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
-                known[local,] = Onward()
-        return onward((dfa,), (local,), known)
-
-
-def text_leaf(table: TextTable) -> TextLeaf:
-    """The leaf of a table, made once."""
-    if table.leaf is None:
-        table.leaf = TextLeaf(table)
-    leaf: TextLeaf = table.leaf
-    return leaf

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.charset import Ranges
-from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names, TextLeaf
+from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import Still, still_on
-from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_leaf import class_leaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
@@ -53,6 +53,10 @@ class LeafMask:
     """Whether some exit lies below another one."""
     rest: np.ndarray | None = None
     """The row without the tokens that are looked up, where only these are not walked."""
+    later: np.ndarray | None = None
+    """The exits behind some character, where others are among them as well."""
+    of: LeafMask | None = None
+    """The walk that it is a part of; kept as its identity is a part of the key."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,6 +118,8 @@ class LeafWalks:
         if still is not None:
             if still.uniform is not None:
                 self._share(table, still.uniform)
+                if table.single and least == 0 and most is None and not table.eager:
+                    return self._single(table, still, first)
                 inside = self._class(still.uniform, table.encoding, None).row
                 quiet = columns.quiet_but(first)
                 names = table.names(place)
@@ -131,6 +137,23 @@ class LeafWalks:
                 most = None
             place = place._replace(least=least, most=most)
         return self._known_walk(place, first, quiet), inside
+
+    def _single(self, table: LeafTable, still: Still, first: np.ndarray) -> tuple[LeafMask, np.ndarray]:
+        """The walk over all words of a class is that of a leaf that has no others."""
+        assert still.uniform is not None
+        inside = self.vocabulary.columns.inside(still.groups, None)
+        whole = self._class(still.uniform, table.encoding, first)
+        key = ("single", id(whole), id(table))
+        found = self._leaves.get(key)
+        if found is None:
+            exits, row = whole.later, whole.row if whole.rest is None else whole.rest
+            assert exits is not None
+            ends = np.zeros(len(exits), np.int32)
+            found = LeafMask(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
+            self._leaves[key] = found
+            if len(self._leaves) > self._most:
+                self._leaves.popitem(last=False)
+        return found, inside
 
     def _number(self, characters: Ranges) -> int:
         """The number of a class; to look at all its characters takes long where there are many."""
@@ -256,13 +279,14 @@ class LeafWalks:
                 quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
             found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
             if still is not None and quiet is not None:
-                found = replace(found, row=row | columns.inside(still.groups, None), rest=row)
+                found.row, found.rest = row | columns.inside(still.groups, None), row
             if first is not None:
                 # Where a word of no characters ends is an exit as well.
                 begun = self.whole.root_bytes if entries is None else self.vocabulary.trie.byte[tops]
-                exits = np.concatenate([tops[first[begun]], found.exits])
-                exits.sort()
-                found = replace(found, exits=exits, ends=np.zeros(len(exits), np.int32), paths=None)
+                found.later = found.exits
+                found.exits = np.concatenate([tops[first[begun]], found.exits])
+                found.exits.sort()
+                found.ends = np.zeros(len(found.exits), np.int32)
             if len(self.vocabulary.classes) > _MOST_CLASSES:
                 self.vocabulary.classes.clear()
             self.vocabulary.classes[key] = found
@@ -359,7 +383,9 @@ class LeafWalks:
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""
-        seen = b"" if quiet is None else quiet.groups.tobytes() + bytes([quiet.home >= 0])
+        seen = b""
+        if quiet is not None:
+            seen = quiet.groups.tobytes() + quiet.bytes.tobytes() + bytes([quiet.home >= 0])
         key = (*place.key(), first.tobytes(), seen)
         found = self._leaves.get(key)
         if found is None:
@@ -394,12 +420,6 @@ class LeafWalks:
         starts = self.vocabulary.trie.depth[above] - 1
         paths = self.whole.paths(found.exits)
         return [path[start:-1] for path, start in zip(paths, starts.tolist(), strict=True)]
-
-
-def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
-    """The leaf of all words over some characters."""
-    edges = (tuple([(low, high, 0) for low, high in characters]),)
-    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
 
 
 def _add(row: np.ndarray, bits: _Bits) -> None:

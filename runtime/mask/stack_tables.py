@@ -31,10 +31,11 @@ from sglc.kernels.stacks import StackArrays
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.joining import JoiningMachine, Joint
-from sglc.runtime.mask.leaf import LeafPlace, text_leaf
+from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.node import END, Node
 from sglc.runtime.mask.nodes import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
 from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_leaf import text_leaf
 from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.word_nodes import WordNode
 
@@ -318,7 +319,7 @@ class StackTables:
         # Most states are inside of words, with a byte or two to come.
         if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
             leaf = text_leaf(table)
-            still = leaf.still(LeafPlace(leaf, leaf.number(local)), 0)
+            still = leaf.lasting(LeafPlace(leaf, leaf.number(local)), 0)
             still = None if still is None else still.unbarred()
             if still is not None:
                 arrays.loops[state] = still.groups

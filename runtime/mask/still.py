@@ -340,7 +340,7 @@ def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | N
     if is_small(characters):
         return None
     groups, bytes = _as_bytes(characters, encoding)
-    dead = as_words(0 if read is None else ALL_GROUPS & ~_read_groups(read, encoding))
+    dead = as_words(0 if read is None else ALL_GROUPS & ~read_groups(read, encoding))
     return Still(groups, bytes, home, dead=dead)
 
 
@@ -350,15 +350,25 @@ def still_behind(
     """The characters that lead from `home` back to it, where a text begins with one of `first` that lead
     there; `read`: with which it goes on at `home`. None if there are too few to be of use."""
     both = meet(first, characters)
-    barred = _plain(characters, encoding) & ~_plain(first, encoding)
-    if not barred or is_small(both):
+    if is_small(both) or not _plain(characters, encoding) & ~_plain(first, encoding):
         return still_on(both, encoding, home, read)
-    groups = group_set(_plain(characters, encoding), _beyond(both))
-    flags = bytes_in(groups)
-    dead = as_words(ALL_GROUPS & ~_read_groups(read, encoding))
-    none = bytes([byte for byte in range(128) if barred >> byte & 1 and flags[byte]])
+    groups, flags, barred = class_groups(first, characters, encoding)
+    dead = as_words(ALL_GROUPS & ~read_groups(read, encoding))
     fewer = partial(still_on, both, encoding, home, read)
-    return Still(groups, flags, home, dead=dead, barred=none, fewer=fewer)
+    return Still(groups, flags, home, dead=dead, barred=barred, fewer=fewer)
+
+
+def class_groups(
+    first: Ranges, characters: Ranges, encoding: Encoding
+) -> tuple[np.ndarray, np.ndarray, bytes]:  # fmt: skip
+    """(groups, bytes, barred) of `Still` for texts over a class that begin with one of `first`."""
+    if first == characters:
+        return *_as_bytes(characters, encoding), b""
+    plain = _plain(characters, encoding)
+    barred = plain & ~_plain(first, encoding)
+    groups = group_set(plain, _beyond(meet(first, characters)))
+    flags = bytes_in(groups)
+    return groups, flags, bytes([byte for byte in range(128) if barred >> byte & 1 and flags[byte]])
 
 
 @lru_cache(maxsize=256)
@@ -405,7 +415,7 @@ def _plain(characters: Ranges, encoding: Encoding) -> int:
     return found if encoding == "raw" else found & ~_ESCAPED_BITS
 
 
-def _read_groups(characters: Ranges, encoding: Encoding) -> int:
+def read_groups(characters: Ranges, encoding: Encoding) -> int:
     """The groups of bytes with which characters are written, or some of them."""
     found = group_bits(_plain(characters, encoding))
     if characters and (encoding == "json-any" or (encoding == "json" and meet(characters, _ESCAPED))):

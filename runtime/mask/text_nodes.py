@@ -8,11 +8,12 @@ from typing import Any
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.runtime.mask.leaf import LeafPlace, text_leaf
+from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.nodes import Literal
 from sglc.runtime.mask.text import Place, TextTable
+from sglc.runtime.mask.text_leaf import text_leaf
 
 _QUOTE = ord('"')
 _MANY = 1_000_000
