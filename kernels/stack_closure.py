@@ -58,7 +58,7 @@ MOST_BARS, MOST_STATE = 128, 2000
 OWN = 1 << 8
 """Added to the bar of what is opened before a frame of its own: it cannot have been opened before."""
 EVERY, REACHED, WANTED = 0, 4, 8
-"""Where in `sets` are a set of all bytes, the bytes that a closure has met, and those that it is for."""
+"""Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
 
 
 @kernel
@@ -121,6 +121,7 @@ def close(
     cursor[EPOCH] = epoch
     cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
     endings = items = 0
+    before = cursor[ASKED_FOR]
     want0, want1, want2, want3 = sets[WANTED], sets[WANTED + 1], sets[WANTED + 2], sets[WANTED + 3]
     reach0 = sets[EVERY] & 0
     reach1, reach2, reach3 = reach0, reach0, reach0
@@ -288,7 +289,7 @@ def close(
                 waiting = push(work, waiting, -1, frame, both)
         elif kind != NOTHING:
             return TOO_MUCH
-    if cursor[ASKED_FOR] > 0:
+    if cursor[ASKED_FOR] > before:
         return ASKED
     sets[REACHED], sets[REACHED + 1], sets[REACHED + 2], sets[REACHED + 3] = reach0, reach1, reach2, reach3
     return DONE

@@ -210,7 +210,7 @@ def note_loops(
 ) -> int:
     """Find groups of bytes below which all tokens are legal: those of the thread that has the most."""
     here, most = 6 * config, -1
-    begin = configs[here]
+    begin, before = configs[here], cursor[ASKED_FOR]
     for number in range(configs[here + 1]):
         key = pool[begin + number]
         state = key >> (FRAME_BITS + BAR_BITS)
@@ -222,7 +222,7 @@ def note_loops(
             if size > most:
                 most = size
                 bits[here + 4], bits[here + 5] = loops[2 * state], loops[2 * state + 1]
-    if cursor[ASKED_FOR] > 0:
+    if cursor[ASKED_FOR] > before:
         return ASKED
     configs[here + 3] |= LOOPED
     return DONE

@@ -74,6 +74,7 @@ def any_goes_on(
     """Whether one of some threads may go on, under its bar: 1 it may, 0 not, 2 that is not decided by one
     byte, -1 something has to be made first."""
     found = may = 0
+    before = cursor[ASKED_FOR]
     for thread in range(count):
         state, bar = threads[3 * thread], threads[3 * thread + 2]
         if bar == 0:
@@ -92,7 +93,7 @@ def any_goes_on(
         if may == 1:
             return 1
         found = max(found, may)
-    return -1 if cursor[ASKED_FOR] > 0 else found
+    return -1 if cursor[ASKED_FOR] > before else found
 
 
 @kernel_apart
@@ -136,6 +137,5 @@ def may_follow(
             if behind < 0:
                 return ASKED
         follows = behind if behind == 1 else max(follows, behind)
-    cursor[ASKED_FOR] = 0
     configs[here + 4] = follows if follows == 1 else 3 if follows == 2 else 2
     return DONE

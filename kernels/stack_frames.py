@@ -34,8 +34,8 @@ not for walks; what is learned has no more room."""
 PART, STATE, BARRED, UNION, BEHIND = range(5)
 """What may have to be made: what a part is, the row of a state of a text or of what is barred, what two bars
 bar together, what follows a word."""
-MOST_ASKED = 1024
-"""So much is asked for at once."""
+MOST_ASKED, MANY_ASKED = 4096, 64
+"""So much is asked for at once; with so much a walk comes back."""
 (
     LEVEL, ASKED_FOR, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES, LINKS,
     PLACES, CONFIGS, POOL,

@@ -44,6 +44,7 @@ from sglc.kernels.stack_frames import (
     FULL,
     LINKS,
     LISTED,
+    MANY_ASKED,
     MOST_LINKS,
     OUTS,
     PART,
@@ -78,7 +79,7 @@ def step(
 ) -> int:  # fmt: skip
     """Take all threads one byte further: those that go on are added to `outs`, and what follows those that
     may end to `ends`. Returns DONE, ASKED, FULL or TOO_MUCH."""
-    out, waiting = cursor[OUTS], cursor[ENDED]
+    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[ASKED_FOR]
     cursor[SPENT] += cursor[THREADS]
     for thread in range(cursor[THREADS]):
         state, frame, bar = threads[3 * thread], threads[3 * thread + 1], threads[3 * thread + 2]
@@ -145,7 +146,7 @@ def step(
             ends[waiting] = ((part + 1) << FRAME_BITS) | frame
             waiting += 1
     cursor[OUTS], cursor[ENDED] = out, waiting
-    return ASKED if cursor[ASKED_FOR] > 0 else DONE
+    return ASKED if cursor[ASKED_FOR] > before else DONE
 
 
 @kernel_apart
@@ -175,7 +176,10 @@ def close_on(
         configs[here + 3] |= SURE
         for number in range(4):
             bits[here + number] = sets[REACHED + number]
+    before = cursor[ASKED_FOR]
     for byte in range(256):
+        if cursor[ASKED_FOR] > MANY_ASKED:
+            break
         word, bit = byte >> 6, byte & 63
         if sets[WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
             continue
@@ -198,7 +202,7 @@ def close_on(
             if after < 0:
                 return after
         nexts[256 * config + byte] = after
-    return -ASKED if cursor[ASKED_FOR] > 0 else nexts[256 * config + read]
+    return -ASKED if cursor[ASKED_FOR] > before else nexts[256 * config + read]
 
 
 @kernel
@@ -223,7 +227,7 @@ def split(
 ) -> int:  # fmt: skip
     """Find the configurations that what is ready consists of. Returns DONE, ASKED, FULL or TOO_MUCH."""
     here = 6 * config
-    begin, ready = configs[here] + configs[here + 1], configs[here + 2]
+    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[ASKED_FOR]
     for number in range(ready):
         key = pool[begin + number]
         if key > 0 and key >> FRAME_BITS == 0:
@@ -232,7 +236,7 @@ def split(
                 ask(asked, cursor, PART, part)
             elif program[4 * part] == SERIES and program[4 * program[4 * part + 2]] == UNKNOWN:
                 ask(asked, cursor, PART, program[4 * part + 2])
-    if cursor[ASKED_FOR] > 0:
+    if cursor[ASKED_FOR] > before:
         return ASKED
     together = alone = 0
     for number in range(ready):

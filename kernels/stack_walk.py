@@ -11,12 +11,14 @@ from sglc.kernels.stack_closure import JOINT, WANTED
 from sglc.kernels.stack_configs import IN_TEXT, LOOPED, NOWHERE, config_of, note_loops
 from sglc.kernels.stack_follow import may_follow
 from sglc.kernels.stack_frames import (
+    ASKED,
     ASKED_FOR,
     BAR_BITS,
     DONE,
     ENDED,
     FRAME_BITS,
     LEVEL,
+    MANY_ASKED,
     OUTS,
     PAUSED,
     SPENT,
@@ -33,6 +35,8 @@ PAUSE = 200_000
 """Threads and items after which a walk asks whether to go on."""
 MOST_UNSURE = 256
 """Nodes that are left open."""
+AHEAD = 1000
+"""So many nodes a walk looks at behind the first that asks, to ask for more at once."""
 
 
 @kernel_apart
@@ -134,14 +138,21 @@ def walk_grammar(
         level = 0
         levels[0], levels[1], levels[2] = config, 0, count
     unset, wanted = 0, False
+    first, left, doubted = -1, 0, cursor[UNSURE]
     while level >= 0:
+        if first >= 0:
+            left -= 1
+            if left < 0 or cursor[ASKED_FOR] > MANY_ASKED:
+                break
         at = levels[3 * level + 1]
         if at == levels[3 * level + 2]:
             level, wanted = level - 1, False
             continue
-        cursor[LEVEL] = level
-        if cursor[SPENT] > PAUSE:
+        if cursor[SPENT] > PAUSE and first < 0:
+            cursor[LEVEL] = level
             return PAUSED
+        if level == 0 and first < 0:
+            doubted = cursor[UNSURE]
         before = levels[3 * level]
         read = entry_bytes[at] if level == 0 else bytes[at]
         if bits[6 * before + (read >> 6)] >> (read & 63) & 1 == 0:
@@ -163,7 +174,7 @@ def walk_grammar(
                 edges, threads, work, ended, keys, stamps, values, outs, ends, some, found, configs, bits,
                 nexts, pool, sets, before, read, asked, cursor,
             )  # fmt: skip
-            if config < 0:
+            if config < 0 and config != -ASKED:
                 return -config
         if config == NOWHERE:
             levels[3 * level + 1] = at + 1
@@ -171,13 +182,13 @@ def walk_grammar(
         record = 4 * places_of[entries[at]] if level == 0 else 4 * at
         node, after = nodes[record] & LOW, nodes[record + 1] & LOW
         here = 6 * config
-        if configs[here + 3] & IN_TEXT:
-            if (nodes[record + 2] | nodes[record + 3]) != 0 and configs[here + 3] & LOOPED == 0:
+        code = DONE if config > 0 else ASKED
+        grouped = (nodes[record + 2] | nodes[record + 3]) != 0
+        if code == DONE and configs[here + 3] & IN_TEXT:
+            if grouped and configs[here + 3] & LOOPED == 0:
                 code = note_loops(loops, flags, pool, configs, bits, config, asked, cursor)
-                if code != DONE:
-                    return code
             other = nodes[record + 2] & ~bits[here + 4] | nodes[record + 3] & ~bits[here + 5]
-            if (nodes[record + 2] | nodes[record + 3]) == 0 or other == 0:
+            if code == DONE and (not grouped or other == 0):
                 for number in range(firsts_of[node], firsts_of[after]):
                     mask[order[number] >> 5] |= 1 << (order[number] & 31)
                 levels[3 * level + 1] = at + 1
@@ -191,14 +202,14 @@ def walk_grammar(
             if unset == last:
                 levels[3 * level + 1] = at + 1
                 continue
-        if nodes[record + 1] >> 32 != LOW:
+        if code == DONE and nodes[record + 1] >> 32 != LOW:
             if configs[here + 4] == 0:
                 code = may_follow(
                     program, lists, firsts, rows, begins_of, flags, words, word_starts, bar_rows, bar_flags,
                     bar_starts, open_bytes, unions, bars, places, listed, made, links, fresh, settled, edges,
                     threads, work, ended, keys, stamps, values, configs, pool, sets, config, asked, cursor,
                 )  # fmt: skip
-                if code != DONE:
+                if code != DONE and code != ASKED:
                     return code
             if configs[here + 4] == 1:
                 set_token(nodes[record + 1] >> 32, duplicates, mask)
@@ -207,9 +218,16 @@ def walk_grammar(
                     return TOO_MUCH
                 doubts[cursor[UNSURE]] = node
                 cursor[UNSURE] += 1
+        if code == ASKED and first < 0:
+            first, left = at if level == 0 else levels[1] - 1, AHEAD
         levels[3 * level + 1] = at + 1
-        if further:
+        if further and code == DONE:
             level, wanted = level + 1, False
             levels[3 * level], levels[3 * level + 1] = config, starts[node]
             levels[3 * level + 2] = starts[node + 1]
+    if first >= 0:
+        # What has asked, and what is behind it, is walked again when it is there.
+        cursor[LEVEL], cursor[UNSURE] = 0, doubted
+        levels[1] = first
+        return ASKED
     return DONE

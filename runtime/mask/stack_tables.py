@@ -26,6 +26,7 @@ from sglc.kernels.stack_closure import (
     REPEAT,
     RULE,
     SERIES,
+    UNKNOWN,
 )
 from sglc.kernels.stacks import StackArrays
 from sglc.runtime.mask.ahead_nodes import NotBefore
@@ -115,6 +116,9 @@ class StackTables:
                 elif after in known:
                     records += (cont, node.index, state, after)
                     known[cont] = known[after]
+                    if type(node) is Repetition and self.current().program[node.index, 0] == UNKNOWN:
+                        # Closures pass through one that may end to the next below.
+                        self.describe(node.index)
                 else:
                     stack.append(after)
                 continue
@@ -168,9 +172,9 @@ class StackTables:
 
     def describe(self, index: int) -> None:
         """Say what a part is. Raises TooLarge."""
-        node = self._machine.nodes[index]
         if index >= _MOST_PARTS:
             raise TooLarge
+        node = self._machine.nodes[index]
         kind, a, b = self._part(node)
         first = 0
         if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT):
