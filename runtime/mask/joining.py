@@ -106,8 +106,9 @@ class JoiningMachine(Machine):
         return self.cont(self.joint, tuple(sorted(flat)), END)
 
     def opened(self, work: Work) -> int:
-        if len(work) < 2:
-            return super().opened(work)
+        if len(work) == 1:
+            node, cont = work[0]
+            return self.after(cont) if node is None else self.begin(node, cont)
         # One closure for all that a node is followed by, and one place for each of its own.
         conts: dict[int, list[int]] = {}
         for node, cont in work:
@@ -164,7 +165,7 @@ class JoiningMachine(Machine):
                 if type(node) is RuleNode and opened.setdefault(node.index, cont) != cont:
                     return _Closure(self, begun).config()
                 if type(node) is RuleNode and node.shared:
-                    if begun[0] != (node, cont):
+                    if begun != [(node, cont)]:
                         inner = self.begin(node, cont)
                         out.update(self.configs[inner])
                         part = inner, node, cont

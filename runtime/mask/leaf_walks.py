@@ -24,8 +24,6 @@ _MOST_ROWS = 16
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
-_FEW_NODES = 512
-"""From so many nodes fixed bytes are followed sooner than it is looked up where they lead."""
 
 
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
@@ -83,7 +81,7 @@ class LeafWalks:
         self._most = most
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits, np.ndarray]] = Interned()
+        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | None, np.ndarray]] = Interned()
         self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
         self._walks: dict[tuple[Any, ...], tuple[_Bits, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
@@ -179,21 +177,23 @@ class LeafWalks:
         return self._stills[key]
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
-        """A walk of fixed bytes from some nodes, into `row`; the exits. Those from many are remembered."""
-        if len(entries) <= _FEW_NODES:
-            exits = self.whole.literal(entries, data, row)
-            return np.unique(exits) if len(exits) > 1 and self.whole.nested(entries) else exits
+        """A walk of fixed bytes from some nodes, into `row`, remembered when it comes again; the exits."""
         key = (data, entries.tobytes())
         found = self._literals.get(key)
         if found is None:
-            exits = self.whole.literal(entries, data, self._blank)
-            if self.whole.nested(entries):
+            # To find out what a walk has set takes longer than the walk.
+            exits = self.whole.literal(entries, data, row)
+            if len(exits) > 1 and self.whole.nested(entries):
                 exits = np.unique(exits)
-            found = (self._set_words(), exits)
             if len(self._literals) > self._most:
                 self._literals.clear()
-            self._literals[key] = found
+            self._literals[key] = None, exits
+            return exits
         bits, exits = found
+        if bits is None:
+            self.whole.literal(entries, data, self._blank)
+            bits = self._set_words()
+            self._literals[key] = bits, exits
         _add(row, bits)
         return exits
 

@@ -145,9 +145,10 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
     at, here = 0, config
     while True:
         machine.effort += len(machine.configs[here])
-        for group in machine.groups(here):
+        groups = machine.groups(here)
+        for group in groups:
             if group.run:
-                after = _read_run(machine, group, data, at, landed, opened)
+                after = _read_run(machine, group, data, at, landed, opened if len(groups) > 1 else None)
             elif group.leaf is not None:
                 after = _read_leaf(machine, group, group.leaf, data, at, landed)
             else:
@@ -171,9 +172,9 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
 
 
 def _read_run(
-    machine: Machine, group: Group, data: bytes, at: int, landed: list[int], opened: dict[int, Work]
+    machine: Machine, group: Group, data: bytes, at: int, landed: list[int], opened: dict[int, Work] | None
 ) -> list[tuple[int, int]]:
-    """As `_read_leaf`; what is opened behind the run is added to that at its end."""
+    """As `_read_leaf`; what is opened behind the run is added to `opened` at its end, if that is kept."""
     run, node = group.run, group.node
     end = at + len(run)
     if end > len(data):
@@ -183,8 +184,8 @@ def _read_run(
         return []
     if not data.startswith(run, at):
         return []
-    work = group.opens_behind(machine)
-    if work is None:
+    work = None if opened is None else group.opens_behind(machine)
+    if opened is None or work is None:
         return [(group.behind(machine), end)]
     opened.setdefault(end, []).extend(work)
     return []
