@@ -72,9 +72,9 @@ class WordList:
 
     def _limit(self, labels: np.ndarray, open: np.ndarray) -> None:
         self.labels, self.open, self.limited = labels, open, len(open) > 0
-        where = map(address, (self.bytes, self.starts, labels, open))
-        at_bytes, at_starts, at_labels, at_open = where
-        self.addresses = at_bytes, at_starts, int(self.limited), at_labels, at_open
+        self.addresses = (
+            address(self.bytes), address(self.starts), int(self.limited), address(labels), address(open),
+        )  # fmt: skip
 
     def is_open(self, number: int) -> bool:
         """Whether a word is walked."""
