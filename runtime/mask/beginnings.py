@@ -65,18 +65,17 @@ class Beginnings:
         start = (cont, 0)
         if start in known:
             return known[start]
-        found = 0
-        seen = {start}
-        waiting = [start]
+        found, further = (0, ()) if cont == END else self._frame(*start)
+        if found is None or not further:
+            known[start] = found
+            return found
+        seen = {start, *further}
+        waiting = list(further)
         while waiting:
             here = waiting.pop()
             if here[0] == END:
                 continue
-            further: Sequence[tuple[int, int]] = ()
-            if here in known:
-                part = known[here]
-            else:
-                part, further = self._frame(*here)
+            part, further = (known[here], ()) if here in known else self._frame(*here)
             if part is None:
                 known[start] = None
                 return None

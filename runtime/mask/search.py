@@ -237,7 +237,7 @@ class MaskSearch:
             machine.effort += len(machine.configs[config])
             self._account.check()
             if visited.times(config) > _OFTEN:
-                loops = self._loops(config, view.groups)
+                loops = self._loops(config, entries, view.groups)
                 if loops:
                     runs = tuple([view.groups[number].run for number in loops])
                     more = visited.fresh(self._walks.repeated(entries, runs, self._row), config)
@@ -310,12 +310,12 @@ class MaskSearch:
             return None
         return set(self._byte.take(entries).tolist())
 
-    def _loops(self, config: int, groups: Sequence[SearchGroup]) -> list[int]:
-        """The groups behind whose run the configuration is the same again."""
-        machine = self._machine
-        return [
-            number for number, group in enumerate(groups) if group.run and group.behind(machine) == config
-        ]
+    def _loops(self, config: int, entries: np.ndarray, groups: Sequence[SearchGroup]) -> list[int]:
+        """The groups behind whose run, which some token has, the configuration is the same again."""
+        machine, read = self._machine, self._walks.whole.literal
+        some = [number for number, group in enumerate(groups) if group.run]
+        some = [number for number in some if len(read(entries, groups[number].run, self._row))]
+        return [number for number in some if groups[number].behind(machine) == config]
 
     def _layers(self, entries: np.ndarray, groups: Sequence[SearchGroup]) -> Sequence[np.ndarray]:
         """Nodes as walks of some groups take them: apart, or all at once where little lies below.
