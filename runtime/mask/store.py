@@ -18,25 +18,7 @@ from sglc.runtime.mask.search import MaskSearch
 from sglc.runtime.mask.shapes import Shapes
 from sglc.runtime.mask.vocabulary import Vocabulary
 
-_SAMPLE = (
-    b"{",
-    b'"',
-    b"a",
-    b'"',
-    b":",
-    b"[",
-    b"12",
-    b",",
-    b"-",
-    b"0",
-    b".",
-    b"5",
-    b"e",
-    b"+",
-    b"1",
-    b",",
-    b'"',
-)
+_SAMPLE = tuple([text.encode() for text in '{ " a " : 1 , b " : [ 12 , - 0 . 5 e + 1 , "'.split()])
 """The beginning of a JSON value."""
 _MOST_TRANSITIONS = 1_000_000
 _MOST_SPANS, _LONGEST_SPAN = 4096, 256
@@ -123,6 +105,7 @@ class MaskStore:
             # Blanks and colons are forced or not, as values are written.
             after = self.advance(config, piece, account)
             if after != DEAD:
+                self.mask(after, account)
                 config = self.advance(after, forced(machine, after), account)
 
     @property
