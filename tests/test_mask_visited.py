@@ -22,12 +22,13 @@ NODES = st.sets(st.integers(0, SIZE - 1), max_size=12)
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 3), NODES), max_size=12), st.sampled_from([0, 3, 256]))
-def test_nodes_are_fresh_once(visits: list[tuple[int, set[int]]], many: int) -> None:
+@given(st.lists(st.tuples(st.integers(1, 3), NODES), max_size=12), st.sampled_from([0, 3, 48]), st.data())
+def test_nodes_are_fresh_once(visits: list[tuple[int, set[int]]], few: int, data: st.DataObject) -> None:
     naive: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(visited, "_MANY", many)
+        patch.setattr(visited, "_FEW", few)
+        patch.setattr(visited, "_MANY", data.draw(st.sampled_from([0, 8, 1_000])))
         seen = Visited(SIZE)
         for config, nodes in visits:
             expected = sorted(nodes - naive.setdefault(config, set()))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-_MANY = 256
-"""So many nodes are looked up by flags: a set of them takes longer to make than the flags of a whole trie."""
+_FEW = 48
+"""More nodes are kept as they are, in order: a set of them takes longer to make than to look a few up."""
+_MANY = 1_000
+"""More are looked up by flags of a whole trie."""
 
 
 class Visited:
@@ -35,23 +37,31 @@ class Visited:
         return entries
 
     def _fresh(self, entries: np.ndarray, config: int, before: np.ndarray | set[int]) -> np.ndarray:
-        if isinstance(before, np.ndarray) and before.dtype != np.bool_ and len(before) <= _MANY:
-            before = self._nodes[config] = set(before.tolist())
-        if isinstance(before, set) and len(entries) <= _MANY:
+        if len(before) <= _FEW and len(entries) <= _FEW:
+            if isinstance(before, np.ndarray):
+                before = self._nodes[config] = set(before.tolist())
             nodes = entries.tolist()
             new = [node for node in nodes if node not in before]
             before.update(new)
             return entries if len(new) == len(nodes) else np.array(new, np.int32)
+        if isinstance(before, set):
+            before = np.array(sorted(before), np.int32)
+        if before.dtype != np.bool_ and 0 < len(before) <= _MANY and len(entries) <= _MANY:
+            at = before.searchsorted(entries)
+            at[at == len(before)] = 0
+            entries = entries[before[at] != entries]
+            every = self._nodes[config] = np.concatenate((before, entries))
+            every.sort()
+            return entries
         flags = self._flags(config, before)
         entries = entries[~flags[entries]]
         flags[entries] = True
         return entries
 
-    def _flags(self, config: int, before: np.ndarray | set[int]) -> np.ndarray:
+    def _flags(self, config: int, before: np.ndarray) -> np.ndarray:
         """bool[size]: whether a node is among those before."""
-        if isinstance(before, np.ndarray) and before.dtype == np.bool_:
+        if before.dtype == np.bool_:
             return before
-        found = np.zeros(self._size, bool)
-        found[list(before) if isinstance(before, set) else before] = True
-        self._nodes[config] = found
+        found = self._nodes[config] = np.zeros(self._size, bool)
+        found[before] = True
         return found
