@@ -119,10 +119,10 @@ class LeafWalks:
                 if table.single and least == 0 and most is None and not table.eager:
                     return self._single(table, still, first)
                 inside = self._class(still.uniform, table.encoding, None).row
-                quiet = columns.quiet_but(first)
                 names = table.names(place)
                 if names is not None:
                     return self._named(names, still.uniform, table, first), inside
+                quiet = columns.quiet_but(first)
             else:
                 inside = columns.inside(still.groups, still.room, still.barred)
                 quiet = columns.quiet(still.groups, still.bytes, still.dead, still.home, first)

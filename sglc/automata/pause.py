@@ -14,9 +14,9 @@ _MANY = 5_000
 def without_collection() -> Iterator[None]:
     """Without looking for garbage meanwhile, which would be a third of the time of a large grammar.
 
-    A look at all that a process holds, in the midst of a schema, can take longer than the schema. What has been
-    made is looked at once, as would be with the next few objects, and then counts as old: the next look at
-    young objects, in the middle of a mask, would take as long again.
+    A look at all that a process holds, in the midst of a schema, can take longer than the schema. What has
+    been made is looked at once, as it would be with the next few objects, and then counts as old: the next
+    look at young objects, in the middle of a mask, would take as long again.
     """
     was_enabled = gc.isenabled()
     gc.disable()
