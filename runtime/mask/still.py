@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,8 +35,9 @@ _PARTS[REST] = meet(((0xA0, LAST),), invert(ranges([part for parts in _PARTS.val
 _PART_BOUNDS: np.ndarray = np.array(
     [(low, high, group) for group, parts in _PARTS.items() for low, high in parts], np.int32
 )
-_WIDE = 0x80, 0xD7FF, 0xE000, LAST
+_WIDE = (0x80, 0xD7FF), (0xE000, LAST)
 """What is beyond ASCII."""
+_Bytes: TypeAlias = bytes
 Places = tuple[int, ...]
 """A state in each of some automata, -1 for none."""
 
@@ -66,7 +68,7 @@ class Still:
     room: int | None = None
     uniform: Ranges | None = None
     dead: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint64))
-    barred: bytes = b""
+    barred: _Bytes = b""
     fewer: Callable[[], Still | None] | None = None
 
     def unbarred(self) -> Still | None:
@@ -76,10 +78,10 @@ class Still:
         found = self.fewer()
         return found if found is None or self.room is None else replace(found, room=self.room)
 
-    def apart_from(self, bytes: np.ndarray) -> Still | None:
+    def apart_from(self, first: np.ndarray) -> Still | None:
         """The same if it is with none of some bytes, bool[256], or for fewer characters without them."""
-        found = self.unbarred() if np.count_nonzero(bytes & self.bytes) else self
-        return None if found is None or np.count_nonzero(bytes & found.bytes) else found
+        found = self.unbarred() if np.count_nonzero(first & self.bytes) else self
+        return None if found is None or np.count_nonzero(first & found.bytes) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,8 +388,7 @@ def _beyond(characters: Ranges) -> int:
 @lru_cache(maxsize=64)
 def _scripts(characters: Ranges) -> tuple[int, int]:
     """The groups beyond ASCII of which a class has all characters, and those of which it has some."""
-    lows, highs = _WIDE[::2], _WIDE[1::2]
-    if all([_has(characters, low, high) for low, high in zip(lows, highs, strict=True)]):
+    if all([_has(characters, *part) for part in _WIDE]):
         return BEYOND, BEYOND
     flat = np.fromiter(itertools.chain.from_iterable(characters), np.int32, 2 * len(characters))
     lows, highs = flat[::2], np.append(flat[1::2], -1)
