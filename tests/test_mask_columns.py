@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from sglc.kernels.token_groups import CONTROL_1, REST, SEPARATOR
-from sglc.runtime.mask import columns
+from sglc.runtime.mask import columns, text_leaf
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set
 from sglc.runtime.mask.constraint import compile_constraint
@@ -220,6 +220,7 @@ def test_texts_that_go_on_otherwise_than_they_begin(
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(TextLeaf, "_loop", loop)
                 patch.setattr(TextLeaf, "_run", run)
+                patch.setattr(text_leaf, "_FEW_CHARACTERS", 4)
                 rows.append(matcher.mask())
         assert np.array_equal(*rows), vocabulary.unpack(rows[0] ^ rows[1])
         legal = vocabulary.unpack(rows[0])

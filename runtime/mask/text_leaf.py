@@ -31,7 +31,8 @@ from sglc.runtime.mask.still import (
 from sglc.runtime.mask.text import TextTable
 
 _MANY_STATES, _FEW_CHARACTERS = 48, 16
-"""Automata of more states are not asked which of so few characters all their states have."""
+"""Automata of more states are not asked which of so few characters all their states have: to walk tokens of
+these is quicker. No run of them is looked for."""
 
 
 class TextLeaf(LeafTable):
@@ -142,7 +143,8 @@ class TextLeaf(LeafTable):
         if self._runs is None:
             return None
         if local not in self._run_stills:
-            self._run_stills[local] = self._runs.still(local)
+            few = is_small(known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS)
+            self._run_stills[local] = None if few else self._runs.still(local)
         return self._run_stills[local]
 
     def stays(self, place: LeafPlace, still: Still) -> bool:
@@ -209,7 +211,6 @@ class TextLeaf(LeafTable):
         if local not in self._stills:
             if len(self._stills) > 20_000:
                 self._stills.clear()
-            # To walk tokens of few characters is quicker than to ask many states for them.
             few = self.table.boundary > _MANY_STATES and is_small(
                 known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
             )
