@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.columns import ALL_GROUPS, as_words
-from sglc.runtime.mask.still import Still, class_groups, covered, is_small, leading_to, read_groups
+from sglc.runtime.mask.still import Still, class_groups, covered, is_small, read_groups
 
 ENDLESS = 1 << 30
 """The count of runs that come back to where they have been."""
-MOST_STATES = 400
-"""Runs of larger automata may be long."""
+_LONGEST = 256
+"""So many states are looked at; no token has so many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +71,32 @@ class Runs:
         """The state to which most characters lead, and these; -1 if there are none."""
         found = self._ways.get(state)
         if found is None:
-            row = self._dfa.edges[state]
-            targets = {target for _, _, target in row}
-            if not targets:
+            parts: dict[int, list[tuple[int, int]]] = {}
+            counts: dict[int, int] = {}
+            for low, high, target in self._dfa.edges[state]:
+                counts[target] = counts.get(target, 0) + high - low + 1
+                part = parts.setdefault(target, [])
+                if part and part[-1][1] + 1 == low:
+                    part[-1] = part[-1][0], high
+                else:
+                    part.append((low, high))
+            if not counts:
                 found = -1, ()
-            elif len(targets) == 1:
-                found = row[0][2], self._read_at(state)
             else:
-                counts = dict.fromkeys(sorted(targets), 0)
-                for low, high, target in row:
-                    counts[target] += high - low + 1
-                best = max(counts, key=lambda target: counts[target])
-                found = best, leading_to(row, best)
+                best = max(counts, key=counts.__getitem__)
+                found = best, tuple(parts[best])
             self._ways[state] = found
         return found
 
     def _run(self, start: int, characters: Ranges) -> _Run | None:
-        """The run of a class from a state on; None where it depends on the characters how it ends."""
+        """The run of a class from a state on; None where it is not known how it ends, or depends
+        on the characters."""
         known = self._known
         here, path, seen = start, [], {start}
         while (here, characters) not in known:
+            if len(path) == _LONGEST:
+                known[here, characters] = None
+                break
             after, way = self._way(here)
             if after >= 0 and (way == characters or meet(way, characters) == characters):
                 path.append(here)

@@ -15,7 +15,7 @@ from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.leaf import NO_LABELS, PLAIN_BYTES, LeafPlace, LeafTable
-from sglc.runtime.mask.runs import MOST_STATES, Runs
+from sglc.runtime.mask.runs import Runs
 from sglc.runtime.mask.still import (
     Onward,
     Still,
@@ -49,7 +49,7 @@ class TextLeaf(LeafTable):
         self._onward: dict[tuple[int, ...], Onward] = {}
         self._covered: dict[int, Ranges] = {}
         self._stills: dict[int, Still | None] = {}
-        self._runs = Runs(table.dfa, self.encoding) if 2 < table.boundary <= MOST_STATES else None
+        self._runs = Runs(table.dfa, self.encoding) if table.boundary > 2 else None
         self._run_stills: dict[int, Still | None] = {}
         self._characters: TextCharacters | None = None
 
@@ -118,7 +118,9 @@ class TextLeaf(LeafTable):
         local = self.places[place.state]
         if local >= self.table.boundary:
             return None
-        run = self._run(local) if place.least == 0 and place.most is None else None
+        run = None
+        if place.least == 0 and (place.most is None or place.most >= longest + self.fewest()):
+            run = self._run(local)
         if run is not None and run.room is not None:
             return run
         return self.lasting(place, longest) or run
