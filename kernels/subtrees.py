@@ -12,6 +12,7 @@ from sglc.kernels.character_first import list_first
 from sglc.kernels.character_walk import walk_characters
 from sglc.kernels.contract import LayoutError, TrieArrays, expect
 from sglc.kernels.library import address, typed_library
+from sglc.kernels.subset_walk import list_subsets, load_subsets
 from sglc.kernels.token_columns import put_tokens, without_columns
 from sglc.kernels.token_groups import GROUP, SCRIPTS, TokenGroups, empty_groups, group_tokens
 from sglc.kernels.typed import run
@@ -31,12 +32,12 @@ UNBOUNDED = 1 << 30
 """For `most`, `lo` and `hi` of a leaf: no limit."""
 
 
-_WALKS = typed_library(
+WALKS = typed_library(
     list_children, group_tokens, list_first, walk_rows, walk_leaf, walk_characters, walk_literal,
-    walk_words, any_below, list_paths, without_columns, put_tokens,
+    walk_words, any_below, list_paths, without_columns, put_tokens, load_subsets, list_subsets,
     brief=(
         "sglc_walk_literal", "sglc_list_first", "sglc_any_below", "sglc_list_paths", "sglc_without_columns",
-        "sglc_put_tokens",
+        "sglc_put_tokens", "sglc_load_subsets", "sglc_list_subsets",
     ),
 )  # fmt: skip
 
@@ -161,7 +162,7 @@ def children_of(trie: TrieArrays) -> Children:
         np.zeros((size, 2), np.uint64), groups.nodes, groups.order, groups.begins, groups.parts,
         groups.firsts, groups.read, groups.spelled, groups.tokens,
     )  # fmt: skip
-    kernels = _WALKS.functions()
+    kernels = WALKS.functions()
     if kernels is None:
         run(list_children, *parts, size, *results)
         run(group_tokens, *tokens, size, *facts)
@@ -178,7 +179,7 @@ def first_bytes(
     found = np.zeros(256, bool)
     edges, starts, sizes, _, _, _, _, _, lo, hi, labels = leaf.arrays
     where = (state, least, most, leaf.encoding)
-    kernels = _WALKS.functions()
+    kernels = WALKS.functions()
     if kernels is None:
         run(list_first, *where, edges, starts, sizes, lo, hi, labels, len(open), open, found)
     else:
@@ -199,7 +200,7 @@ def leave_out(whole: np.ndarray, columns: np.ndarray, places: Sequence[int]) -> 
     row = np.empty_like(whole)
     numbers = np.array(places, np.int32)
     size = (len(numbers), len(whole))
-    kernels = _WALKS.functions()
+    kernels = WALKS.functions()
     if kernels is None:
         run(without_columns, whole, columns, numbers, *size, row)
     else:
@@ -214,7 +215,7 @@ def put(tokens: np.ndarray, spans: Sequence[tuple[int, int]], present: bool, row
     if not spans:
         return
     bounds = np.array(spans, np.int32)
-    kernels = _WALKS.functions()
+    kernels = WALKS.functions()
     if kernels is None:
         run(put_tokens, tokens, bounds, len(bounds), int(present), row)
     else:
@@ -282,7 +283,7 @@ class SubtreeWalk:
         """Whether one of some nodes in order lies below another one."""
         if len(nodes) < 2:
             return False
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         if kernels is None:
             return bool(run(any_below, self.trie.end, nodes, len(nodes)))
         return bool(kernels.any_below(self._arrays[2], address(nodes), len(nodes)))
@@ -364,7 +365,7 @@ class SubtreeWalk:
         `fill(configuration, entry, node)` makes the missing row, or returns False to leave out the subtree of
         `node`, which lies below `entry`.
         """
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         while True:
@@ -392,7 +393,7 @@ class SubtreeWalk:
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """See `walks.walk_leaf`: (exits, the states before them, most characters of a path), from
         `place`, (state, least, most, eager)."""
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         still = quiet or _NOTHING_QUIET
@@ -426,7 +427,7 @@ class SubtreeWalk:
     ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
         """The same by `character_walk.walk_characters`, from (state, least, most, eager, mode); `home`:
         the state of `quiet`, where it has another number in these arrays."""
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         cursor = self._cursor
         cursor[:] = 0, -1, 0, 0, 0
         still = quiet or _NOTHING_QUIET
@@ -456,7 +457,7 @@ class SubtreeWalk:
 
     def literal(self, entries: np.ndarray, data: bytes, mask: np.ndarray) -> np.ndarray:
         """See `walks.walk_literal`: returns the exits."""
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         if kernels is None:
             count = run(
                 walk_literal, self._parts[0], *self._below, entries, len(entries), data, len(data), mask,
@@ -474,7 +475,7 @@ class SubtreeWalk:
         mask: np.ndarray, escapes: bool,
     ) -> Found:  # fmt: skip
         """See `walks.walk_words`; `place` is (low, high, read), low < high."""
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         *stacks, asides, origins, found = self._words
         if kernels is None:
             run(

@@ -19,7 +19,7 @@ _MOST_RANGES = 6
 """Different ranges of characters at edges."""
 _MOST_STATES = 512
 """States of an automaton, of which each has a row of steps."""
-_ROOM = 1024
+_ROOM = 4096
 """Subsets that there is room for at first."""
 _FEW, _TOGETHER = 2, 24
 """So many states with so few edges are loaded together: each, then its targets."""
