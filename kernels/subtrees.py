@@ -326,7 +326,7 @@ class SubtreeWalk:
         room = int(self.trie.depth[nodes].sum())
         starts, paths = np.zeros(len(nodes) + 1, np.int64), np.zeros(room, np.uint8)
         parts = (self.trie.byte, self.trie.depth, self._parents)
-        kernels = _WALKS.functions()
+        kernels = WALKS.functions()
         if kernels is None:
             run(list_paths, *parts, nodes, len(nodes), starts, paths)
         else:
