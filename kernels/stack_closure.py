@@ -35,6 +35,7 @@ from sglc.kernels.stack_frames import (
     EPOCH,
     FRESH,
     FULL,
+    GIVEN,
     JOINED,
     MADE_FRESH,
     PART,
@@ -103,8 +104,8 @@ def frame_of(
 
 @kernel_apart
 def close(
-    program: I32, lists: I32, firsts: U64, open_bytes: U64, unions: I32, bar_starts: I32, words: U8,
-    word_starts: I64, begins_of: U64, places: I32, listed: I32, made: I32, links: I32, fresh: I32,
+    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
+    words: U8, word_starts: I64, begins_of: U64, places: I32, listed: I32, made: I32, links: I32, fresh: I32,
     settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64, stamps: I32,
     values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
@@ -150,6 +151,17 @@ def close(
             if frame >= FRESH:
                 at = 3 * (frame - FRESH)
                 of, state, below = fresh[at], fresh[at + 1], fresh[at + 2]
+            elif frame >= GIVEN:
+                at = 3 * (frame - GIVEN)
+                of, state, below = frames[at], frames[at + 1], frames[at + 2]
+                if program[4 * of] == JOINT:
+                    if waiting + below > ROOM - 2:
+                        return TOO_MUCH
+                    for number in range(below):
+                        link = lists[state + number]
+                        waiting = push(work, waiting, -1, GIVEN + link if link > 0 else 0, bar)
+                    continue
+                below = GIVEN + below if below > 0 else 0
             else:
                 of, state, below = made[3 * frame], made[3 * frame + 1], made[3 * frame + 2]
             if of == JOINED:

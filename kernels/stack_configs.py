@@ -27,7 +27,6 @@ from sglc.kernels.stack_frames import (
     FRAME,
     FRAME_BITS,
     FULL,
-    JOINED,
     LISTED,
     OUTS,
     POOL,
@@ -39,6 +38,7 @@ from sglc.kernels.stack_frames import (
     joined,
     mixed,
     sort,
+    width,
 )
 from sglc.kernels.typed import (
     I32,
@@ -124,7 +124,7 @@ def config_of(
             many = 0
             for number in range(at, last):
                 frame = outs[number] & FRAME
-                if many > ROOM - 2 or (made[3 * frame] == JOINED and many + made[3 * frame + 2] > ROOM - 2):
+                if many + width(made, frame) > ROOM - 2:
                     return -TOO_MUCH
                 many = gather(made, links, some, many, frame)
             frame = joined(made, links, names, some, many, cursor)
@@ -136,7 +136,7 @@ def config_of(
     many = 0
     for number in range(cursor[ENDED]):
         frame = ends[number] & FRAME
-        if many > ROOM - 2 or (made[3 * frame] == JOINED and many + made[3 * frame + 2] > ROOM - 2):
+        if many + width(made, frame) > ROOM - 2:
             return -TOO_MUCH
         if ends[number] >> FRAME_BITS == 0:
             many = gather(made, links, some, many, frame)

@@ -18,11 +18,14 @@ from sglc.kernels.typed import I32, I64, U8, kernel, kernel_apart
 JOINED, CALL, EITHER = -1, -2, -3
 """Parts of frames that go on with several others: for good; in a closure, all that has asked for a rule, and
 all that follows one terminal."""
-FRESH, LISTED = 1 << 22, 1 << 22
-"""Where the numbers of a closure's frames begin, and those of places in lists of words among states."""
+GIVEN, FRESH, LISTED = 1 << 20, 1 << 22, 1 << 22
+"""Where the numbers of continuations begin that are taken as they are, those of a closure's frames, and those
+of places in lists of words among states."""
 FRAME_BITS, BAR_BITS = 23, 14
 """Bits of a frame's number and of a state of what is barred in the keys of threads."""
 FRAME = (1 << FRAME_BITS) - 1
+DEEP = 16_384
+"""So many frames are numbered at once; those below are continuations as they are."""
 ROOM = 65_536
 """Threads, frames, edges of a closure; threads of a configuration."""
 MOST_FRAMES, MOST_LINKS, MOST_PLACES = 65_536, 262_144, 65_536
@@ -132,9 +135,17 @@ def joined(made: I32, links: I32, names: I32, some: I64, count: int, cursor: I64
 
 
 @kernel
+def width(made: I32, frame: int) -> int:
+    """How many frames a frame goes on with."""
+    if frame < GIVEN and made[3 * frame] == JOINED:
+        return made[3 * frame + 2]
+    return 1
+
+
+@kernel
 def gather(made: I32, links: I32, some: I64, count: int, frame: int) -> int:
     """Add a frame to some, or those that it is joined of; how many there are then."""
-    if frame > 0 and made[3 * frame] == JOINED:
+    if frame < GIVEN and made[3 * frame] == JOINED:
         begin = made[3 * frame + 1]
         for number in range(made[3 * frame + 2]):
             some[count] = links[begin + number]
@@ -191,8 +202,7 @@ def settle(
                 below = edges[2 * link]
                 if below >= FRESH:
                     below = settled[below - FRESH] - 1
-                if count > ROOM - 2 or (below > 0 and made[3 * below] == JOINED and
-                                        count + made[3 * below + 2] > ROOM - 2):  # fmt: skip
+                if count + width(made, below) > ROOM - 2:
                     return -TOO_MUCH
                 count = gather(made, links, some, count, below)
                 link = edges[2 * link + 1]
@@ -212,7 +222,7 @@ def take(
     """The number of the frame for a continuation of a machine; below zero where there is none.
 
     taken int32[C]: the frames of continuations that have one (plus one). `joint`: what the program says of
-    parts that stand for several continuations.
+    parts that stand for several continuations. Far below, continuations are taken as they are.
     """
     waiting = 1
     work[0] = cont
@@ -223,10 +233,14 @@ def take(
             continue
         part, state, below = frames[3 * here], frames[3 * here + 1], frames[3 * here + 2]
         open = waiting
-        if waiting > ROOM // 2:
-            return -TOO_MUCH
+        if waiting > DEEP:
+            if here >= FRESH - GIVEN:
+                return -TOO_MUCH
+            taken[here] = GIVEN + here + 1
+            waiting -= 1
+            continue
         if program[4 * part] == joint:
-            if below > ROOM // 2:
+            if below > ROOM:
                 return -TOO_MUCH
             for number in range(below):
                 if taken[lists[state + number]] <= 0:
@@ -237,7 +251,7 @@ def take(
             count = 0
             for number in range(below):
                 found = taken[lists[state + number]] - 1
-                if found > 0 and made[3 * found] == JOINED and count + made[3 * found + 2] > ROOM - 2:
+                if count + width(made, found) > ROOM - 2:
                     return -TOO_MUCH
                 count = gather(made, links, some, count, found)
             found = joined(made, links, names, some, count, cursor)

@@ -42,6 +42,7 @@ from sglc.kernels.stack_frames import (
     FRAME_BITS,
     FRESH,
     FULL,
+    GIVEN,
     LINKS,
     LISTED,
     MANY_ASKED,
@@ -151,12 +152,12 @@ def step(
 
 @kernel_apart
 def close_on(
-    program: I32, lists: I32, firsts: U64, rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64,
-    behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64, unions: I32, places: I32,
-    listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32, edges: I32, threads: I32,
-    work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64, ends: I64, some: I64, found: I32,
-    configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int, read: int,
-    asked: I32, cursor: I64,
+    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
+    word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
+    unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
+    edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64,
+    ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int,
+    read: int, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Find the configuration after a byte, and after others that are wanted, where nothing but what is ready
     may read them: its number, or `-code`."""
@@ -165,7 +166,7 @@ def close_on(
     put_down(pool, begin + count, ready, work)
     cursor[THREADS] = cursor[OUTS] = cursor[ENDED] = 0
     code = close(
-        program, lists, firsts, open_bytes, unions, bar_starts, words, word_starts, begins_of, places,
+        program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, begins_of, places,
         listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys, stamps, values,
         sets, False, asked, cursor,
     )  # fmt: skip
@@ -208,7 +209,7 @@ def close_on(
 @kernel
 def is_alone(program: I32, word_starts: I64, made: I32, key: int) -> bool:
     """Whether nothing but one terminal comes behind a frame that is ready."""
-    if key <= 0 or key >> FRAME_BITS > 0:
+    if key <= 0 or key >= GIVEN:
         return False
     part = made[3 * key]
     if program[4 * part] != SERIES:
@@ -230,7 +231,7 @@ def split(
     begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[ASKED_FOR]
     for number in range(ready):
         key = pool[begin + number]
-        if key > 0 and key >> FRAME_BITS == 0:
+        if 0 < key and key < GIVEN:
             part = made[3 * key]
             if program[4 * part] == UNKNOWN:
                 ask(asked, cursor, PART, part)
@@ -280,12 +281,12 @@ def split(
 
 @kernel_apart
 def read_on(
-    program: I32, lists: I32, firsts: U64, rows: I32, begins_of: U64, flags: U8, words: U8, word_starts: I64,
-    behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64, unions: I32, places: I32,
-    listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32, edges: I32, threads: I32,
-    work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64, ends: I64, some: I64, found: I32,
-    configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int, read: int,
-    asked: I32, cursor: I64,
+    program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
+    word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
+    unions: I32, places: I32, listed: I32, made: I32, links: I32, names: I32, fresh: I32, settled: I32,
+    edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32, outs: I64,
+    ends: I64, some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, config: int,
+    read: int, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Find the configuration after a byte: its number, or `-code`."""
     here = 6 * config
@@ -305,10 +306,10 @@ def read_on(
             of = links[first + 1 + number] if parts > 0 else config
             if bits[6 * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
                 code = close_on(
-                    program, lists, firsts, rows, begins_of, flags, words, word_starts, behind, bar_rows,
-                    bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names, fresh,
-                    settled, edges, threads, work, ended, keys, stamps, values, outs, ends, some, found,
-                    configs, bits, nexts, pool, sets, of, read, asked, cursor,
+                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
+                    bar_rows, bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names,
+                    fresh, settled, edges, threads, work, ended, keys, stamps, values, outs, ends, some,
+                    found, configs, bits, nexts, pool, sets, of, read, asked, cursor,
                 )  # fmt: skip
                 if code < 0 or parts == 0:
                     return code

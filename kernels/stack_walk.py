@@ -119,13 +119,14 @@ def walk_grammar(
     int32[ITEMS, 2]; keys, stamps, values [SLOTS]; outs, ends, some int64[ROOM]; levels int32[deepest + 2, 3]:
     the configuration at a level, its next child and the last; sets uint64[12], the first four all ones.
     Nodes whose own tokens are left open go to `doubts` int32[MOST_UNSURE], their number is cursor[UNSURE].
-    cursor[LEVEL] is -1 at first. What has to be made comes to `asked` int32[MOST_ASKED, 2]: (what, number),
-    cursor[ASKED_FOR] times.
+    cursor[LEVEL] is -1 at first; levels[0] is 0 when what has been learned is forgotten in the middle. What
+    has to be made comes to `asked` int32[MOST_ASKED, 2]: (what, number), cursor[ASKED_FOR] times.
     """
     level = cursor[LEVEL]
     cursor[ASKED_FOR] = 0
     if level < 0:
         cursor[UNSURE] = 0
+    if level < 0 or levels[0] == 0:
         config = config_before(
             inside, insides, begin, begins, program, lists, frames, flags, begins_of, words, word_starts,
             places, listed, taken, made, links, names, work, outs, ends, some, found, configs, bits, nexts,
@@ -133,10 +134,32 @@ def walk_grammar(
         )  # fmt: skip
         if config < 0:
             return -config
-        if config == NOWHERE:
-            return DONE
-        level = 0
-        levels[0], levels[1], levels[2] = config, 0, count
+        if level < 0:
+            if config == NOWHERE:
+                return DONE
+            level = 0
+            levels[1], levels[2] = 0, count
+        root = config
+        # What was learned has been forgotten: the way to where the walk is has to be found anew.
+        for number in range(level):
+            at = levels[3 * number + 1] - 1
+            read = entry_bytes[at] if number == 0 else bytes[at]
+            before = config
+            config = nexts[256 * before + read]
+            if config == 0:
+                for word in range(4):
+                    sets[WANTED + word] = 0
+                sets[WANTED + (read >> 6)] |= 1 << (read & 63)
+                config = read_on(
+                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
+                    bar_rows, bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names,
+                    fresh, settled, edges, threads, work, ended, keys, stamps, values, outs, ends, some,
+                    found, configs, bits, nexts, pool, sets, before, read, asked, cursor,
+                )  # fmt: skip
+            if config < 0:
+                return -config
+            levels[3 * number + 3] = config
+        levels[0] = root
     unset, wanted = 0, False
     first, left, doubted = -1, 0, cursor[UNSURE]
     while level >= 0:
@@ -169,12 +192,15 @@ def walk_grammar(
                     byte = entry_bytes[number] if level == 0 else bytes[number]
                     sets[WANTED + (byte >> 6)] |= 1 << (byte & 63)
             config = read_on(
-                program, lists, firsts, rows, begins_of, flags, words, word_starts, behind, bar_rows,
+                program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind, bar_rows,
                 bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names, fresh, settled,
                 edges, threads, work, ended, keys, stamps, values, outs, ends, some, found, configs, bits,
                 nexts, pool, sets, before, read, asked, cursor,
             )  # fmt: skip
             if config < 0 and config != -ASKED:
+                if first >= 0:
+                    break
+                cursor[LEVEL] = level
                 return -config
         if config == NOWHERE:
             levels[3 * level + 1] = at + 1
@@ -205,11 +231,15 @@ def walk_grammar(
         if code == DONE and nodes[record + 1] >> 32 != LOW:
             if configs[here + 4] == 0:
                 code = may_follow(
-                    program, lists, firsts, rows, begins_of, flags, words, word_starts, bar_rows, bar_flags,
-                    bar_starts, open_bytes, unions, bars, places, listed, made, links, fresh, settled, edges,
-                    threads, work, ended, keys, stamps, values, configs, pool, sets, config, asked, cursor,
+                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, bar_rows,
+                    bar_flags, bar_starts, open_bytes, unions, bars, places, listed, made, links, fresh,
+                    settled, edges, threads, work, ended, keys, stamps, values, configs, pool, sets, config,
+                    asked, cursor,
                 )  # fmt: skip
                 if code != DONE and code != ASKED:
+                    if first >= 0:
+                        break
+                    cursor[LEVEL] = level
                     return code
             if configs[here + 4] == 1:
                 set_token(nodes[record + 1] >> 32, duplicates, mask)

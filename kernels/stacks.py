@@ -101,9 +101,11 @@ class StackWalk:
         )  # fmt: skip
         self._trie_at = tuple(map(address, self._trie))
         self._taken = np.zeros(0, np.int32)
+        self._bars = False
         self._cursor = np.zeros(16, np.int64)
         self._stamps = np.zeros(SLOTS, np.int32)
         self._doubts = np.zeros(MOST_UNSURE, np.int32)
+        self._levels = np.zeros((trie.deepest + 2, 3), np.int32)
         self._asked = np.zeros((MOST_ASKED, 2), np.int32)
         # Tables are written now: memory that is met for the first time is slow.
         self._tables = (
@@ -125,20 +127,25 @@ class StackWalk:
             np.zeros((ROOM, 3), np.int32), np.zeros((ROOM, 3), np.int32), np.zeros((ITEMS, 2), np.int32),
             np.zeros(SLOTS, np.int64), self._stamps, np.zeros(SLOTS, np.int32),
             *(np.zeros(ROOM, np.int64) for _ in range(3)),
-            np.zeros((trie.deepest + 2, 3), np.int32), self._doubts, sets, self._asked,
+            self._levels, self._doubts, sets, self._asked,
             self._cursor,
         )  # fmt: skip
         self._own_at = tuple(map(address, (*self._learned, *self._scratch)))
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew to learn."""
+        """Begin anew to learn; a walk goes on where it is."""
         for table in (*self._tables, self._taken):
             table[:] = 0
         self._taken[:1] = 1
         cursor = self._cursor
         cursor[FRAMES], cursor[CONFIGS], cursor[LINKS], cursor[PLACES], cursor[POOL] = 1, NOWHERE + 1, 1, 0, 0
-        cursor[LEVEL] = -1
+        self._levels[0, 0] = 0
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """How far a walk has come."""
+        return tuple(self._levels[: self._cursor[LEVEL] + 1, 1].tolist())
 
     @property
     def nbytes(self) -> int:
@@ -169,6 +176,10 @@ class StackWalk:
     def go(self, arrays: StackArrays, bars: bool, mask: np.ndarray) -> int:
         """Walk on until the end, or until something has to be done first; see `stack_frames.DONE`."""
         entries, bytes, inside, begin = self._given
+        if bars and not self._bars:
+            # What may follow anything had been taken for certain.
+            self._bars = True
+            self.forget()
         if len(self._taken) < len(arrays.frames):
             taken = np.zeros(len(arrays.frames), np.int32)
             taken[: len(self._taken)], taken[0] = self._taken, 1

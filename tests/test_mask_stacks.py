@@ -302,7 +302,22 @@ def test_what_is_learned_is_forgotten_when_it_is_too_much(
         for _ in range(2):
             assert masks(constraint, vocabulary, b"a(b, 1") == expected
         assert masks(apart(language), vocabulary, b"a(b, 1") == expected
-    assert FULL in codes and DONE in codes
+    assert FULL in codes and DONE in codes and TOO_MUCH not in codes
+
+
+def test_stacks_far_below_which_continuations_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = Vocabulary([*SINGLE, *RESTS, b")" * 9 + b"+a", b")," * 4])
+    language = lark(SUMS, "longest")
+    text = b"(a(b," * 12 + b"a"
+    with without_walks():
+        expected = masks(apart(language), vocabulary, text)
+    limited("DEEP", 3, monkeypatch)
+    with plain_kernels(), counted() as codes:
+        matcher = apart(language).matcher(vocabulary)
+        assert matcher.accept_bytes(text)
+        assert mask_of(matcher, vocabulary) == expected[-1]
+        assert masks(apart(language), vocabulary, text[:12]) == expected[:13]
+    assert DONE in codes and TOO_MUCH not in codes
 
 
 def limited(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,18 +210,19 @@ class StackMasks:
             PART: tables.describe, STATE: tables.make_row, BARRED: tables.make_bar_row,
             UNION: tables.find_union, BEHIND: tables.find_behind,
         }  # fmt: skip
-        full = False
+        stuck: tuple[int, ...] | None = None
         try:
             while True:
                 code = self._walk.go(tables.current(), machine.looks_ahead, row)
                 if code == DONE:
                     return True
-                if code == TOO_MUCH or (code == FULL and full):
+                if code == TOO_MUCH or (code == FULL and self._walk.place == stuck):
                     break
                 if code == FULL:
+                    stuck = self._walk.place
                     self._walk.forget()
-                    full = True
                 if code == ASKED:
+                    stuck = None
                     for what, number in dict.fromkeys(self._walk.asked):
                         make[what](number)
                 machine.effort += _EFFORT if code == PAUSED else 1
