@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.automata.charset import LAST, ranges
+from sglc.automata.charset import ALL, LAST, invert, meet, ranges
 from sglc.automata.term import CharDfa
 from sglc.kernels.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.still import Onward, _scripts, onward
+from sglc.runtime.mask.text import TextTable
+from sglc.runtime.mask.text_leaf import TextLeaf
 
 LETTERS = range(ord("a"), ord("g"))
 
@@ -74,30 +76,35 @@ def test_components_know_what_a_search_finds(dfas: list[CharDfa], random: Any) -
         assert found == searched(some, places)
 
 
+@settings(max_examples=examples(100), deadline=None)
+@given(automata(), st.randoms(use_true_random=False))
+def test_leaves_know_what_a_search_finds(dfa: CharDfa, random: Any) -> None:
+    leaf = TextLeaf(TextTable(dfa, "raw"))
+    for state in random.sample(range(len(dfa.edges)), len(dfa.edges)):
+        assert leaf._from(state) == searched((dfa,), (state,))
+
+
 BOUNDS = sorted({0x80, 0x9F, 0xA0, 0x2028, 0x2029, 0xD7FF, 0xE000, LAST, *SCRIPTS[:, :2].ravel().tolist()})
 NEAR = st.sampled_from([bound + step for bound in BOUNDS for step in (-1, 0, 1)]).filter(
     lambda point: point <= LAST and not 0xD800 <= point < 0xE000
 )
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(NEAR, NEAR), max_size=12), st.booleans())
 def test_groups_of_a_class_beyond_ascii(pairs: list[tuple[int, int]], all_but: bool) -> None:
     taken = [range(min(pair), max(pair) + 1) for pair in pairs]
     owners = {point: group for low, high, group in SCRIPTS.tolist() for point in range(low, high + 1)}
     owners |= dict.fromkeys(range(0x80, 0xA0), CONTROL_1) | {0x2028: SEPARATOR, 0x2029: SEPARATOR}
     found, missing = set(), set()
-    points = [*range(0x80, 0xD800), *range(0xE000, 0x11000), LAST]
-    chosen = []
-    for point in points:
+    # Beyond these, ranges begin and end at the last two characters only.
+    for point in (*range(0x80, 0xD800), *range(0xE000, 0x10000), 0x11000, LAST - 1, LAST):
         inside = any(point in part for part in taken) != all_but
         (found if inside else missing).add(owners.get(point, REST))
-        if inside:
-            chosen.append((point, point))
-    if all_but or any(LAST in part for part in taken):
-        chosen.append((0x11000, LAST))
-    if not chosen:
+    chosen = ranges([(part.start, part.stop - 1) for part in taken])
+    chosen = meet(invert(chosen), ALL) if all_but else chosen
+    if not found:
         return
-    every, some = _scripts(ranges(chosen))
+    every, some = _scripts(chosen)
     assert every == sum([1 << group for group in found - missing])
     assert some == sum([1 << group for group in found])

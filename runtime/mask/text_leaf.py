@@ -48,6 +48,7 @@ class TextLeaf(LeafTable):
         self._loops: dict[int, tuple[Still | None, int]] = {}
         self._onward: dict[tuple[int, ...], Onward] = {}
         self._covered: dict[int, Ranges] = {}
+        self._uniform: bool | None = None
         self._stills: dict[int, Still | None] = {}
         self._runs = Runs(table.dfa, self.encoding) if table.boundary > 2 else None
         self._run_stills: dict[int, Still | None] = {}
@@ -224,12 +225,38 @@ class TextLeaf(LeafTable):
         if self.table.boundary == 1 and not known:
             found = covered(dfa.edges[0])
             known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
+        if (local,) not in known and self._is_uniform():
+            known[local,] = Onward(self._covered[local], True, self._may_always_end(local))
         if (local,) not in known:
             # No character is common to all states if some state has none. Of few states that is seen sooner.
             stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
             if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
                 known[local,] = Onward()
         return onward((dfa,), (local,), known)
+
+    def _may_always_end(self, local: int) -> bool:
+        """Whether words may end in all states that are reached from one."""
+        edges, accepting = self.table.dfa.edges, self.table.dfa.accepting
+        seen = {local}
+        waiting = [local]
+        while waiting and waiting[-1] in accepting:
+            for _, _, target in edges[waiting.pop()]:
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return not waiting
+
+    def _is_uniform(self) -> bool:
+        """Whether all states of a small automaton go on with the same characters."""
+        if self._uniform is None:
+            dfa, covers = self.table.dfa, self._covered
+            first = known_covered(dfa, 0, covers)
+            self._uniform = bool(first) and self.table.boundary <= _MANY_STATES
+            for state in range(self.table.boundary if self._uniform else 0):
+                if known_covered(dfa, state, covers) != first:
+                    self._uniform = False
+                    break
+        return self._uniform
 
 
 def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
