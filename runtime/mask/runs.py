@@ -92,7 +92,8 @@ class Runs:
         """The run of a class from a state on; None where it is not known how it ends, or depends
         on the characters."""
         known = self._known
-        here, path, seen = start, [], {start}
+        path: list[int] = []
+        here, seen = start, {start}
         while (here, characters) not in known:
             if len(path) == _LONGEST:
                 known[here, characters] = None
