@@ -335,6 +335,8 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
 
     A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
     """
+    if not dfa.edges:
+        return []
     automata = [dfa, *(other for other, _, _ in machines)]
     start: tuple[_Place, ...] = ((0, False),) * len(automata)
     number = {start: 0}

@@ -77,7 +77,10 @@ class Regular:
             return None
         inner = node
         while self.graph.kind[inner] == RULE or self.graph.about[inner] == (0, 1):
-            inner = self.below(inner)[0]
+            below = self.below(inner)
+            if not below:
+                return None
+            inner = below[0]
         if self.graph.kind[inner] == SEQUENCE and self._apart(list(self.below(inner))):
             return None
         return self.joined([node])

@@ -184,6 +184,25 @@ def test_what_is_never_read_back_is_refused() -> None:
         grammar_language(grammar, GrammarOptions(lexing="longest"))
 
 
+@pytest.mark.parametrize(
+    ("text", "legal", "illegal"),
+    [
+        ('start: "b" | /(?!a)a+/ | /[ab]+/\n', (b"b", b"ab"), (b"", b"c")),
+        ('start: "b" /(?!a)a+x?/ | "b"\n', (b"b",), (b"ba", b"bax")),
+    ],
+)
+def test_lookaheads_may_leave_a_terminal_without_a_word(
+    text: str, legal: tuple[bytes, ...], illegal: tuple[bytes, ...]
+) -> None:
+    for lexing in ("longest", "dynamic"):
+        language = grammar_language(read_grammar(text, "lark"), GrammarOptions(lexing=lexing))
+        constraint = compile_constraint(language=language)
+        for word in (*legal, *illegal):
+            matcher = constraint.matcher(BYTES)
+            taken = all(matcher.accept_bytes(word[at : at + 1]) for at in range(len(word)))
+            assert (taken and matcher.is_accepting()) == (word in legal)
+
+
 def test_counts_may_be_large() -> None:
     text = 'root ::= "<" [a-z]{3,5000} ">"'
     words = ("<ab>", "<abc>", "<" + "a" * 5000 + ">", "<" + "a" * 5001 + ">")
