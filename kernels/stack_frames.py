@@ -41,9 +41,9 @@ MOST_ASKED, MANY_ASKED = 4096, 64
 """So much is asked for at once; with so much a walk comes back."""
 (
     LEVEL, ASKED_FOR, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES, LINKS,
-    PLACES, CONFIGS, POOL,
-) = range(16)  # fmt: skip
-"""Places in the cursor. The last five count what is learned."""
+    PLACES, CONFIGS, POOL, LEVELS,
+) = range(17)  # fmt: skip
+"""Places in the cursor. The five before the last count what is learned."""
 _PRIME = 48_271
 _WORD = (1 << 31) - 1
 

@@ -18,6 +18,7 @@ from sglc.kernels.stack_frames import (
     ENDED,
     FRAME_BITS,
     LEVEL,
+    LEVELS,
     MANY_ASKED,
     OUTS,
     PAUSED,
@@ -116,8 +117,9 @@ def walk_grammar(
     int32[MOST_CONFIGS, 256], pool int64[MOST_POOL], see `stack_configs`.
 
     The walk: fresh, threads, work int32[ROOM, 3]; settled int32[ROOM]; edges int32[ROOM, 2]; ended
-    int32[ITEMS, 2]; keys, stamps, values [SLOTS]; outs, ends, some int64[ROOM]; levels int32[deepest + 2, 3]:
-    the configuration at a level, its next child and the last; sets uint64[12], the first four all ones.
+    int32[ITEMS, 2]; keys, stamps, values [SLOTS]; outs, ends, some int64[ROOM]; levels int32[2 * L, 3], L
+    being cursor[LEVELS]: the configuration at a level, its next child and the last, and behind them those to
+    come back to; sets uint64[12], the first four all ones.
     Nodes whose own tokens are left open go to `doubts` int32[MOST_UNSURE], their number is cursor[UNSURE].
     cursor[LEVEL] is -1 at first; levels[0] is 0 when what has been learned is forgotten in the middle. What
     has to be made comes to `asked` int32[MOST_ASKED, 2]: (what, number), cursor[ASKED_FOR] times.
@@ -161,7 +163,7 @@ def walk_grammar(
             levels[3 * number + 3] = config
         levels[0] = root
     unset, wanted = 0, False
-    first, left, doubted = -1, 0, cursor[UNSURE]
+    first, left, doubted, held = -1, 0, 0, 3 * cursor[LEVELS]
     while level >= 0:
         if first >= 0:
             left -= 1
@@ -174,8 +176,6 @@ def walk_grammar(
         if cursor[SPENT] > PAUSE and first < 0:
             cursor[LEVEL] = level
             return PAUSED
-        if level == 0 and first < 0:
-            doubted = cursor[UNSURE]
         before = levels[3 * level]
         read = entry_bytes[at] if level == 0 else bytes[at]
         if bits[6 * before + (read >> 6)] >> (read & 63) & 1 == 0:
@@ -249,7 +249,9 @@ def walk_grammar(
                 doubts[cursor[UNSURE]] = node
                 cursor[UNSURE] += 1
         if code == ASKED and first < 0:
-            first, left = at if level == 0 else levels[1] - 1, AHEAD
+            first, left, doubted = level, AHEAD, cursor[UNSURE]
+            for number in range(3 * level + 3):
+                levels[held + number] = levels[number]
         levels[3 * level + 1] = at + 1
         if further and code == DONE:
             level, wanted = level + 1, False
@@ -257,7 +259,8 @@ def walk_grammar(
             levels[3 * level + 2] = starts[node + 1]
     if first >= 0:
         # What has asked, and what is behind it, is walked again when it is there.
-        cursor[LEVEL], cursor[UNSURE] = 0, doubted
-        levels[1] = first
+        cursor[LEVEL], cursor[UNSURE] = first, doubted
+        for number in range(3 * first + 3):
+            levels[number] = levels[held + number]
         return ASKED
     return DONE

@@ -16,6 +16,7 @@ from sglc.kernels.stack_frames import (
     EPOCH,
     FRAMES,
     LEVEL,
+    LEVELS,
     LINKS,
     MOST_ASKED,
     MOST_FRAMES,
@@ -102,10 +103,11 @@ class StackWalk:
         self._trie_at = tuple(map(address, self._trie))
         self._taken = np.zeros(0, np.int32)
         self._bars = False
-        self._cursor = np.zeros(16, np.int64)
+        self._cursor = np.zeros(17, np.int64)
         self._stamps = np.zeros(SLOTS, np.int32)
         self._doubts = np.zeros(MOST_UNSURE, np.int32)
-        self._levels = np.zeros((trie.deepest + 2, 3), np.int32)
+        self._cursor[LEVELS] = trie.deepest + 2
+        self._levels = np.zeros((2 * (trie.deepest + 2), 3), np.int32)
         self._asked = np.zeros((MOST_ASKED, 2), np.int32)
         # Tables are written now: memory that is met for the first time is slow.
         self._tables = (
