@@ -108,6 +108,7 @@ def may_follow(
     TOO_MUCH."""
     here = 6 * config
     begin, count, ready = configs[here], configs[here + 1], configs[here + 2]
+    before = cursor[ASKED_FOR]
     if ready > 0 and not bars:
         configs[here + 4] = 1
         return DONE
@@ -137,5 +138,7 @@ def may_follow(
             if behind < 0:
                 return ASKED
         follows = behind if behind == 1 else max(follows, behind)
+    # Where something surely follows, the rest need not be known.
+    cursor[ASKED_FOR] = before
     configs[here + 4] = follows if follows == 1 else 3 if follows == 2 else 2
     return DONE

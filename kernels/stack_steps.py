@@ -179,7 +179,7 @@ def close_on(
             bits[here + number] = sets[REACHED + number]
     before = cursor[ASKED_FOR]
     for byte in range(256):
-        if cursor[ASKED_FOR] > MANY_ASKED:
+        if cursor[ASKED_FOR] > before + MANY_ASKED:
             break
         word, bit = byte >> 6, byte & 63
         if sets[WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:

@@ -31,7 +31,7 @@ from sglc.kernels import (
     stacks,
 )
 from sglc.kernels.library import use_reference
-from sglc.kernels.stack_frames import DONE, FULL, PAUSED, TOO_MUCH
+from sglc.kernels.stack_frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
 from sglc.runtime.mask import stack_masks, stack_tables
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore
@@ -105,6 +105,8 @@ def counted() -> Iterator[list[int]]:
 
     def counting(self: stacks.StackWalk, *given: object) -> int:
         found.append(go(self, *given))  # type: ignore[arg-type]
+        # What has been asked for in vain is no longer asked for.
+        assert bool(self.asked) == (found[-1] == ASKED) or found[-1] in (TOO_MUCH, FULL)
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -137,7 +139,8 @@ def a_text(data: st.DataObject, constraint: Constraint, letters: str, size: int)
 
 def compare(language: Language, vocabulary: Vocabulary, text: bytes) -> list[set[int]]:
     """Masks by walks, by searches and by the plain kernels, along one text."""
-    walked = masks(apart(language), vocabulary, text)
+    with counted():
+        walked = masks(apart(language), vocabulary, text)
     with without_walks():
         assert masks(apart(language), vocabulary, text) == walked
     with plain_kernels():
