@@ -13,10 +13,7 @@ int32[C, 256]: the configuration after each byte, 0 where that is not known.
 
 from __future__ import annotations
 
-from sglc.kernels.stack_closure import (
-    EVERY,
-    KNOWN,
-)
+from sglc.kernels.stack_closure import EVERY, KNOWN
 from sglc.kernels.stack_frames import (
     ASKED,
     ASKED_FOR,
@@ -40,15 +37,7 @@ from sglc.kernels.stack_frames import (
     sort,
     width,
 )
-from sglc.kernels.typed import (
-    I32,
-    I64,
-    U8,
-    U64,
-    bit_count,
-    kernel,
-    kernel_apart,
-)
+from sglc.kernels.typed import I32, I64, U8, U64, bit_count, kernel, kernel_apart
 
 NOWHERE = 1
 MOST_CONFIGS, MOST_POOL = 16_384, 1 << 20

@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-from sglc.kernels.stack_closure import (
-    KNOWN,
-    close,
-)
-from sglc.kernels.stack_configs import (
-    put_down,
-    unpack,
-)
-from sglc.kernels.stack_frames import (
-    ACCEPTED,
-    ASKED,
-    ASKED_FOR,
-    BARRED,
-    DONE,
-    LISTED,
-    STATE,
-    THREADS,
-    ask,
-)
-from sglc.kernels.typed import (
-    I32,
-    I64,
-    U8,
-    U64,
-    kernel,
-    kernel_apart,
-)
-from sglc.kernels.walks import (
-    search_word,
-)
+from sglc.kernels.stack_closure import KNOWN, close
+from sglc.kernels.stack_configs import put_down, unpack
+from sglc.kernels.stack_frames import ACCEPTED, ASKED, ASKED_FOR, BARRED, DONE, LISTED, STATE, THREADS, ask
+from sglc.kernels.typed import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.walks import search_word
 
 
 @kernel

@@ -22,15 +22,7 @@ from sglc.kernels.stack_closure import (
     WANTED,
     close,
 )
-from sglc.kernels.stack_configs import (
-    BARS,
-    NOWHERE,
-    SURE,
-    config_of,
-    note_begins,
-    put_down,
-    unpack,
-)
+from sglc.kernels.stack_configs import BARS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
 from sglc.kernels.stack_frames import (
     ASKED,
     ASKED_FOR,
@@ -58,17 +50,8 @@ from sglc.kernels.stack_frames import (
     place_named,
     settle,
 )
-from sglc.kernels.typed import (
-    I32,
-    I64,
-    U8,
-    U64,
-    kernel,
-    kernel_apart,
-)
-from sglc.kernels.walks import (
-    search_word,
-)
+from sglc.kernels.typed import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.walks import search_word
 
 
 @kernel_apart

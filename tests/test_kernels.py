@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import library, reference, rows, select, subtrees
+from sglc.kernels import column_rows, library, reference, rows, select
 from sglc.kernels.contract import LayoutError, TrieArrays
 from sglc.runtime.mask.trie import build_trie
 
@@ -266,9 +266,9 @@ def test_tokens_are_put_into_rows_and_left_out(words: int, count: int, seed: int
     for reference_only in (False, True):
         library.use_reference(reference_only)
         try:
-            row = subtrees.leave_out(whole, columns, places)
+            row = column_rows.leave_out(whole, columns, places)
             assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[0])
-            subtrees.put(tokens, spans, present, row)
+            column_rows.put(tokens, spans, present, row)
             assert np.array_equal(np.unpackbits(row.view(np.uint8), bitorder="little"), expected[1])
         finally:
             library.use_reference(False)
@@ -276,6 +276,6 @@ def test_tokens_are_put_into_rows_and_left_out(words: int, count: int, seed: int
 
 def test_rows_of_other_lengths_are_refused() -> None:
     with pytest.raises(LayoutError):
-        subtrees.leave_out(np.zeros(2, np.int32), np.zeros((1, 3), np.int32), [0])
+        column_rows.leave_out(np.zeros(2, np.int32), np.zeros((1, 3), np.int32), [0])
     with pytest.raises(LayoutError):
-        subtrees.put(np.zeros(2, np.int64), [(0, 1)], True, np.zeros(1, np.int32))
+        column_rows.put(np.zeros(2, np.int64), [(0, 1)], True, np.zeros(1, np.int32))

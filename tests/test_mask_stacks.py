@@ -262,7 +262,7 @@ def test_parts_all_of_which_may_be_empty() -> None:
 
 
 def test_counts_beyond_those_of_walks_are_searched() -> None:
-    """What has been given up once is not tried again."""
+    """Counts that have to be kept apart are more than closures have room for."""
     language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","))
     vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
     constraint = apart(language)
@@ -272,7 +272,7 @@ def test_counts_beyond_those_of_walks_are_searched() -> None:
         found = mask_of(matcher, vocabulary)
     with without_walks():
         assert found == masks(apart(language), vocabulary, b"a," * 2000 + b"a")[-1]
-    assert codes.count(TOO_MUCH) <= 1
+    assert codes.count(TOO_MUCH) == 1
 
 
 @pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 8), ("MOST_UNSURE", 0)])

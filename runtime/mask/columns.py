@@ -18,7 +18,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sglc.kernels.subtrees import Quiet, leave_out, put
+from sglc.kernels.column_rows import leave_out, put
+from sglc.kernels.subtrees import Quiet
 from sglc.kernels.token_groups import (
     CONTROL,
     CONTROL_1,
