@@ -402,6 +402,9 @@ class SubtreeWalk:
         still = quiet or _NOTHING_QUIET
         groups = (_signed(int(still.groups[0])), _signed(int(still.groups[1])))
         home = still.home if home is None else home
+        # A state to which only steps have led may be behind those that there is room for.
+        if place[0] >= len(arrays().flags):
+            load(place[0])
         while True:
             leaf = arrays()
             if kernels is None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.term import CharDfa
-from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, Quiet, SubtreeWalk
+from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
@@ -175,11 +175,6 @@ class _MergedCharacters(CharacterLeaf):
     def __init__(self, leaf: MergedLeaf) -> None:
         super().__init__(Characters("raw"), 64)
         self._leaf = leaf
-
-    def current(self) -> CharacterArrays:
-        # Walks begin at states that no edge leads to.
-        self._reserve(self._leaf.count())
-        return super().current()
 
     def load(self, number: int) -> None:
         leaf, state = self._leaf, number - 1
