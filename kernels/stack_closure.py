@@ -19,7 +19,7 @@ always opened):
     JOINT    as a continuation only: its state says where others are in `lists`, the third number how many
     NOTHING  no word at all
     FOREIGN  what walks do not read
-    UNKNOWN  to be asked for
+    UNKNOWN  to be asked for, if it may begin with what is wanted
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from sglc.kernels.stack_frames import (
     ACCEPTED,
     ASKED,
     ASKED_FOR,
+    BEGINS,
+    BEHIND,
     CALL,
     DONE,
     EDGES,
@@ -44,6 +46,7 @@ from sglc.kernels.stack_frames import (
     THREADS,
     TOO_MUCH,
     UNION,
+    WORD,
     ask,
     place_named,
 )
@@ -105,9 +108,9 @@ def frame_of(
 @kernel_apart
 def close(
     program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
-    words: U8, word_starts: I64, begins_of: U64, places: I32, listed: I32, made: I32, links: I32, fresh: I32,
-    settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64, stamps: I32,
-    values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
+    words: U8, word_starts: I64, behind: I32, begins_of: U64, places: I32, listed: I32, made: I32, links: I32,
+    fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64,
+    stamps: I32, values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Add the threads that begin where the `waiting` things in `work` are opened and resumed.
 
@@ -130,6 +133,22 @@ def close(
         waiting -= 1
         part, frame, bar = work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2]
         own = bar & OWN
+        if part >= WORD:
+            word = 2 * (part - WORD)
+            part = behind[word]
+            if part < -1:
+                first = 4 * behind[word + 1]
+                if any or first == 0:
+                    ask(asked, cursor, BEHIND, word >> 1)
+                elif first < 0:
+                    ask(asked, cursor, BEGINS, word >> 1)
+                else:
+                    reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
+                    reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
+                    some = firsts[first] & want0 | firsts[first + 1] & want1
+                    if (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) != 0:
+                        ask(asked, cursor, BEHIND, word >> 1)
+                continue
         if own == 0:
             at = slot(keys, stamps, epoch, 0, part + 1, bar, 0, frame)
             if stamps[at] == epoch:
@@ -182,10 +201,6 @@ def close(
                     link = edges[2 * link + 1]
                 continue
         kind, a, b = program[4 * of], program[4 * of + 1], program[4 * of + 2]
-        if kind == UNKNOWN:
-            # The rest may have to ask, too.
-            ask(asked, cursor, PART, of)
-            continue
         if part >= 0:
             first = 4 * program[4 * of + 3]
             if first > 0:
@@ -194,6 +209,10 @@ def close(
                 some = firsts[first] & want0 | firsts[first + 1] & want1
                 if not any and (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) == 0:
                     continue
+        if kind == UNKNOWN:
+            # The rest may have to ask, too.
+            ask(asked, cursor, PART, of)
+            continue
         if kind == REPEAT:
             least, limit = lists[b + 1], lists[b + 2]
             done, opens = state, state < 0

@@ -74,10 +74,10 @@ def any_goes_on(
 @kernel_apart
 def may_follow(
     program: I32, lists: I32, firsts: U64, frames: I32, rows: I32, begins_of: U64, flags: U8, words: U8,
-    word_starts: I64, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64, unions: I32, bars: bool,
-    places: I32, listed: I32, made: I32, links: I32, fresh: I32, settled: I32, edges: I32, threads: I32,
-    work: I32, ended: I32, keys: I64, stamps: I32, values: I32, configs: I32, pool: I64, sets: U64,
-    config: int, asked: I32, cursor: I64,
+    word_starts: I64, behind: I32, bar_rows: I32, bar_flags: U8, bar_starts: I32, open_bytes: U64,
+    unions: I32, bars: bool, places: I32, listed: I32, made: I32, links: I32, fresh: I32, settled: I32,
+    edges: I32, threads: I32, work: I32, ended: I32, keys: I64, stamps: I32, values: I32, configs: I32,
+    pool: I64, sets: U64, config: int, asked: I32, cursor: I64,
 ) -> int:  # fmt: skip
     """Find whether anything may follow a configuration, or the text may end. Returns DONE, ASKED, FULL or
     TOO_MUCH."""
@@ -98,9 +98,9 @@ def may_follow(
         cursor[THREADS] = 0
         put_down(pool, begin + count, ready, work)
         code = close(
-            program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, begins_of,
-            places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys, stamps,
-            values, sets, True, asked, cursor,
+            program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, behind,
+            begins_of, places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys,
+            stamps, values, sets, True, asked, cursor,
         )  # fmt: skip
         if code != DONE:
             return code

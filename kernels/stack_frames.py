@@ -24,6 +24,8 @@ of places in lists of words among states."""
 FRAME_BITS, BAR_BITS = 23, 14
 """Bits of a frame's number and of a state of what is barred in the keys of threads."""
 FRAME = (1 << FRAME_BITS) - 1
+WORD = 1 << 20
+"""What follows a word and is not known yet stands as so much and the number of the word for its part."""
 DEEP = 16_384
 """So many frames are numbered at once; those below are continuations as they are."""
 ROOM = 65_536
@@ -34,9 +36,9 @@ NAMES = 2 * MOST_FRAMES
 DONE, ASKED, PAUSED, TOO_MUCH, FULL = range(5)
 """What a walk comes back with: it is over; something has to be made first; it has worked for a while; it is
 not for walks; what is learned has no more room."""
-PART, STATE, BARRED, UNION, BEHIND = range(5)
+PART, STATE, BARRED, UNION, BEGINS, BEHIND = range(6)
 """What may have to be made: what a part is, the row of a state of a text or of what is barred, what two bars
-bar together, what follows a word."""
+bar together, with which bytes that begins which follows a word, and what it is."""
 MOST_ASKED, MANY_ASKED = 4096, 64
 """So much is asked for at once; with so much a walk comes back."""
 (

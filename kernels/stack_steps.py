@@ -28,7 +28,6 @@ from sglc.kernels.stack_frames import (
     ASKED_FOR,
     BAR_BITS,
     BARRED,
-    BEHIND,
     DONE,
     ENDED,
     FRAME_BITS,
@@ -46,6 +45,7 @@ from sglc.kernels.stack_frames import (
     STATE,
     THREADS,
     TOO_MUCH,
+    WORD,
     ask,
     place_named,
     settle,
@@ -83,7 +83,9 @@ def step(
             now = GOES_ON
             if word_starts[left + 1] - word_starts[left] == size + 1:
                 now = ENDS | GOES_ON if right > left + 1 else ENDS
-                part = behind[left]
+                part = behind[2 * left]
+                if part < -1:
+                    part = WORD + left
         else:
             if begins_of[4 * state + (read >> 6)] >> (read & 63) & 1 == 0:
                 continue
@@ -124,9 +126,6 @@ def step(
         if now & ENDS:
             if bar > 0:
                 return TOO_MUCH
-            if part == -2:
-                ask(asked, cursor, BEHIND, left)
-                continue
             ends[waiting] = ((part + 1) << FRAME_BITS) | frame
             waiting += 1
     cursor[OUTS], cursor[ENDED] = out, waiting
@@ -149,8 +148,8 @@ def close_on(
     put_down(pool, begin + count, ready, work)
     cursor[THREADS] = cursor[OUTS] = cursor[ENDED] = 0
     code = close(
-        program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, begins_of, places,
-        listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys, stamps, values,
+        program, lists, firsts, frames, open_bytes, unions, bar_starts, words, word_starts, behind, begins_of,
+        places, listed, made, links, fresh, settled, edges, threads, work, ready, ended, keys, stamps, values,
         sets, False, asked, cursor,
     )  # fmt: skip
     if code != DONE:

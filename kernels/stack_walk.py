@@ -104,8 +104,8 @@ def walk_grammar(
     continuations. By state of a text: rows int32[S, 256] the next one or -1; begins_of uint64[S, 4] the bytes
     with one, all of them where the row is not made; flags uint8[S]; loops uint64[S, 2] groups of bytes below
     which all tokens are legal. By number of a word: words uint8[...] and word_starts int64[W + 1], the bytes,
-    each list in order; behind int32[W] the part that follows the word, -1 for none, -2 where that is to be
-    asked.
+    each list in order; behind int32[W, 2] the part that follows the word, -1 for none, -2 where that is to be
+    asked, and then the number of its set of first bytes, 0 where it has none, -1 where that is to be asked.
 
     What is barred: bar_rows int32[B, 256] the next state, 0 where a character is not barred, -1 where it is;
     bar_flags uint8[B]; by number: bar_starts int32[K] the first state, open_bytes uint64[K, 4] the bytes that
@@ -231,10 +231,10 @@ def walk_grammar(
         if code == DONE and nodes[record + 1] >> 32 != LOW:
             if configs[here + 4] == 0:
                 code = may_follow(
-                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, bar_rows,
-                    bar_flags, bar_starts, open_bytes, unions, bars, places, listed, made, links, fresh,
-                    settled, edges, threads, work, ended, keys, stamps, values, configs, pool, sets, config,
-                    asked, cursor,
+                    program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
+                    bar_rows, bar_flags, bar_starts, open_bytes, unions, bars, places, listed, made, links,
+                    fresh, settled, edges, threads, work, ended, keys, stamps, values, configs, pool, sets,
+                    config, asked, cursor,
                 )  # fmt: skip
                 if code != DONE and code != ASKED:
                     if first >= 0:

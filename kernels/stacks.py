@@ -43,7 +43,7 @@ class StackArrays:
 
     program int32[N, 4], lists int32[L], firsts uint64[F, 4], frames int32[C, 3], rows int32[S, 256], begins
     uint64[S, 4], flags uint8[S], loops uint64[S, 2], words uint8[...], word_starts int64[W + 1], behind
-    int32[W], bar_rows int32[B, 256], bar_flags uint8[B], bar_starts int32[MOST_BARS], open_bytes
+    int32[W, 2], bar_rows int32[B, 256], bar_flags uint8[B], bar_starts int32[MOST_BARS], open_bytes
     uint64[MOST_BARS, 4], unions int32[MOST_BARS, MOST_BARS].
     """
 
@@ -57,7 +57,7 @@ class StackArrays:
     loops: np.ndarray = field(default_factory=lambda: np.zeros((16, 2), np.uint64))
     words: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
     word_starts: np.ndarray = field(default_factory=lambda: np.zeros(16, np.int64))
-    behind: np.ndarray = field(default_factory=lambda: np.full(16, -1, np.int32))
+    behind: np.ndarray = field(default_factory=lambda: np.full((16, 2), -1, np.int32))
     bar_rows: np.ndarray = field(default_factory=lambda: np.zeros((8, 256), np.int32))
     bar_flags: np.ndarray = field(default_factory=lambda: np.zeros(8, np.uint8))
     bar_starts: np.ndarray = field(default_factory=lambda: np.zeros(MOST_BARS, np.int32))

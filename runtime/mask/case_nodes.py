@@ -206,6 +206,11 @@ class CaseNode(Node):
             self._nodes[label] = found
         return found
 
+    def begins_behind(self, label: int) -> tuple[int | None, bool]:
+        """The bytes with which what may follow a word begins, None if they are not known; whether it may be
+        empty."""
+        return self._begins(self._follows[label])
+
     def make_children(self) -> None:
         for label in range(len(self._nodes)):
             self.behind_word(label)
@@ -245,7 +250,7 @@ class CaseNode(Node):
 
     def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
         if label not in self._first:
-            known, empty = self._begins(self._follows[label])
+            known, empty = self.begins_behind(label)
             self._first[label] = None if known is None else unpacked(known), empty
         return self._first[label]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sglc.automata.pause import without_collection
@@ -17,6 +19,7 @@ from sglc.runtime.mask.joining import JoiningMachine
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.node import DEAD, END
+from sglc.runtime.mask.preparation import prepare
 from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 
@@ -73,6 +76,7 @@ _shops: OrderedDict[ConstraintOptions, _Shop] = OrderedDict()
 
 def _shop(options: ConstraintOptions) -> _Shop:
     """The shop for new matchers; a full one is left to the matchers it has."""
+    options = replace(options, prepare_seconds=0)
     with _lock:
         shop = _shops.get(options)
         if shop is None or shop.full():
@@ -89,10 +93,13 @@ class Constraint:
     keep all that it has ever seen.
     """
 
-    def __init__(self, language: Language, options: ConstraintOptions) -> None:
+    def __init__(self, language: Language, options: ConstraintOptions, seconds: float = 0.0) -> None:
+        """`seconds`: how long it has taken to make the language."""
         self.language = language
         self.options = options
+        began = perf_counter()
         self._enter(_shop(options))
+        self._seconds = seconds + perf_counter() - began
 
     def _enter(self, shop: _Shop) -> None:
         self._shop = shop
@@ -106,6 +113,8 @@ class Constraint:
         self._before = shop.matchers
         self._own = 0
         """Matchers of this constraint on this machine."""
+        self._prepared: set[str] = set()
+        """Vocabularies for which masks have been found ahead."""
 
     @property
     def is_empty(self) -> bool:
@@ -127,6 +136,12 @@ class Constraint:
         self._own += 1
         store = self._shop.store(vocabulary)
         store.prepare()
+        if vocabulary.digest not in self._prepared:
+            self._prepared.add(vocabulary.digest)
+            if self.options.prepare_seconds > 0 and self.start != DEAD:
+                # Texts have their limits to themselves.
+                account = Account(self.machine, self.options)
+                prepare(store, self.start, account, self._seconds, self.options.prepare_seconds)
         return Matcher(store, self.start, self._account)
 
 
@@ -153,6 +168,7 @@ def compile_constraint(
     not implemented. A schema that no value satisfies is an error; any other constraint without legal text
     compiles, and its matchers are dead.
     """
+    began = perf_counter()
     given = [x is not None for x in (language, type, regex, choices, json_schema, grammar)]
     if sum(given) != 1:
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
@@ -166,7 +182,7 @@ def compile_constraint(
         _check("language", language, Language, "a Language")
     else:
         language = _language(type, table, regex, dialect, choices)
-    found = Constraint(language, options or ConstraintOptions())
+    found = Constraint(language, options or ConstraintOptions(), perf_counter() - began)
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
     return found

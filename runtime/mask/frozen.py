@@ -12,6 +12,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +74,8 @@ class _Compiled:
     def constraint(self) -> Constraint:
         with self._lock:
             if self._made is None:
-                self._made = Constraint(self.language, self.options)
+                # It is asked for in the middle of a text.
+                self._made = Constraint(self.language, replace(self.options, prepare_seconds=0))
             return self._made
 
 

@@ -111,6 +111,11 @@ class MaskSearch:
         """Bytes of the tables by which grammars are walked."""
         return self._stacks.table_bytes
 
+    def describe_ahead(self, config: int, until: float) -> None:
+        """Find out about the parts of a grammar that follows a configuration, while there is time (of
+        `perf_counter`)."""
+        self._stacks.describe_ahead(config, until)
+
     def reads_on(self, config: int) -> bool:
         """Whether only a grammar follows some leaf of a configuration: such searches leave no path."""
         return self._stacks.start(config) is not None

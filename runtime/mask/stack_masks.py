@@ -14,6 +14,7 @@ import numpy as np
 from sglc.kernels.stack_frames import (
     ASKED,
     BARRED,
+    BEGINS,
     BEHIND,
     DONE,
     FULL,
@@ -90,6 +91,16 @@ class StackMasks:
         if config != self._starts[0]:
             self._starts = config, self._start(config)
         return self._starts[1]
+
+    def describe_ahead(self, config: int, until: float) -> None:
+        """Find out about the parts that follow a configuration while there is time (of `perf_counter`)."""
+        machine, tables = self._machine, self._tables
+        if tables is not None and self.start(config) is not None:
+            threads = [thread for thread in machine.configs[config] if thread != ACCEPT]
+            try:
+                tables.describe_ahead([machine.place(thread)[2] for thread in threads], until)
+            except TooLarge:
+                self._tables = None
 
     def _start(self, config: int) -> Start | None:
         machine, tables = self._machine, self._tables
@@ -208,7 +219,7 @@ class StackMasks:
         self._walk.begin(entries, inside, np.array(begins, np.int32).reshape(-1, 2))
         make = {
             PART: tables.describe, STATE: tables.make_row, BARRED: tables.make_bar_row,
-            UNION: tables.find_union, BEHIND: tables.find_behind,
+            UNION: tables.find_union, BEGINS: tables.find_begins, BEHIND: tables.find_behind,
         }  # fmt: skip
         stuck: tuple[int, ...] | None = None
         try:

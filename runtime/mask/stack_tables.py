@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,12 @@ class StackTables:
         if index >= _MOST_PARTS:
             raise TooLarge
         node = self._machine.nodes[index]
+        if type(node) is RuleNode and not node.made and not self.current().program[index, 3]:
+            # Where it begins with other bytes it need not be compiled.
+            known = self._machine.first_of(node)
+            if known is not None and not known[1]:
+                self._set(index, (UNKNOWN, 0, 0, self._first(known[0])))
+                return
         kind, a, b = self._part(node)
         first = 0
         if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT):
@@ -182,6 +190,34 @@ class StackTables:
             if known is not None and not known[1]:
                 first = self._first(known[0])
         self._set(index, (kind, a, b, first))
+
+    def describe_ahead(self, conts: Iterable[int], until: float) -> None:
+        """Say what parts are before they are asked for, those first that come first, while there is time
+        (of `perf_counter`). Raises TooLarge."""
+        seen: dict[int, None] = {}
+        for cont in conts:
+            while cont != END and type(node := self._machine.frame(cont)[0]) is not Joint:
+                seen[node.index] = None
+                cont = self._machine.frame(cont)[2]
+        waiting = deque(seen)
+        while waiting and perf_counter() < until:
+            index = waiting.popleft()
+            while self.current().program[index, 0] == UNKNOWN:
+                self.describe(index)
+            for each in self._inside(*self.arrays.program[index, :3].tolist()):
+                if each not in seen:
+                    seen[each] = None
+                    waiting.append(each)
+
+    def _inside(self, kind: int, a: int, b: int) -> list[int]:
+        """The parts that a part is made of."""
+        if kind == SERIES:
+            return [a, b]
+        if kind == CHOICE:
+            return self.arrays.lists[a : a + b].tolist()
+        if kind == RULE:
+            return [a]
+        return [part for part in (a, int(self.arrays.lists[b])) if part >= 0] if kind == REPEAT else []
 
     def _part(self, node: Node) -> tuple[int, int, int]:
         if type(node) is NotBefore:
@@ -272,7 +308,7 @@ class StackTables:
         if not known:
             assert isinstance(node, CaseNode)
             self._cases.append((first, node))
-            self.arrays.behind[first : self._words] = _ASKED
+            self.arrays.behind[first : self._words, 0] = _ASKED
         return first
 
     def _word_list(self, key: object, words: Sequence[bytes]) -> int:
@@ -331,8 +367,17 @@ class StackTables:
 
     def find_behind(self, word: int) -> None:
         """Find the part that follows a word."""
-        first, node = self._cases[bisect_right(self._cases, word, key=_first_word) - 1]
-        self.arrays.behind[word] = node.behind_word(word - first).index
+        first, node = self._case(word)
+        self.arrays.behind[word, 0] = node.behind_word(word - first).index
+
+    def find_begins(self, word: int) -> None:
+        """Find the bytes with which that begins which follows a word."""
+        first, node = self._case(word)
+        known, empty = node.begins_behind(word - first)
+        self.arrays.behind[word, 1] = 0 if known is None or empty else self._first(known)
+
+    def _case(self, word: int) -> tuple[int, CaseNode]:
+        return self._cases[bisect_right(self._cases, word, key=_first_word) - 1]
 
     # What is barred
 

@@ -108,6 +108,11 @@ class MaskStore:
                 self.mask(after, account)
                 config = self.advance(after, forced(machine, after), account)
 
+    def describe_ahead(self, config: int, until: float) -> None:
+        """Find out about the parts of a grammar that follows a configuration, while there is time (of
+        `perf_counter`)."""
+        self._search.describe_ahead(config, until)
+
     @property
     def table_bytes(self) -> int:
         """Bytes of the tables by which grammars are walked."""

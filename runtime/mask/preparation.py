@@ -1,0 +1,106 @@
+"""Masks that are found before a text asks for them: those at the places where texts begin.
+
+The first visit to a place costs most: parts are compiled, leaves are walked, rows are made. A new constraint
+is therefore led along short texts for a moment, in proportion to what compiling it took, where nobody waits
+for the next token. All that is found is what texts would find; what is not found in time, they find.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+from time import perf_counter
+
+import numpy as np
+
+from sglc.automata.pause import without_collection
+from sglc.kernels.subtrees import UNBOUNDED
+from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.case_nodes import CaseNode
+from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.node import DEAD, FINAL
+from sglc.runtime.mask.object_nodes import ObjectNode
+from sglc.runtime.mask.spelling import spelled
+from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.store import MaskStore
+from sglc.runtime.mask.text_nodes import TextNode
+from sglc.runtime.mask.word_nodes import WordNode
+
+LEAST_SECONDS = 0.001
+"""So much is spent on a constraint that took less to compile."""
+_MOST_WORDS = 8
+"""Of so many keys or words of one place the ways on are looked at."""
+_MOST_STATES = 200
+"""In a text with more states it takes long to find a short word."""
+_LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
+
+
+def prepare(store: MaskStore, start: int, account: Account, seconds: float, most: float) -> None:
+    """Find masks from a configuration on, for about as long as compiling (`seconds`) and the first mask took,
+    and for `most` seconds at most; what passes a limit ends it."""
+    machine = store.machine
+    with machine.lock, without_collection():
+        began = perf_counter()
+        try:
+            store.mask(start, account)
+            now = perf_counter()
+            until = now + min(max(LEAST_SECONDS, seconds + now - began), most)
+            # Parts of a grammar come up wherever its texts go.
+            store.describe_ahead(start, (now + until) / 2)
+            _lead(store, start, account, until)
+        except ConstraintError:
+            return
+
+
+def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
+    """Find masks breadth-first while there is time, where something new is met before all others."""
+    new, others = deque([start]), deque[int]()
+    seen = {DEAD, FINAL, start}
+    parts: set[int] = set()
+    places: set[tuple[int, Hashable]] = set()
+    while new or others:
+        config = new.popleft() if new else others.popleft()
+        store.mask(config, account)
+        tried = {b""}
+        for group in store.machine.groups(config):
+            place = group.node.index, group.state
+            if place in places:
+                continue
+            places.add(place)
+            waiting = others if group.node.index in parts else new
+            parts.add(group.node.index)
+            for text in _texts(store, group):
+                if perf_counter() > until:
+                    return
+                if text not in tried:
+                    tried.add(text)
+                    after = store.advance(config, text, account)
+                    if after not in seen:
+                        seen.add(after)
+                        waiting.append(after)
+
+
+def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
+    """Short texts that a group reads: to where tokens often end, and to the end of the leaf."""
+    node, state, place = group.node, group.state, group.leaf
+    if group.run:
+        yield group.run
+    elif type(node) is ObjectNode:
+        if node.begins_key(state):
+            for name in node.parts.names[:_MOST_WORDS] or ("a",):
+                key = spelled(name, node.parts.encoding)
+                yield key
+                yield key + b'"'
+    elif type(node) is CaseNode or type(node) is WordNode:
+        low, high, read = (node.rows if type(node) is CaseNode else node.table).places[state]
+        for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
+            yield word[read:]
+    elif place is not None:
+        most = UNBOUNDED if place.most is None else place.most
+        first = place.table.first(place.state, place.least, most, place.open)
+        letters = first & _LETTERS
+        yield bytes([int((letters if letters.any() else first).argmax())])
+        if type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES:
+            word = node.shortest_from(store.machine, state)
+            yield word[: len(word) // 2]
+            yield word
