@@ -42,11 +42,11 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float, most
     with machine.lock, without_collection():
         began = perf_counter()
         try:
+            # Parts of a grammar come up wherever its texts go.
+            store.describe_ahead(start, began + min(max(LEAST_SECONDS, seconds), most) / 2)
             store.mask(start, account)
             now = perf_counter()
             until = now + min(max(LEAST_SECONDS, seconds + now - began), most)
-            # Parts of a grammar come up wherever its texts go.
-            store.describe_ahead(start, (now + until) / 2)
             _lead(store, start, account, until)
         except ConstraintError:
             return
@@ -57,13 +57,13 @@ def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
     new, others = deque([start]), deque[int]()
     seen = {DEAD, FINAL, start}
     parts: set[int] = set()
-    places: set[tuple[int, Hashable]] = set()
+    places: set[tuple[int, Hashable, tuple[int, ...]]] = set()
     while new or others:
         config = new.popleft() if new else others.popleft()
         store.mask(config, account)
         tried = {b""}
         for group in store.machine.groups(config):
-            place = group.node.index, group.state
+            place = group.node.index, group.state, group.conts
             if place in places:
                 continue
             places.add(place)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
+from sglc.runtime.mask.followed import FollowedLeaves
 from sglc.runtime.mask.in_common import InCommon
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
 from sglc.runtime.mask.machine import Machine
@@ -66,9 +67,11 @@ class MaskSearch:
     as its leaf goes, and the continuation goes on with what is left of them.
     """
 
-    def __init__(self, machine: Machine, walks: LeafWalks, shapes: Shapes) -> None:
+    def __init__(self, machine: Machine, walks: LeafWalks, shapes: Shapes, most: int) -> None:
+        """`most`: how many walks of one kind are kept."""
         self._machine = machine
         self._walks = walks
+        self._followed = FollowedLeaves(walks, most)
         self._shapes = shapes
         self._in_common = InCommon(machine, walks)
         self._groups = shapes.merging.groups
@@ -146,7 +149,7 @@ class MaskSearch:
                 assert isinstance(group, Group)
                 lost |= self._by_configs(group, None)
             else:
-                found, inside = walks.leaf(group.leaf, group.follow(machine))
+                found, inside = self._followed.leaf(group.leaf, group.follow(machine))
                 if found.row is not None:
                     row |= found.row
                 if inside is not None:
@@ -168,7 +171,7 @@ class MaskSearch:
             if group.leaf is None:
                 lost |= self._by_configs(group, None)
                 continue
-            leaf, inside = self._walks.leaf(group.leaf, group.follow(self._machine))
+            leaf, inside = self._followed.leaf(group.leaf, group.follow(self._machine))
             found.append((group, leaf))
             if leaf.row is not None:
                 row |= leaf.row

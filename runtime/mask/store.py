@@ -73,7 +73,7 @@ class MaskStore:
         self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
         self._walks = LeafWalks(vocabulary, self._most_masks)
         self._shapes = Shapes(machine, vocabulary.columns, max(8, self._most_masks // 2))
-        self._search = MaskSearch(machine, self._walks, self._shapes)
+        self._search = MaskSearch(machine, self._walks, self._shapes, self._most_masks)
         self._prepared = 0
         """How many shared rules of the machine have been searched."""
         self._stays: dict[int, np.ndarray] = {}
