@@ -27,7 +27,7 @@ from __future__ import annotations
 from sglc.kernels.stack_frames import (
     ACCEPTED,
     ASKED,
-    ASKED_FOR,
+    ASKS,
     BEGINS,
     BEHIND,
     CALL,
@@ -125,7 +125,7 @@ def close(
     cursor[EPOCH] = epoch
     cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
     endings = items = 0
-    before = cursor[ASKED_FOR]
+    before = cursor[ASKS]
     want0, want1, want2, want3 = sets[WANTED], sets[WANTED + 1], sets[WANTED + 2], sets[WANTED + 3]
     reach0 = sets[EVERY] & 0
     reach1, reach2, reach3 = reach0, reach0, reach0
@@ -320,7 +320,7 @@ def close(
                 waiting = push(work, waiting, -1, frame, both)
         elif kind != NOTHING:
             return TOO_MUCH
-    if cursor[ASKED_FOR] > before:
+    if cursor[ASKS] > before:
         return ASKED
     sets[REACHED], sets[REACHED + 1], sets[REACHED + 2], sets[REACHED + 3] = reach0, reach1, reach2, reach3
     return DONE

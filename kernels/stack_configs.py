@@ -16,7 +16,7 @@ from __future__ import annotations
 from sglc.kernels.stack_closure import EVERY, KNOWN
 from sglc.kernels.stack_frames import (
     ASKED,
-    ASKED_FOR,
+    ASKS,
     BAR_BITS,
     CONFIGS,
     DONE,
@@ -199,7 +199,7 @@ def note_loops(
 ) -> int:
     """Find groups of bytes below which all tokens are legal: those of the thread that has the most."""
     here, most = 6 * config, -1
-    begin, before = configs[here], cursor[ASKED_FOR]
+    begin, before = configs[here], cursor[ASKS]
     for number in range(configs[here + 1]):
         key = pool[begin + number]
         state = key >> (FRAME_BITS + BAR_BITS)
@@ -211,7 +211,7 @@ def note_loops(
             if size > most:
                 most = size
                 bits[here + 4], bits[here + 5] = loops[2 * state], loops[2 * state + 1]
-    if cursor[ASKED_FOR] > before:
+    if cursor[ASKS] > before:
         return ASKED
     configs[here + 3] |= LOOPED
     return DONE

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from sglc.kernels.stack_closure import KNOWN, close
 from sglc.kernels.stack_configs import put_down, unpack
-from sglc.kernels.stack_frames import ACCEPTED, ASKED, ASKED_FOR, BARRED, DONE, LISTED, STATE, THREADS, ask
+from sglc.kernels.stack_frames import (
+    ACCEPTED,
+    ASKED,
+    ASKED_FOR,
+    ASKS,
+    BARRED,
+    DONE,
+    LISTED,
+    STATE,
+    THREADS,
+    ask,
+)
 from sglc.kernels.typed import I32, I64, U8, U64, kernel, kernel_apart
 from sglc.kernels.walks import search_word
 
@@ -49,7 +60,7 @@ def any_goes_on(
     """Whether one of some threads may go on, under its bar: 1 it may, 0 not, 2 that is not decided by one
     byte, -1 something has to be made first."""
     found = may = 0
-    before = cursor[ASKED_FOR]
+    before = cursor[ASKS]
     for thread in range(count):
         state, bar = threads[3 * thread], threads[3 * thread + 2]
         if bar == 0:
@@ -68,7 +79,7 @@ def any_goes_on(
         if may == 1:
             return 1
         found = max(found, may)
-    return -1 if cursor[ASKED_FOR] > before else found
+    return -1 if cursor[ASKS] > before else found
 
 
 @kernel_apart

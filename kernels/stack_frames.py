@@ -41,19 +41,28 @@ PART, STATE, BARRED, UNION, BEGINS, BEHIND = range(6)
 bar together, with which bytes that begins which follows a word, and what it is."""
 MOST_ASKED, MANY_ASKED = 4096, 64
 """So much is asked for at once; with so much a walk comes back."""
+MANY_ASKS = 64
+"""And when it has asked so often, mostly for the same."""
 (
-    LEVEL, ASKED_FOR, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES, LINKS,
-    PLACES, CONFIGS, POOL, LEVELS,
-) = range(17)  # fmt: skip
-"""Places in the cursor. The five before the last count what is learned."""
+    LEVEL, ASKED_FOR, ASKS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES,
+    LINKS, PLACES, CONFIGS, POOL, LEVELS,
+) = range(18)  # fmt: skip
+"""Places in the cursor. `ASKS` counts what is asked for, `ASKED_FOR` what is the same once. The five before
+the last count what is learned."""
 _PRIME = 48_271
 _WORD = (1 << 31) - 1
 
 
 @kernel
 def ask(asked: I32, cursor: I64, kind: int, number: int) -> None:
-    """Ask for something that has to be made first."""
+    """Ask for something that has to be made first, if that has not been asked for just before."""
     at = cursor[ASKED_FOR]
+    cursor[ASKS] += 1
+    before = at
+    while before > max(at - MANY_ASKED, 0):
+        before -= 1
+        if asked[2 * before + 1] == number and asked[2 * before] == kind:
+            return
     if at < MOST_ASKED:
         asked[2 * at], asked[2 * at + 1] = kind, number
         cursor[ASKED_FOR] = at + 1

@@ -26,6 +26,7 @@ from sglc.kernels.stack_configs import BARS, NOWHERE, SURE, config_of, note_begi
 from sglc.kernels.stack_frames import (
     ASKED,
     ASKED_FOR,
+    ASKS,
     BAR_BITS,
     BARRED,
     DONE,
@@ -63,7 +64,7 @@ def step(
 ) -> int:  # fmt: skip
     """Take all threads one byte further: those that go on are added to `outs`, and what follows those that
     may end to `ends`. Returns DONE, ASKED, FULL or TOO_MUCH."""
-    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[ASKED_FOR]
+    out, waiting, before = cursor[OUTS], cursor[ENDED], cursor[ASKS]
     cursor[SPENT] += cursor[THREADS]
     for thread in range(cursor[THREADS]):
         state, frame, bar = threads[3 * thread], threads[3 * thread + 1], threads[3 * thread + 2]
@@ -129,7 +130,7 @@ def step(
             ends[waiting] = ((part + 1) << FRAME_BITS) | frame
             waiting += 1
     cursor[OUTS], cursor[ENDED] = out, waiting
-    return ASKED if cursor[ASKED_FOR] > before else DONE
+    return ASKED if cursor[ASKS] > before else DONE
 
 
 @kernel_apart
@@ -159,9 +160,9 @@ def close_on(
         configs[here + 3] |= SURE
         for number in range(4):
             bits[here + number] = sets[REACHED + number]
-    before = cursor[ASKED_FOR]
+    before, already = cursor[ASKS], cursor[ASKED_FOR]
     for byte in range(256):
-        if cursor[ASKED_FOR] > before + MANY_ASKED:
+        if cursor[ASKED_FOR] > already + MANY_ASKED:
             break
         word, bit = byte >> 6, byte & 63
         if sets[WANTED + word] >> bit & 1 == 0 or nexts[256 * config + byte] > 0:
@@ -185,7 +186,7 @@ def close_on(
             if after < 0:
                 return after
         nexts[256 * config + byte] = after
-    return -ASKED if cursor[ASKED_FOR] > before else nexts[256 * config + read]
+    return -ASKED if cursor[ASKS] > before else nexts[256 * config + read]
 
 
 @kernel
@@ -210,7 +211,7 @@ def split(
 ) -> int:  # fmt: skip
     """Find the configurations that what is ready consists of. Returns DONE, ASKED, FULL or TOO_MUCH."""
     here = 6 * config
-    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[ASKED_FOR]
+    begin, ready, before = configs[here] + configs[here + 1], configs[here + 2], cursor[ASKS]
     for number in range(ready):
         key = pool[begin + number]
         if 0 < key and key < GIVEN:
@@ -219,7 +220,7 @@ def split(
                 ask(asked, cursor, PART, part)
             elif program[4 * part] == SERIES and program[4 * program[4 * part + 2]] == UNKNOWN:
                 ask(asked, cursor, PART, program[4 * part + 2])
-    if cursor[ASKED_FOR] > before:
+    if cursor[ASKS] > before:
         return ASKED
     together = alone = 0
     for number in range(ready):

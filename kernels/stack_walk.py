@@ -13,6 +13,7 @@ from sglc.kernels.stack_follow import may_follow
 from sglc.kernels.stack_frames import (
     ASKED,
     ASKED_FOR,
+    ASKS,
     BAR_BITS,
     DONE,
     ENDED,
@@ -20,6 +21,7 @@ from sglc.kernels.stack_frames import (
     LEVEL,
     LEVELS,
     MANY_ASKED,
+    MANY_ASKS,
     OUTS,
     PAUSED,
     SPENT,
@@ -125,7 +127,7 @@ def walk_grammar(
     has to be made comes to `asked` int32[MOST_ASKED, 2]: (what, number), cursor[ASKED_FOR] times.
     """
     level = cursor[LEVEL]
-    cursor[ASKED_FOR] = 0
+    cursor[ASKED_FOR] = cursor[ASKS] = 0
     if level < 0:
         cursor[UNSURE] = 0
     if level < 0 or levels[0] == 0:
@@ -167,7 +169,7 @@ def walk_grammar(
     while level >= 0:
         if first >= 0:
             left -= 1
-            if left < 0 or cursor[ASKED_FOR] > MANY_ASKED:
+            if left < 0 or cursor[ASKED_FOR] > MANY_ASKED or cursor[ASKS] > MANY_ASKS:
                 break
         at = levels[3 * level + 1]
         if at == levels[3 * level + 2]:

@@ -103,7 +103,7 @@ class StackWalk:
         self._trie_at = tuple(map(address, self._trie))
         self._taken = np.zeros(0, np.int32)
         self._bars = False
-        self._cursor = np.zeros(17, np.int64)
+        self._cursor = np.zeros(18, np.int64)
         self._stamps = np.zeros(SLOTS, np.int32)
         self._doubts = np.zeros(MOST_UNSURE, np.int32)
         self._cursor[LEVELS] = trie.deepest + 2

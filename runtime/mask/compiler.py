@@ -264,7 +264,7 @@ class Compiler:
             return self._late(rules, follows[0] if len(follows) == 1 else t.Choice(tuple(follows)))
 
         def begins(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
-            either = t.Choice(tuple(follows))
+            either = follows[0] if len(follows) == 1 else t.Choice(tuple(follows))
             return first_bytes(rules, either), may_be_empty(rules, either)
 
         follows_of = {word: tuple(follows) for word, follows in cases.items()}

@@ -32,6 +32,8 @@ _MOST_WORDS = 8
 """Of so many keys or words of one place the ways on are looked at."""
 _MOST_STATES = 200
 """In a text with more states it takes long to find a short word."""
+_LONGEST = 16
+"""Of so many beginnings of such a word."""
 _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
 
 
@@ -102,5 +104,6 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
         yield bytes([int((letters if letters.any() else first).argmax())])
         if type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES:
             word = node.shortest_from(store.machine, state)
-            yield word[: len(word) // 2]
             yield word
+            for size in range(2, min(len(word), _LONGEST)):
+                yield word[:size]

@@ -177,19 +177,19 @@ class StackTables:
         if index >= _MOST_PARTS:
             raise TooLarge
         node = self._machine.nodes[index]
-        if type(node) is RuleNode and not node.made and not self.current().program[index, 3]:
-            # Where it begins with other bytes it need not be compiled.
-            known = self._machine.first_of(node)
-            if known is not None and not known[1]:
-                self._set(index, (UNKNOWN, 0, 0, self._first(known[0])))
-                return
         kind, a, b = self._part(node)
-        first = 0
-        if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT):
-            known = self._machine.first_of(node)
-            if known is not None and not known[1]:
-                first = self._first(known[0])
+        first = self._begins(node) if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT) else 0
         self._set(index, (kind, a, b, first))
+        if type(node) in _COMPOSED:
+            # Rules that begin with other bytes than are wanted need not be compiled.
+            for each in node.children():
+                if type(each) is RuleNode and not each.made and each.begins is not None:
+                    self.current().program[each.index, 3] = self._begins(each)
+
+    def _begins(self, node: Node) -> int:
+        """The number of the set of bytes with which words of a node begin, 0 where it has none."""
+        known = self._machine.first_of(node)
+        return 0 if known is None or known[1] else self._first(known[0])
 
     def describe_ahead(self, conts: Iterable[int], until: float) -> None:
         """Say what parts are before they are asked for, those first that come first, while there is time
@@ -202,7 +202,7 @@ class StackTables:
         waiting = deque(seen)
         while waiting and perf_counter() < until:
             index = waiting.popleft()
-            while self.current().program[index, 0] == UNKNOWN:
+            if self.current().program[index, 0] == UNKNOWN:
                 self.describe(index)
             for each in self._inside(*self.arrays.program[index, :3].tolist()):
                 if each not in seen:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 _MANY = 5_000
 """Objects that take long to look at."""
+_LOOKS = 4
+"""Looks at young objects since all that were young have last been looked at again."""
 
 
 @contextmanager
@@ -25,5 +27,6 @@ def without_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-            if gc.get_count()[0] > _MANY:
+            new, looks, _ = gc.get_count()
+            if new > _MANY or looks > _LOOKS:
                 gc.collect(1)
