@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from sglc.automata import charset
-from sglc.automata.charset import LAST, Ranges, invert, meet
+from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
@@ -119,7 +120,7 @@ class _Run:
 
     def __init__(self, machines: list[_Machine]) -> None:
         self.machines = machines
-        start: tuple[_Place, ...] = ((0, False),) * len(machines)
+        start = _start(machines)
         self.places = [start]
         self._numbers = {start: 0}
         self._rows: dict[tuple[int, str], int] = {}
@@ -135,30 +136,23 @@ class _Run:
         return state
 
     def _step(self, state: int, char: str) -> int:
-        places: list[_Place] = []
-        for (dfa, role, _), place in zip(self.machines, self.places[state], strict=True):
-            places.append(_step(dfa, role, place, ord(char)))
-        found = LOST
-        if _LOST not in places:
-            key = tuple(places)
-            found = self._numbers.setdefault(key, len(self.places))
+        found, places = LOST, _after(self.machines, self.places[state], ord(char))
+        if places is not None:
+            found = self._numbers.setdefault(places, len(self.places))
             if found == len(self.places):
-                self.places.append(key)
+                self.places.append(places)
         self._rows[state, char] = found
         return found
 
     def matches(self, text: str) -> bool:
         """Whether one of the machines reads a text, where none can be taken instead."""
         ends = self.places[self.after(text)]
-        return any([
-            place is not None and place[0] in dfa.accepting
-            for (dfa, _, _), place in zip(self.machines, ends, strict=True)
-        ])  # fmt: skip
+        return any([state in self.machines[number][0].accepting for number, state, _ in ends])
 
     def barred(self, state: int) -> Ranges | None:
         """What may not follow a text that has come there; None if it is not read back."""
         if state not in self._barred:
-            self._barred[state] = _barred_at(EMPTY_WORD, ((0, False), *self.places[state]), self.machines)
+            self._barred[state] = _barred_at(EMPTY_WORD, 0, self.places[state], self.machines)
         return self._barred[state]
 
 
@@ -317,41 +311,33 @@ def _always_goes_on(dfa: CharDfa) -> Ranges:
 
 def _along(text: str, dfa: CharDfa, machines: list[_Machine]) -> Automaton:
     """The product of a single text, whose automaton is given, with its rivals."""
-    rivals: list[_Place] = [(0, False)] * len(machines)
+    rivals = _start(machines)
     for char in text:
-        point = ord(char)
-        for number, (other, role, _) in enumerate(machines):
-            if rivals[number] is not None:
-                after = rivals[number] = _step(other, role, rivals[number], point)
-                if after is _LOST:
-                    return ()
+        after = _after(machines, rivals, ord(char))
+        if after is None:
+            return ()
+        rivals = after
     (end,) = dfa.accepting
-    barred = _barred_at(dfa, ((end, False), *rivals), machines)
+    barred = _barred_at(dfa, end, rivals, machines)
     return () if barred is None else ((dfa, barred),)
 
 
 def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
-    """The product of a terminal with its rivals, by the characters that may not follow.
-
-    A rival's place is (state, whether it has matched a beginning), or None when it can match no more.
-    """
+    """The product of a terminal with its rivals, by the characters that may not follow."""
     if not dfa.edges:
         return []
-    automata = [dfa, *(other for other, _, _ in machines)]
-    start: tuple[_Place, ...] = ((0, False),) * len(automata)
+    start = 0, _start(machines)
     number = {start: 0}
     order = [start]
     rows: list[list[tuple[Ranges, int]]] = []
     ends: dict[Ranges, set[int]] = {}
-    for places in order:
-        assert places[0] is not None
-        own = places[0][0]
+    for own, rivals in order:
         if own in dfa.accepting:
-            barred = _barred_at(dfa, places, machines)
+            barred = _barred_at(dfa, own, rivals, machines)
             if barred is not None:
                 ends.setdefault(barred, set()).add(len(rows))
         row: dict[int, list[tuple[int, int]]] = {}
-        for low, high, following in _steps(dfa, places, machines):
+        for low, high, following in _steps(dfa, own, rivals, machines):
             if following not in number:
                 if len(order) > MAX_STATES:
                     raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
@@ -363,69 +349,57 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
     return [part for part in parts if part[0].edges]
 
 
-_Place = tuple[int, bool] | None
-_LOST: _Place = (-1, False)
+_Places = tuple[tuple[int, int, bool], ...]
+"""(number of a machine, its state, whether it has matched a beginning) of those that may still match."""
+
+
+def _start(machines: list[_Machine]) -> _Places:
+    return tuple([(number, 0, False) for number in range(len(machines))])
 
 
 def _steps(
-    dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]
-) -> Iterator[tuple[int, int, tuple[_Place, ...]]]:
+    dfa: CharDfa, own: int, rivals: _Places, machines: list[_Machine]
+) -> Iterator[tuple[int, int, tuple[int, _Places]]]:
     """(lowest, highest character, places after it) where the terminal goes on and no rival is taken."""
-    assert places[0] is not None
-    for low, high, target in dfa.edges[places[0][0]]:
-        cuts = {low}
-        for (other, _, _), place in zip(machines, places[1:], strict=True):
-            if place is not None:
-                for first, last, _ in _edges_within(other, place[0], low, high):
-                    cuts |= {max(first, low), last + 1}
-        points = sorted(cut for cut in cuts if cut <= high)
-        for index, point in enumerate(points):
-            following: list[_Place] = [(target, False)]
-            for (other, role, _), place in zip(machines, places[1:], strict=True):
-                after = _step(other, role, place, point)
-                if after is _LOST:
-                    break
-                following.append(after)
-            else:
-                end = points[index + 1] - 1 if index + 1 < len(points) else high
-                yield point, end, tuple(following)
+    cuts: set[int] = set()
+    for number, state, _ in rivals:
+        for first, last, _ in machines[number][0].edges[state]:
+            cuts |= {first, last + 1}
+    order = sorted(cuts)
+    for low, high, target in dfa.edges[own]:
+        # All rivals do the same with all characters between two cuts.
+        inside = order[bisect_right(order, low) : bisect_right(order, high)]
+        for first, last in pairwise([low, *inside, high + 1]):
+            following = _after(machines, rivals, first)
+            if following is not None:
+                yield first, last - 1, (target, following)
 
 
-def _edges_within(dfa: CharDfa, state: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
-    edges = dfa.edges[state]
-    at = max(bisect_right(edges, (low, LAST + 1, 0)) - 1, 0)
-    while at < len(edges) and edges[at][0] <= high:
-        if edges[at][1] >= low:
-            yield edges[at]
-        at += 1
-
-
-def _step(other: CharDfa, role: str, place: _Place, point: int) -> _Place:
-    """A rival's place after one more character; `_LOST` where the rival would be taken instead."""
-    if place is None:
-        return None
-    state, matched = place
-    if role == "told" and state in other.accepting:
-        matched = True
-    after = step(other, state, point)
-    if after is None:
-        return _LOST if matched else None
-    if role == "before" and after in other.accepting:
-        return _LOST
-    return after, matched
+def _after(machines: list[_Machine], rivals: _Places, point: int) -> _Places | None:
+    """The places of rivals after one more character; None where one of them would be taken instead."""
+    found = []
+    for number, state, matched in rivals:
+        other, role, _ = machines[number]
+        if role == "told" and state in other.accepting:
+            matched = True
+        after = step(other, state, point)
+        if after is not None:
+            if role == "before" and after in other.accepting:
+                return None
+            found.append((number, after, matched))
+        elif matched:
+            return None
+    return tuple(found)
 
 
 _NO_LETTERS = meet(invert(charset.WORD), ((0, 0x7F),))
 
 
-def _barred_at(dfa: CharDfa, places: tuple[_Place, ...], machines: list[_Machine]) -> Ranges | None:
+def _barred_at(dfa: CharDfa, own: int, rivals: _Places, machines: list[_Machine]) -> Ranges | None:
     """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
-    assert places[0] is not None
-    found = [(low, high) for low, high, _ in dfa.edges[places[0][0]]]
-    for (other, role, barred), place in zip(machines, places[1:], strict=True):
-        if place is None:
-            continue
-        state, matched = place
+    found = [(low, high) for low, high, _ in dfa.edges[own]]
+    for number, state, matched in rivals:
+        other, role, barred = machines[number]
         ends = state in other.accepting
         if (role in ("keyword", "ended") and ends) or (role == "told" and matched and not ends):
             return None
