@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -305,13 +305,10 @@ class SubtreeWalk:
         data, bounds = paths.tobytes(), starts.tolist()
         return [data[start:stop] for start, stop in pairwise(bounds)]
 
-    def children(self, node: int) -> Iterator[int]:
-        """The nodes directly below a node."""
-        end = self.trie.end
-        child, stop = node + 1, end.item(node)
-        while child < stop:
-            yield child
-            child = end.item(child)
+    def children(self, node: int) -> np.ndarray:
+        """int32: the nodes directly below a node."""
+        _, _, starts, nodes, _ = self._below
+        return nodes[starts.item(node) : starts.item(node + 1)]
 
     def tokens(self, nodes: Iterable[int]) -> np.ndarray:
         """int32: the tokens at and below nodes."""

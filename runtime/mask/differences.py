@@ -9,7 +9,7 @@ configuration that knows what was written.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -77,15 +77,16 @@ class Differences:
         found: list[int] = []
         stack: list[tuple[int, int, int]] = []
 
-        def enter(nodes: Iterable[int], inner: int, barred: int) -> None:
-            over = machine.accepts(inner) and machine.accepts(barred)
-            for node in nodes:
-                if over and parts.follow[byte.item(node)]:
-                    found.append(node)
-                else:
-                    stack.append((node, inner, barred))
+        def enter(nodes: np.ndarray, inner: int, barred: int) -> None:
+            bytes = byte[nodes]
+            begins = machine.first(barred)[bytes]
+            if machine.accepts(inner) and machine.accepts(barred):
+                over = parts.follow[bytes]
+                found.extend(nodes[over].tolist())
+                begins = begins & ~over
+            stack.extend([(node, inner, barred) for node in nodes[begins].tolist()])
 
-        enter(entries.tolist(), parts.inner, parts.barred)
+        enter(entries, parts.inner, parts.barred)
         looked = 0
         while stack:
             node, inner, barred = stack.pop()
