@@ -34,6 +34,7 @@ NAME: /[a-z]+/
 %ignore /[ ]+/
 """
 SCHEMA = {
+    "type": "object",
     "properties": {
         "name": {"type": "string", "pattern": "^[a-z]{2,8}$"},
         "of": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"enum": ["a", "b", 3]}}]},
