@@ -24,10 +24,10 @@ class _Walked:
     first: np.ndarray
     found: LeafMask
     inside: np.ndarray | None
-    bytes: np.ndarray
-    """Of its exits."""
     some: dict[bytes, LeafMask] = field(default_factory=dict)
     """By fewer bytes: the same with the exits before these."""
+    bytes: np.ndarray | None = None
+    """Of the exits, once fewer are asked for."""
 
 
 class FollowedLeaves:
@@ -43,7 +43,7 @@ class FollowedLeaves:
 
     def leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
         """(what a walk finds from the place on, further tokens that are looked up)."""
-        if place.least > 0 or place.most is not None:
+        if place.least > 0 or place.most is not None or not first.any():
             return self._walks.leaf(place, first)
         key = place.key()
         if key not in self._known:
@@ -63,28 +63,27 @@ class FollowedLeaves:
             # The leaf would be left at each of its characters.
             return None
         found, inside = self._walks.leaf(place, first)
-        return _Walked(first.copy(), found, inside, self._byte[found.exits])
+        return _Walked(first.copy(), found, inside, {first.tobytes(): found})
 
     def _before(self, known: _Walked, first: np.ndarray) -> LeafMask:
         begins = first.tobytes()
         found = known.some.get(begins)
         if found is None:
             whole = known.found
+            if known.bytes is None:
+                known.bytes = self._byte[whole.exits]
             open = first.take(known.bytes).nonzero()[0]
-            if len(open) == len(known.bytes):
-                found = whole
-            else:
-                exits = whole.exits.take(open)
-                found = replace(
-                    whole,
-                    exits=exits,
-                    ends=whole.ends.take(open),
-                    labels=None if whole.labels is None else whole.labels.take(open),
-                    later=None,
-                    paths=None,
-                    index=None,
-                    nested=whole.nested and self._walks.whole.nested(exits),
-                )
+            exits = whole.exits.take(open)
+            found = replace(
+                whole,
+                exits=exits,
+                ends=whole.ends.take(open),
+                labels=None if whole.labels is None else whole.labels.take(open),
+                later=None,
+                paths=None,
+                index=None,
+                nested=whole.nested and self._walks.whole.nested(exits),
+            )
             if len(known.some) >= _MOST_FOLLOWED:
                 known.some.clear()
             known.some[begins] = found

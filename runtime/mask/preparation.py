@@ -7,8 +7,8 @@ for the next token. All that is found is what texts would find; what is not foun
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
 from time import perf_counter
 
 import numpy as np
@@ -30,6 +30,8 @@ LEAST_SECONDS = 0.001
 """So much is spent on a constraint that took less to compile."""
 _MOST_WORDS = 8
 """Of so many keys or words of one place the ways on are looked at."""
+_MOST_TEXTS = 16
+"""And of so many texts at one place."""
 _MOST_STATES = 200
 """In a text with more states it takes long to find a short word."""
 _LONGEST = 16
@@ -55,35 +57,38 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float, most
 
 
 def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
-    """Find masks breadth-first while there is time, where something new is met before all others."""
-    new, others = deque([start]), deque[int]()
-    seen = {DEAD, FINAL, start}
+    """Find masks while there is time: first along the text that takes the first way on everywhere, then where
+    ever more ways differ from that (limited discrepancy: Harvey and Ginsberg 1995). Parts that have been met
+    before count as another way."""
+    waiting = [(0, 0, start, b"")]
+    seen = {DEAD, FINAL}
     parts: set[int] = set()
     places: set[tuple[int, Hashable, tuple[int, ...]]] = set()
-    while new or others:
-        config = new.popleft() if new else others.popleft()
+    count = 0
+    while waiting and perf_counter() < until:
+        differs, _, before, text = heappop(waiting)
+        config = store.advance(before, text, account)
+        if config in seen:
+            continue
+        seen.add(config)
         store.mask(config, account)
-        tried = {b""}
+        tried: set[bytes] = set()
         for group in store.machine.groups(config):
             place = group.node.index, group.state, group.conts
-            if place in places:
+            if place in places or len(tried) > _MOST_TEXTS:
                 continue
             places.add(place)
-            waiting = others if group.node.index in parts else new
+            known = group.node.index in parts
             parts.add(group.node.index)
             for text in _texts(store, group):
-                if perf_counter() > until:
-                    return
                 if text not in tried:
+                    heappush(waiting, (differs + known + len(tried), count, config, text))
                     tried.add(text)
-                    after = store.advance(config, text, account)
-                    if after not in seen:
-                        seen.add(after)
-                        waiting.append(after)
+                    count += 1
 
 
 def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
-    """Short texts that a group reads: to where tokens often end, and to the end of the leaf."""
+    """Short texts that a group reads: to the end of the leaf, and to where tokens often end."""
     node, state, place = group.node, group.state, group.leaf
     if group.run:
         yield group.run
@@ -91,19 +96,20 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
         if node.begins_key(state):
             for name in node.parts.names[:_MOST_WORDS] or ("a",):
                 key = spelled(name, node.parts.encoding)
-                yield key
                 yield key + b'"'
+                yield key
     elif type(node) is CaseNode or type(node) is WordNode:
         low, high, read = (node.rows if type(node) is CaseNode else node.table).places[state]
         for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
             yield word[read:]
     elif place is not None:
+        word = b""
+        if type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES:
+            word = node.shortest_from(store.machine, state)
+            yield word
         most = UNBOUNDED if place.most is None else place.most
         first = place.table.first(place.state, place.least, most, place.open)
         letters = first & _LETTERS
         yield bytes([int((letters if letters.any() else first).argmax())])
-        if type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES:
-            word = node.shortest_from(store.machine, state)
-            yield word
-            for size in range(2, min(len(word), _LONGEST)):
-                yield word[:size]
+        for size in range(2, min(len(word), _LONGEST)):
+            yield word[:size]
