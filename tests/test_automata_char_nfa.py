@@ -42,7 +42,7 @@ def whole(nfa: CharNfa) -> tuple[CharDfa, int]:
     made = Subsets(nfa)
     rows = []
     state = 0
-    while state < len(made.members):
+    while state < made.count:
         rows.append([(((low, high),), target) for low, high, target in made.edges(state)])
         state += 1
     return dfa.build(rows, [state for state in range(len(rows)) if made.ends(state)]), len(rows)

@@ -37,7 +37,7 @@ def compare(nfa: CharNfa) -> int:
     waiting = [0]
     for state in waiting:
         there = numbers[state]
-        assert set(made.members(state)) == set(expected.members[there])
+        assert set(made.members(state)) == set(expected.members(there))
         assert made.ends(state) == expected.ends(there)
         assert made.lasting(state) == expected.lasting(there)
         edges = made.edges(state)

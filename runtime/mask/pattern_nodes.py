@@ -49,14 +49,9 @@ class PatternTable(ByteMoves):
         except TooLarge as fault:
             raise ConstraintError(str(fault)) from None
 
-    def _members(self, state: int) -> tuple[int, ...]:
-        return (
-            self.subsets.members[state] if isinstance(self.subsets, Subsets) else self.subsets.members(state)
-        )
-
     def goes_on(self, local: int) -> bool:
         """Whether a word may have more bytes."""
-        return local < 0 or any(self.nfa.edges[member] for member in self._members(local))
+        return local < 0 or any(self.nfa.edges[member] for member in self.subsets.members(local))
 
     def ends(self, local: int) -> bool:
         return local >= 0 and self.subsets.ends(local)
@@ -68,7 +63,7 @@ class PatternTable(ByteMoves):
             return min([ends[0] + self.rest(target) for target, ends in ways], key=_length_first)
         if self._rests is None:
             self._rests = _shortest_rests(self.nfa, self.encoding)
-        size, first, here = min(self._rests[member] for member in self._members(local))
+        size, first, here = min(self._rests[member] for member in self.subsets.members(local))
         out = bytearray()
         while size:
             out += first

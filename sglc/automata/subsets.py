@@ -13,6 +13,23 @@ _FEW = 6
 """So many different ranges of characters are compared with each other."""
 MOST_STATES = 100_000
 """Subsets of one automaton; a text comes to one with each character."""
+_BITS = tuple([tuple([bit for bit in range(8) if byte >> bit & 1]) for byte in range(256)])
+
+
+def numbers_of(bits: int) -> tuple[int, ...]:
+    """The numbers of the bits that are set, in order."""
+    size = (bits.bit_length() + 7) // 8
+    return tuple(
+        [8 * at + bit for at, byte in enumerate(bits.to_bytes(size, "little")) if byte for bit in _BITS[byte]]
+    )
+
+
+def bits_of(numbers: Iterable[int]) -> int:
+    """A set of numbers as bits."""
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
 
 
 class Loops:
@@ -37,18 +54,30 @@ class Loops:
 class Subsets:
     """The deterministic automaton of a `CharNfa`; states are numbered as they are met, 0 is the start.
 
-    Raises TooLarge where a text leads to one state too many.
+    Sets of states and of groups are bits of one number each: the garbage collector would look at every member
+    of other sets. Raises TooLarge where a text leads to one state too many.
     """
 
     def __init__(self, nfa: CharNfa) -> None:
         self.nfa = nfa
-        self.members: list[tuple[int, ...]] = []
-        self._numbers: dict[frozenset[int], int] = {}
-        self._targets: dict[frozenset[int], int] = {}
+        self._sets: list[int] = []
+        """By state: its members."""
+        self._numbers: dict[int, int] = {}
+        """By members: the state."""
+        self._targets: dict[int, int] = {}
+        """By groups: the state of their members."""
+        self._groups: list[int] = [-1] * len(nfa.groups)
+        """Members of groups, -1 where nobody has asked."""
         self._edges: dict[int, tuple[tuple[int, int, int], ...]] = {}
-        self._everything = frozenset([state for state in range(len(nfa.edges)) if is_everything(nfa, state)])
+        self._accepting = bits_of(nfa.accepting)
+        self._everything = bits_of(state for state in range(len(nfa.edges)) if is_everything(nfa, state))
         self._loops = Loops(nfa)
-        self._to(frozenset({0}))
+        self._to(1)
+
+    @property
+    def count(self) -> int:
+        """How many states have been met."""
+        return len(self._sets)
 
     def edges(self, state: int) -> tuple[tuple[int, int, int], ...]:
         """Sorted, disjoint (low, high, target)."""
@@ -59,28 +88,28 @@ class Subsets:
 
     def after(self, state: int, point: int) -> int | None:
         """The state after a character, without looking at the others."""
-        edges = self.nfa.edges
-        groups = frozenset(
-            [
-                group
-                for member in self.members[state]
-                for low, high, group in edges[member]
-                if low <= point <= high
-            ]
-        )
+        edges, groups = self.nfa.edges, 0
+        for member in self.members(state):
+            for low, high, group in edges[member]:
+                if low <= point <= high:
+                    groups |= 1 << group
         return self._to(groups) if groups else None
+
+    def members(self, state: int) -> tuple[int, ...]:
+        """The states of the automaton that are in a subset."""
+        return numbers_of(self._sets[state])
 
     def ends(self, state: int) -> bool:
         """Whether a word may end in a state."""
-        return not self.nfa.accepting.isdisjoint(self.members[state])
+        return self._sets[state] & self._accepting != 0
 
     def lasting(self, state: int) -> Ranges:
         """Characters of which any number may come from a state, in any order."""
-        return self._loops.lasting(self.members[state])
+        return self._loops.lasting(self.members(state))
 
     def _merged(self, state: int) -> list[tuple[int, int, int]]:
         nfa = self.nfa
-        parts = {edge for member in self.members[state] for edge in nfa.edges[member]}
+        parts = {edge for member in self.members(state) for edge in nfa.edges[member]}
         alike: dict[tuple[int, int], list[int]] = {}
         for low, high, group in parts:
             alike.setdefault((low, high), []).append(group)
@@ -92,18 +121,20 @@ class Subsets:
             events.setdefault(high + 1, []).append(-1 - group)
         out: list[tuple[int, int, int]] = []
         active: dict[int, int] = {}
-        start = 0
+        groups = start = 0
         for point in sorted(events):
-            if active:
-                out.append((start, point - 1, self._to(frozenset(active))))
+            if groups:
+                out.append((start, point - 1, self._to(groups)))
             start = point
             for group in events[point]:
                 if group >= 0:
                     active[group] = active.get(group, 0) + 1
-                elif active[-1 - group] == 1:
-                    del active[-1 - group]
+                    groups |= 1 << group
                 else:
-                    active[-1 - group] -= 1
+                    group = -1 - group
+                    active[group] -= 1
+                    if not active[group]:
+                        groups ^= 1 << group
         return _joined(out)
 
     def _cut(self, alike: dict[tuple[int, int], list[int]]) -> list[tuple[int, int, int]]:
@@ -119,23 +150,27 @@ class Subsets:
                 for group in some
             ]
             if groups:
-                out.append((start, stop - 1, self._to(frozenset(groups))))
+                out.append((start, stop - 1, self._to(bits_of(groups))))
         return out
 
-    def _to(self, groups: frozenset[int]) -> int:
+    def _to(self, groups: int) -> int:
         """The state of the members of some groups."""
         found = self._targets.get(groups)
         if found is None:
-            members = frozenset().union(*[self.nfa.groups[group] for group in groups])
-            if not self._everything.isdisjoint(members):
+            members = 0
+            for group in numbers_of(groups):
+                if self._groups[group] < 0:
+                    self._groups[group] = bits_of(self.nfa.groups[group])
+                members |= self._groups[group]
+            if every := members & self._everything:
                 # All texts are good from here on; the others add nothing.
-                members = frozenset([min(members & self._everything)])
+                members = every & -every
             found = self._numbers.get(members)
             if found is None:
-                if len(self.members) >= MOST_STATES:
+                if len(self._sets) >= MOST_STATES:
                     raise TooLarge(f"the pattern needs more than {MOST_STATES} states")
-                found = self._numbers[members] = len(self.members)
-                self.members.append(tuple(members))
+                found = self._numbers[members] = len(self._sets)
+                self._sets.append(members)
             self._targets[groups] = found
         return found
 
