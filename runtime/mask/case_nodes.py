@@ -249,10 +249,11 @@ class CaseNode(Node):
         return self._any | machine.first_after(cont)
 
     def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
-        if label not in self._first:
+        found = self._first.get(label)
+        if found is None:
             known, empty = self.begins_behind(label)
-            self._first[label] = None if known is None else unpacked(known), empty
-        return self._first[label]
+            found = self._first[label] = None if known is None else unpacked(known), empty
+        return found
 
     def leave(self, machine: Machine, state: int, cont: int, label: int, data: bytes | None = None) -> int:
         return machine.begin(self.behind_word(label), cont)

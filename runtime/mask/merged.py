@@ -20,6 +20,7 @@ from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.columns import Columns
+from sglc.runtime.mask.exits import by_label, runs_of
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
@@ -222,7 +223,7 @@ class MergedGroup:
         """(label, those of its exits with whose byte a text behind may begin), where there is one."""
         order = labels.argsort(kind="stable")
         exits, labels, bytes = exits[order], labels[order], bytes[order]
-        starts = _starts(labels)
+        starts = runs_of(labels)
         ending = [self._table.ending[label] for label in labels[starts].tolist()]
         counts = np.array([len(parts) for parts in ending])
         places = self._parts.searchsorted(np.fromiter(chain.from_iterable(ending), np.int32))
@@ -234,9 +235,7 @@ class MergedGroup:
         kept = np.flatnonzero(rows[which, bytes >> 3] >> (bytes & 7) & 1)
         if not len(kept):
             return []
-        exits, labels = exits[kept], labels[kept]
-        starts = _starts(labels)
-        return list(zip(labels[starts].tolist(), np.split(exits, starts[1:]), strict=True))
+        return by_label(exits[kept], labels[kept])
 
     def open(self, machine: Machine, labels: Iterable[int]) -> None:
         """Make what is behind some labels; each takes over what has been found behind those made before.
@@ -270,11 +269,6 @@ class MergedGroup:
 
 
 SearchGroup = Group | RunGroup | MergedGroup | RuleGroup
-
-
-def _starts(labels: np.ndarray) -> np.ndarray:
-    """Where runs of equal labels begin."""
-    return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
 
 
 def may_read(group: SearchGroup, begins: set[int]) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
+from sglc.runtime.mask.exits import by_label
 from sglc.runtime.mask.followed import FollowedLeaves
 from sglc.runtime.mask.in_common import InCommon
 from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
@@ -21,6 +23,7 @@ from sglc.runtime.mask.rule_parts import RuleGroup, Summaries
 from sglc.runtime.mask.same_runs import RunGroup, together
 from sglc.runtime.mask.shapes import LONGEST, Path, Question, Shapes, View
 from sglc.runtime.mask.stack_masks import StackMasks, Start
+from sglc.runtime.mask.staying import staying
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.visited import Visited
 
@@ -76,6 +79,7 @@ class MaskSearch:
         self._in_common = InCommon(machine, walks)
         self._groups = shapes.merging.groups
         self._byte = walks.vocabulary.trie.byte
+        self._columns = walks.vocabulary.columns
         self._rows = RowMasks(machine, walks.whole)
         self._stacks = StackMasks(machine, walks.vocabulary, walks.whole.roots)
         self._differences = Differences(machine, walks.whole, self._plain)
@@ -155,7 +159,7 @@ class MaskSearch:
                 if inside is not None:
                     row |= inside
                     if stays is None:
-                        stays = self._stays(config, group)
+                        stays = staying(machine, self._columns, config, group)
                 numbers = None if view is None else view.numbers(number)
                 pending += self._left(group, found, None, (0, number), numbers)
         return lost, pending, stays
@@ -178,7 +182,7 @@ class MaskSearch:
             if inside is not None:
                 row |= inside
                 if stays is None:
-                    stays = self._stays(config, group)
+                    stays = staying(self._machine, self._columns, config, group)
         if not self._stacks.walk(config, start, row, self._account):
             self._by_stacks = False
             return self._begin(config, None)
@@ -442,16 +446,13 @@ class MaskSearch:
         if labels is None:
             left = [] if self._read_on(group, -1, exits) else [(group.leave(machine, -1), exits, (*at, -1))]
         else:
-            all_of = set(labels.tolist())
-            # Labels without a number are not open: nothing follows them.
-            some = sorted(
-                [(label, label) for label in all_of]
-                if numbers is None
-                else [(numbers[label], label) for label in all_of if label in numbers]
-            )
+            some = [(label, label, nodes) for label, nodes in by_label(exits, labels)]
+            if numbers is not None:
+                # Labels without a number are not open: nothing follows them.
+                some = [(numbers[label], label, nodes) for label, _, nodes in some if label in numbers]
+                some.sort(key=itemgetter(0))
             left = []
-            for number, label in some:
-                nodes = exits if len(all_of) == 1 else exits[labels == label]
+            for number, label, nodes in some:
                 follow = group.follow_of(machine, label)
                 if follow is not None:
                     nodes = nodes[follow[self._byte[nodes]]]
@@ -490,19 +491,3 @@ class MaskSearch:
         gone_on = group.going_on(machine, exits, labels, self._byte[exits])
         group.open(machine, [label for label, _ in gone_on])
         return [(group.leave(machine, label), nodes, (*at, label)) for label, nodes in gone_on]
-
-    def _stays(self, config: int, group: SearchGroup) -> np.ndarray | None:
-        """Which tokens lead from a configuration back to it, if a character does that."""
-        machine, place = self._machine, group.leaf
-        columns = self._walks.vocabulary.columns
-        if place is None or place.least or place.most is not None:
-            return None
-        still = place.table.still(place, columns.longest)
-        if still is None or not place.table.stays(place, still) or group.node.barred(machine, group.state):
-            return None
-        for other in machine.groups(config):
-            same = other.node is group.node and other.state == group.state
-            if not same and (not other.run or still.bytes[other.run[0]]):
-                return None
-        # Of whole characters: others are legal, but end inside of one.
-        return columns.inside(still.groups, None) if still.bytes[:128].any() else None

@@ -1,0 +1,25 @@
+"""Tokens that stay where they are: they lead from a configuration back to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sglc.runtime.mask.columns import Columns
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.merged import SearchGroup
+
+
+def staying(machine: Machine, columns: Columns, config: int, group: SearchGroup) -> np.ndarray | None:
+    """Which tokens (a mask row) lead from a configuration back to it, if a character of a group does."""
+    place = group.leaf
+    if place is None or place.least or place.most is not None:
+        return None
+    still = place.table.still(place, columns.longest)
+    if still is None or not place.table.stays(place, still) or group.node.barred(machine, group.state):
+        return None
+    for other in machine.groups(config):
+        same = other.node is group.node and other.state == group.state
+        if not same and (not other.run or still.bytes[other.run[0]]):
+            return None
+    # Of whole characters: others are legal, but end inside of one.
+    return columns.inside(still.groups, None) if still.bytes[:128].any() else None
