@@ -115,15 +115,15 @@ def may_follow(
         )  # fmt: skip
         if code != DONE:
             return code
-        behind = 1
+        later = 1
         if cursor[ACCEPTED] == 0:
-            behind = any_goes_on(
+            later = any_goes_on(
                 rows, flags, words, word_starts, places, bar_rows, bar_flags, threads, cursor[THREADS], asked,
                 cursor,
             )  # fmt: skip
-            if behind < 0:
+            if later < 0:
                 return ASKED
-        follows = behind if behind == 1 else max(follows, behind)
+        follows = later if later == 1 else max(follows, later)
     # Where something surely follows, the rest need not be known.
     cursor[ASKED_FOR] = before
     configs[here + 4] = follows if follows == 1 else 3 if follows == 2 else 2

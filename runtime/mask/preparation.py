@@ -98,8 +98,9 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
                 key = spelled(name, node.parts.encoding)
                 yield key + b'"'
                 yield key
-    elif type(node) is CaseNode or type(node) is WordNode:
-        low, high, read = (node.rows if type(node) is CaseNode else node.table).places[state]
+    elif isinstance(node, CaseNode | WordNode):
+        places = node.rows.places if isinstance(node, CaseNode) else node.table.places
+        low, high, read = places[state]
         for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
             yield word[read:]
     elif place is not None:
