@@ -241,12 +241,16 @@ class CaseNode(Node):
     def leaf(self, machine: Machine, state: int) -> LeafPlace:
         return LeafPlace(self.rows, state)
 
-    def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
+    def begins_any(self) -> np.ndarray:
+        """bool[256]: at least the bytes with which anything begins that follows a word."""
         # To know more, all that may follow would have to be looked at.
         if self._any is None:
             known = self._begin_any()
             self._any = _ALL if known is None else unpacked(known)
-        return self._any | machine.first_after(cont)
+        return self._any
+
+    def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
+        return self.begins_any() | machine.first_after(cont)
 
     def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
         found = self._first.get(label)

@@ -20,7 +20,7 @@ from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.columns import Columns
-from sglc.runtime.mask.exits import by_label, runs_of
+from sglc.runtime.mask.exits import by_label
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
@@ -223,7 +223,7 @@ class MergedGroup:
         """(label, those of its exits with whose byte a text behind may begin), where there is one."""
         order = labels.argsort(kind="stable")
         exits, labels, bytes = exits[order], labels[order], bytes[order]
-        starts = runs_of(labels)
+        starts = np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1])
         ending = [self._table.ending[label] for label in labels[starts].tolist()]
         counts = np.array([len(parts) for parts in ending])
         places = self._parts.searchsorted(np.fromiter(chain.from_iterable(ending), np.int32))

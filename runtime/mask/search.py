@@ -455,6 +455,8 @@ class MaskSearch:
             for number, label, nodes in some:
                 follow = group.follow_of(machine, label)
                 if follow is not None:
+                    if len(nodes) == 1 and not follow.item(self._byte.item(nodes.item())):
+                        continue
                     nodes = nodes[follow[self._byte[nodes]]]
                 if len(nodes) and not self._read_on(group, label, nodes):
                     left.append((group.leave(machine, label), nodes, (*at, number)))

@@ -204,6 +204,8 @@ class StackTables:
             index = waiting.popleft()
             if self.current().program[index, 0] == UNKNOWN:
                 self.describe(index)
+            if type(node := self._machine.nodes[index]) is CaseNode:
+                node.begins_any()
             for each in self._inside(*self.arrays.program[index, :3].tolist()):
                 if each not in seen:
                     seen[each] = None
