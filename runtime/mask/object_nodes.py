@@ -291,10 +291,6 @@ class ObjectNode(Node):
         whole = None if data is None or kept is None else kept + data
         return self._closing(machine, here, profile, label, 0, whole, cont)
 
-    def begins_key(self, state: LeafState) -> bool:
-        """Whether a key begins at a leaf state, behind its quote."""
-        return state[2] == 0
-
     def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
         _, _, _, residue, begun, _ = state
         if not residue:

@@ -93,7 +93,8 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
     if group.run:
         yield group.run
     elif type(node) is ObjectNode:
-        if node.begins_key(state):
+        _, _, key_place, *_ = state
+        if key_place == 0:  # behind the quote
             for name in node.parts.names[:_MOST_WORDS] or ("a",):
                 key = spelled(name, node.parts.encoding)
                 yield key + b'"'
