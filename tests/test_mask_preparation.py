@@ -14,11 +14,12 @@ from mask_cases import mask_of, prefixes, vocabularies
 from sglc.automata.term import Bytes, Language
 from sglc.runtime.mask import constraint as constraints
 from sglc.runtime.mask import preparation
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.freeze import freeze
 from sglc.runtime.mask.frozen import FrozenConstraint
+from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages
 
@@ -144,3 +145,29 @@ def test_artefacts_do_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for byte in b'{"name": "abcdef", "more": {"k": "':
         assert matcher.accept(byte)
         assert mask_of(matcher, VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        compile_constraint(json_schema={"type": "string", "minLength": 90_000}),
+        compile_constraint(json_schema={"type": "object", "properties": {"k" * 90_000: {}, "b": {}}}),
+        compile_constraint(json_schema={"enum": ["a" * 90_000 + end for end in "bcd"]}),
+        compile_constraint(regex="(ab){70000}|c"),
+    ],
+    ids=["text", "key", "enum", "regex"],
+)
+def test_long_words_are_not_read_to_their_end(
+    clock: None, monkeypatch: pytest.MonkeyPatch, made: Constraint
+) -> None:
+    read: list[int] = []
+    advance = MaskStore.advance
+
+    def reading(self: MaskStore, config: int, data: bytes, account: Account) -> int:
+        read.append(len(data))
+        return advance(self, config, data, account)
+
+    monkeypatch.setattr(MaskStore, "advance", reading)
+    apart(made, 0.005).matcher(VOCABULARY)
+    assert read
+    assert max(read) < 1_000

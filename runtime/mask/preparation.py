@@ -32,8 +32,10 @@ _MOST_WORDS = 8
 """Of so many keys or words of one place the ways on are looked at."""
 _MOST_TEXTS = 16
 """And of so many texts at one place."""
-_MOST_STATES = 200
-"""In a text with more states it takes long to find a short word."""
+_MOST_STATES, _MOST_LEAST = 200, 64
+"""In a text with more states, or of more characters at least, there is no short word to be found soon."""
+_MOST_BYTES = 256
+"""Of a longer key or word only the beginning is read."""
 _LONGEST = 16
 """Of so many beginnings of such a word."""
 _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
@@ -96,17 +98,18 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
         _, _, key_place, *_ = state
         if key_place == 0:  # behind the quote
             for name in node.parts.names[:_MOST_WORDS] or ("a",):
-                key = spelled(name, node.parts.encoding)
+                key = spelled(name[:_MOST_BYTES], node.parts.encoding)
                 yield key + b'"'
                 yield key
     elif isinstance(node, CaseNode | WordNode):
         places = node.rows.places if isinstance(node, CaseNode) else node.table.places
         low, high, read = places[state]
         for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
-            yield word[read:]
+            yield word[read : read + _MOST_BYTES]
     elif place is not None:
         word = b""
-        if type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES:
+        short = type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES
+        if short and place.least <= _MOST_LEAST:
             word = node.shortest_from(store.machine, state)
             yield word
         most = UNBOUNDED if place.most is None else place.most
