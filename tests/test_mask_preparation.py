@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of, prefixes, vocabularies
 from sglc.automata.term import Bytes, Language
+from sglc.runtime.hole import Constraints, HoleRequest
 from sglc.runtime.mask import constraint as constraints
 from sglc.runtime.mask import preparation
 from sglc.runtime.mask.account import Account, ConstraintOptions
@@ -171,3 +172,12 @@ def test_long_words_are_not_read_to_their_end(
     apart(made, 0.005).matcher(VOCABULARY)
     assert read
     assert max(read) < 1_000
+
+
+def test_holes_do_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+    monkeypatch.setattr(constraints, "prepare", lambda *arguments: given.append(arguments))
+    request = HoleRequest("f.x", "key", compile_constraint(json_schema=SCHEMA).language)
+    matcher = Constraints().value(request).matcher(VOCABULARY)
+    assert mask_of(matcher, VOCABULARY)
+    assert not given
