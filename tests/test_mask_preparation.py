@@ -121,6 +121,10 @@ def test_once_for_a_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     for vocabulary in (VOCABULARY, VOCABULARY, Vocabulary([b"{", b'"', b"}", b"name"]), VOCABULARY):
         made.matcher(vocabulary)
     assert given == [1.0, 1.0]
+    matcher = made.matcher(VOCABULARY)
+    matcher.fill_mask(VOCABULARY.writable)
+    assert Constraint(made.language, made.options).matcher(VOCABULARY).config == matcher.config
+    assert given == [1.0, 1.0], "an equal constraint has its masks"
     Constraint(Language(Bytes(b"a")), replace(made.options, prepare_seconds=0)).matcher(VOCABULARY)
     assert len(given) == 2
 

@@ -138,7 +138,9 @@ class Constraint:
         store.prepare()
         if vocabulary.digest not in self._prepared:
             self._prepared.add(vocabulary.digest)
-            if self.options.prepare_seconds > 0 and self.start != DEAD:
+            # Where the first mask is known, an equal constraint has been led along texts.
+            new = self.start != DEAD and store.kept(self.start) is None
+            if new and self.options.prepare_seconds > 0:
                 # Texts have their limits to themselves.
                 account = Account(self.machine, self.options)
                 prepare(store, self.start, account, self._seconds, self.options.prepare_seconds)
