@@ -44,12 +44,12 @@ _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
 def prepare(store: MaskStore, start: int, account: Account, seconds: float, most: float) -> None:
     """Find masks from a configuration on, for about as long as compiling (`seconds`) and the first mask took,
     and for `most` seconds at most; what passes a limit ends it."""
-    machine = store.machine
-    with machine.lock, without_collection():
+    with without_collection():
         began = perf_counter()
         try:
             # Parts of a grammar come up wherever its texts go.
-            store.describe_ahead(start, began + min(max(LEAST_SECONDS, seconds), most) / 2)
+            with store.machine.lock:
+                store.describe_ahead(start, began + min(max(LEAST_SECONDS, seconds), most) / 2)
             store.mask(start, account)
             now = perf_counter()
             until = now + min(max(LEAST_SECONDS, seconds + now - began), most)
@@ -69,24 +69,26 @@ def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
     count = 0
     while waiting and perf_counter() < until:
         differs, _, before, text = heappop(waiting)
-        config = store.advance(before, text, account)
-        if config in seen:
-            continue
-        seen.add(config)
-        store.mask(config, account)
-        tried: set[bytes] = set()
-        for group in store.machine.groups(config):
-            place = group.node.index, group.state, group.conts
-            if place in places or len(tried) > _MOST_TEXTS:
+        # Other constraints of the machine have their turn in between.
+        with store.machine.lock:
+            config = store.advance(before, text, account)
+            if config in seen:
                 continue
-            places.add(place)
-            known = group.node.index in parts
-            parts.add(group.node.index)
-            for text in _texts(store, group):
-                if text not in tried:
-                    heappush(waiting, (differs + known + len(tried), count, config, text))
-                    tried.add(text)
-                    count += 1
+            seen.add(config)
+            store.mask(config, account)
+            tried: set[bytes] = set()
+            for group in store.machine.groups(config):
+                place = group.node.index, group.state, group.conts
+                if place in places or len(tried) > _MOST_TEXTS:
+                    continue
+                places.add(place)
+                known = group.node.index in parts
+                parts.add(group.node.index)
+                for text in _texts(store, group):
+                    if text not in tried:
+                        heappush(waiting, (differs + known + len(tried), count, config, text))
+                        tried.add(text)
+                        count += 1
 
 
 def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
