@@ -25,7 +25,7 @@ class ConstraintOptions:
     max_states: int = 1_000_000
     max_effort: int = 1_000_000
     mask_bytes: int = 64 << 20
-    prepare_seconds: float = 0.010
+    prepare_seconds: float = 0.020
 
 
 class Account:

@@ -75,7 +75,7 @@ class ObjectNode(Node):
         self.properties = len(parts.names)
         self._tails = tuple([option.tail for options in parts.options for option in options])
         self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
-        self._required = required_only(parts)
+        self.required = required_only(parts)
         self._made: tuple[list[bool], list[tuple[Option, ...]], ObjectStates] | None = None
         """Options and states by what is productive; they are final when the analysis is."""
         self.states: ObjectStates
@@ -92,10 +92,10 @@ class ObjectNode(Node):
     def analyse(self) -> tuple[bool, bool]:
         if self.productive and self.nullable:
             return True, True
-        if self._required is not None and self.parts.comma.productive:
-            some = [self.parts.options[label] for label in self._required]
+        if self.required is not None and self.parts.comma.productive:
+            some = [self.parts.options[label] for label in self.required]
             there = all([any([option.tail.productive for option in options]) for options in some])
-            return there, not self._required
+            return there, not self.required
         states = self._make_states()[1] if self._options is None else self.states
         return states.feasible(0), states.may_end(0)
 

@@ -50,10 +50,11 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float, most
             # Parts of a grammar come up wherever its texts go.
             with store.machine.lock:
                 store.describe_ahead(start, began + min(max(LEAST_SECONDS, seconds), most) / 2)
+            described = perf_counter()
             store.mask(start, account)
             now = perf_counter()
-            until = now + min(max(LEAST_SECONDS, seconds + now - began), most)
-            _lead(store, start, account, until)
+            until = now + min(max(LEAST_SECONDS, seconds + now - described), most)
+            _lead(store, start, account, until - (described - began))
         except ConstraintError:
             return
 
@@ -99,7 +100,9 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
     elif type(node) is ObjectNode:
         _, _, key_place, *_ = state
         if key_place == 0:  # behind the quote
-            for name in node.parts.names[:_MOST_WORDS] or ("a",):
+            names = node.parts.names
+            first = [names[label] for label in node.required or () if label < len(names)]
+            for name in list(dict.fromkeys([*first, *names]))[:_MOST_WORDS] or ("a",):
                 key = spelled(name[:_MOST_BYTES], node.parts.encoding)
                 yield key + b'"'
                 yield key
