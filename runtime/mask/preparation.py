@@ -53,8 +53,8 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float, most
             described = perf_counter()
             store.mask(start, account)
             now = perf_counter()
-            until = now + min(max(LEAST_SECONDS, seconds + now - described), most)
-            _lead(store, start, account, until - (described - began))
+            left = most - (described - began)
+            _lead(store, start, account, now + min(max(LEAST_SECONDS, seconds + now - described), left))
         except ConstraintError:
             return
 
