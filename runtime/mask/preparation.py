@@ -101,8 +101,8 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
         _, _, key_place, *_ = state
         if key_place == 0:  # behind the quote
             names = node.parts.names
-            first = [names[label] for label in node.required or () if label < len(names)]
-            for name in list(dict.fromkeys([*first, *names]))[:_MOST_WORDS] or ("a",):
+            needed = [names[label] for label in node.required or () if label < len(names)]
+            for name in list(dict.fromkeys([*needed, *names]))[:_MOST_WORDS] or ["a"]:
                 key = spelled(name[:_MOST_BYTES], node.parts.encoding)
                 yield key + b'"'
                 yield key
