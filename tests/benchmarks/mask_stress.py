@@ -31,11 +31,11 @@ from stress_cases import CASES, WORSE, library_cases
 
 WORDS = """
 Constraints that are hard for mask engines, each with texts that it takes and texts that it does not take.
-The engines take turns, each in a process of its own. Microseconds: compiling; *first*, the first mask
-with all that is done before it (this project finds other masks ahead there, for 20 ms at most); then the masks
-for the tokens of the texts behind it, median and worst, *cold* as first asked for, and *again* when all the texts have been written
-once more before; each mask is the median of rounds with processes of their own. *Right*: every text was taken
-or not as it must be; *refused*: the engine said that it cannot; otherwise what went wrong.
+The engines take turns, each in a process of its own. Microseconds: compiling; *first*, the first mask with
+all that is done before it (this project finds other masks ahead there, for 20 ms at most); then the masks for
+the tokens of the texts, median and worst, *cold* as first asked for, and *again* when all the texts have been
+written once more before; each mask is the median of rounds with processes of their own. *Right*: every text
+was taken or not as it must be; *refused*: the engine said that it cannot; otherwise what went wrong.
 """
 LIBRARY = """
 The grammars of the library over the texts of their tests. This project matches terminals longest-first, as
@@ -121,7 +121,9 @@ def main() -> None:
                 rounds.setdefault((case.name, worker.engine), []).append(found)
         for worker in runners:
             worker.close()
-    rows = [["case", "engine", "compile", "first", "cold p50", "cold max", "again p50", "again max", "verdict"]]
+    rows = [
+        ["case", "engine", "compile", "first", "cold p50", "cold max", "again p50", "again max", "verdict"]
+    ]
     results = []
     for (name, engine), found_in_rounds in rounds.items():
         result = median_of(found_in_rounds)
