@@ -49,6 +49,7 @@ MANY_ASKS = 64
 ) = range(18)  # fmt: skip
 """Places in the cursor. `ASKS` counts what is asked for, `ASKED_FOR` what is the same once. The five before
 the last count what is learned."""
+FEW_KEYS = 48
 _PRIME = 48_271
 _WORD = (1 << 31) - 1
 
@@ -70,10 +71,11 @@ def ask(asked: I32, cursor: I64, kind: int, number: int) -> None:
 
 @kernel
 def sort(keys: I64, count: int) -> None:
-    """Put numbers in order (Shell, 1959)."""
+    """Put numbers in order (Shell, 1959); few, which are nearly so, by insertion alone."""
     gap = 1
-    while 3 * gap < count:
-        gap = 3 * gap + 1
+    if count > FEW_KEYS:
+        while 3 * gap < count:
+            gap = 3 * gap + 1
     while gap > 0:
         for at in range(gap, count):
             key = keys[at]

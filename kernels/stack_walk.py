@@ -171,21 +171,34 @@ def walk_grammar(
             left -= 1
             if left < 0 or cursor[ASKED_FOR] > MANY_ASKED or cursor[ASKS] > MANY_ASKS:
                 break
-        at = levels[3 * level + 1]
-        if at == levels[3 * level + 2]:
+        at, stop, before = levels[3 * level + 1], levels[3 * level + 2], levels[3 * level]
+        # Most nodes have nothing below them, and lead where others have led.
+        while at < stop:
+            read = entry_bytes[at] if level == 0 else bytes[at]
+            if bits[6 * before + (read >> 6)] >> (read & 63) & 1:
+                config = nexts[256 * before + read]
+                if config == 0:
+                    break
+                if config != NOWHERE:
+                    record = 4 * places_of[entries[at]] if level == 0 else 4 * at
+                    if nodes[record + 1] & LOW > (nodes[record] & LOW) + 1:
+                        break
+                    if nodes[record + 1] >> 32 != LOW:
+                        if configs[6 * config + 4] == 1:
+                            set_token(nodes[record + 1] >> 32, duplicates, mask)
+                        elif configs[6 * config + 4] != 2:
+                            break
+            at += 1
+        levels[3 * level + 1] = at
+        if at == stop:
             level, wanted = level - 1, False
             continue
         if cursor[SPENT] > PAUSE and first < 0:
             cursor[LEVEL] = level
             return PAUSED
-        before = levels[3 * level]
         read = entry_bytes[at] if level == 0 else bytes[at]
-        if bits[6 * before + (read >> 6)] >> (read & 63) & 1 == 0:
-            levels[3 * level + 1] = at + 1
-            continue
         config = nexts[256 * before + read]
         if config == 0:
-            stop = levels[3 * level + 2]
             if not wanted:
                 # Siblings are read together.
                 wanted = True

@@ -274,6 +274,11 @@ class SubtreeWalk:
         sorted_nodes, stops = nodes[order], np.cumsum(np.bincount(levels)).tolist()
         return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
+    def groups_below(self, nodes: np.ndarray) -> np.ndarray:
+        """uint64[n, 2]: the groups of what tokens have behind nodes."""
+        records, _, places, _ = self._nodes
+        return records[places[nodes], 2:]
+
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""
         parents = self._parents[nodes]

@@ -12,7 +12,8 @@ from sglc.automata.regex import compile_regex
 from sglc.automata.term import Text
 from sglc.runtime.mask.followed import FollowedLeaves
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
+from sglc.runtime.mask.leaf_mask import LeafMask
+from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary

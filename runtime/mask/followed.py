@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
+from sglc.runtime.mask.leaf_mask import LeafMask
+from sglc.runtime.mask.leaf_walks import LeafWalks
 
 _MOST_FOLLOWED = 64
 """Sets of bytes for which the exits of one walk are kept."""

@@ -83,6 +83,8 @@ class KeyLeaf(LeafTable):
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
+        self._names_at: dict[tuple[int, bytes], Names | None] = {}
+        """By place and open labels."""
         self._all_names: tuple[WordList, np.ndarray] | None = None
         self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
         self._shaped_for: Columns | None = None
@@ -145,8 +147,15 @@ class KeyLeaf(LeafTable):
         return self._of_families(self._open_families(place, local))[0]
 
     def names(self, place: LeafPlace) -> Names | None:
-        local = self.places[place.state]
-        if not self.table.families:
+        key = self.places[place.state], place.open.tobytes()
+        if key not in self._names_at:
+            if len(self._names_at) > _MOST_OPEN:
+                self._names_at.clear()
+            self._names_at[key] = self._find_names(place, key[0])
+        return self._names_at[key]
+
+    def _find_names(self, place: LeafPlace, local: int) -> Names | None:
+        if local < 0 or not self.table.families:
             return None
         states = self._open_families(place, local)
         still, accepting = self._of_families(states)
@@ -158,7 +167,7 @@ class KeyLeaf(LeafTable):
         if found is None:
             known = self.table.names_below(local)
             others = partial(self.table.labels_of_keys, local) if alone < 0 else alone
-            found = self._names[local, alone] = Names((id(self), local, alone), known, others)
+            found = self._names[local, alone] = Names((id(self), local, alone), known, others, still)
         return found if len(found.labels) <= _FEW_NAMES else None
 
     def walk_states(

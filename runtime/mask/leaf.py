@@ -53,12 +53,13 @@ class LeafPlace(NamedTuple):
 class Names:
     """What the words from a place on are: the labels of some, and how to find those of all others.
 
-    Equal for equal keys.
+    Equal for equal keys. `still` is of the place, and uniform.
     """
 
     key: tuple[int, int, int]
     labels: dict[str, int]
     others: Callable[[Iterable[str]], list[int]] | int
+    still: Still
 
 
 allocated = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
+from sglc.runtime.mask.exits import labels_of, named
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.leaf_mask import LeafMask, leave_out, once
 from sglc.runtime.mask.spelling import read
 from sglc.runtime.mask.still import Still, still_on
 from sglc.runtime.mask.text_leaf import class_leaf
@@ -24,37 +27,10 @@ _MOST_ROWS = 16
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
-
-
+_OFTEN = 2
+"""Runs that are asked for more often are kept with the bits that they set."""
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
 """Words of a row and what they get: where they are few, one number after the other."""
-
-
-@dataclass(slots=True, eq=False)
-class LeafMask:
-    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
-    they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
-    kept as its identity is a part of the key."""
-
-    table: LeafTable
-    row: np.ndarray | None
-    exits: np.ndarray
-    ends: np.ndarray
-    reach: int
-    paths: list[bytes] | None = None
-    """What is read before each exit, once somebody has asked."""
-    index: dict[str, list[int]] | None = None
-    """Exits by the text before them, for `LeafWalks._named`."""
-    labels: np.ndarray | None = None
-    """Labels of the exits where the table does not say them."""
-    nested: bool = False
-    """Whether some exit lies below another one."""
-    rest: np.ndarray | None = None
-    """The row without the tokens that are looked up, where only these are not walked."""
-    later: np.ndarray | None = None
-    """The exits behind some character, where others are among them as well."""
-    of: LeafMask | None = None
-    """The walk that it is a part of; kept as its identity is a part of the key."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +57,8 @@ class LeafWalks:
         self._most = most
         self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | None, np.ndarray]] = Interned()
+        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | int, np.ndarray]] = Interned()
+        """Bits and exits; how often they have been asked for in place of the bits before these are known."""
         self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
         self._walks: dict[tuple[Any, ...], tuple[_Bits, LeafMask]] = {}
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
@@ -93,6 +70,11 @@ class LeafWalks:
         self._stills: dict[tuple[int, Encoding], Still | None] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
+        self._apart: dict[tuple[Any, int], LeafMask] = {}
+        """See `_by_names`."""
+        self._asked: tuple[Any, ...] = (None,) * 5
+        """What `_words_of` has been asked for last, and has answered."""
+        self._answer: LeafMask | None = None
 
     def leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
         """(what a walk finds from the place on, further tokens that are looked up).
@@ -109,10 +91,10 @@ class LeafWalks:
                 if still is not None and not np.count_nonzero(first & still.bytes):
                     return self._bounded(place, characters, still, first)
             table.measure()
-        inside, quiet = None, None
+        inside, quiet, lasting = None, None, None
         still = table.still(place, columns.longest)
         if still is not None:
-            still = still.apart_from(first)
+            lasting, still = still, still.apart_from(first)
         if still is not None:
             if still.uniform is not None:
                 self._share(table, still.uniform)
@@ -134,7 +116,12 @@ class LeafWalks:
             if most is not None and most >= reach + table.fewest():
                 most = None
             place = place._replace(least=least, most=most)
-        return self._known_walk(place, first, quiet), inside
+        found = self._known_walk(place, first, quiet)
+        if quiet is None and not found.sure and lasting is not None and least == 0 and most is None:
+            found.sure = True
+            if lasting.home < 0 and lasting.room is None and not lasting.barred:
+                leave_out(found, lasting, self.whole)
+        return found, inside
 
     def _single(self, table: LeafTable, still: Still, first: np.ndarray) -> tuple[LeafMask, np.ndarray]:
         """The walk over all words of a class is that of a leaf that has no others."""
@@ -181,16 +168,20 @@ class LeafWalks:
         key = (data, entries.tobytes())
         found = self._literals.get(key)
         if found is None:
-            # To find out what a walk has set takes longer than the walk.
             exits = self.whole.literal(entries, data, row)
             if len(exits) > 1 and self.whole.nested(entries):
                 exits = np.unique(exits)
             if len(self._literals) > self._most:
                 self._literals.clear()
-            self._literals[key] = None, exits
+            self._literals[key] = 1, exits
             return exits
         bits, exits = found
-        if bits is None:
+        if not isinstance(bits, tuple):
+            # To find out what a walk has set takes longer than the walk.
+            if bits < _OFTEN:
+                self._literals[key] = bits + 1, exits
+                self.whole.literal(entries, data, row)
+                return exits
             self.whole.literal(entries, data, self._blank)
             bits = self._set_words()
             self._literals[key] = bits, exits
@@ -234,17 +225,15 @@ class LeafWalks:
         table = place.table
         names = table.names(place)
         if names is not None:
-            still = table.still(place, self.vocabulary.columns.longest)
-            if still is not None and still.uniform is not None and not np.count_nonzero(first & still.bytes):
-                found = self._named(names, still.uniform, table, first, entries)
-                row |= found.row
-                return found
+            whole = self._words_of(names.still, table.encoding, first, entries, row)
+            if whole is not None:
+                return self._by_names(names, whole, table, entries)
         key = (*place.key(), first.tobytes(), entries.tobytes())
         walked = self._walks.get(key)
         if walked is None:
             found = self._walk(entries, place, first, self._blank, None)
             if self.whole.nested(entries):
-                found = _once(found)
+                found = once(found)
             walked = (self._set_words(), found)
             if len(self._walks) > self._most:
                 self._walks.clear()
@@ -252,6 +241,47 @@ class LeafWalks:
         bits, found = walked
         _add(row, bits)
         return found
+
+    def _words_of(
+        self, still: Still, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
+    ) -> LeafMask | None:
+        """The walk from some nodes over all words of a uniform class, into `row`; None where texts may go on
+        inside of words. Places in objects that differ in their keys ask for the same, one after the other."""
+        asked = still, encoding, first, entries, row
+        if not all(map(is_, asked, self._asked)):
+            found = None
+            if not np.count_nonzero(first & still.bytes):
+                assert still.uniform is not None
+                found = self._class(still.uniform, encoding, first, entries)
+                assert found.row is not None
+                row |= found.row
+            self._asked, self._answer = asked, found
+        return self._answer
+
+    def _by_names(
+        self, names: Names, whole: LeafMask, table: LeafTable, entries: np.ndarray
+    ) -> LeafMask:  # fmt: skip
+        """The same with the exits apart by the labels of what is read before them."""
+        if whole.index is None:
+            whole.index = self._index(whole, table.encoding, entries)
+        key = (names.key, id(whole))
+        found = self._apart.get(key)
+        if found is None:
+            parts = named(names, whole.index, len(whole.exits))
+            found = LeafMask(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
+            if len(self._apart) > self._most:
+                self._apart.clear()
+            self._apart[key] = found
+        return found
+
+    def _index(
+        self, found: LeafMask, encoding: Encoding, entries: np.ndarray | None
+    ) -> dict[str, list[int]]:  # fmt: skip
+        """The exits of a walk by the text before them."""
+        index: dict[str, list[int]] = {}
+        for number, path in enumerate(self.paths(found, entries)):
+            index.setdefault(read(path, encoding), []).append(number)
+        return index
 
     def _class(
         self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
@@ -292,31 +322,22 @@ class LeafWalks:
             self.vocabulary.classes[key] = found
         return found
 
-    def _named(
-        self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray,
-        entries: np.ndarray | None = None,
-    ) -> LeafMask:  # fmt: skip
-        """The exits of a leaf over all words of a class, some of which have labels of their own.
-
-        From all beginnings of tokens without the row, which `_class` has.
-        """
-        found = self._class(characters, table.encoding, first, entries)
-        if found.index is None:
-            index: dict[str, list[int]] = {}
-            for number, path in enumerate(self.paths(found, entries)):
-                index.setdefault(read(path, table.encoding), []).append(number)
-            found.index = index
+    def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
+        """The exits of a leaf over all words of a class, some of which have labels of their own, from all
+        beginnings of tokens; without the row, which `_class` has."""
+        found = self._class(characters, table.encoding, first)
         key = (names.key, id(found))
         known = self._labels.get(key)
         if known is not None:
             labels = known[0]
         else:
-            labels = _labels(names, found.index, len(found.exits))
+            if found.index is None:
+                found.index = self._index(found, table.encoding, None)
+            labels = labels_of(names, found.index, len(found.exits))
             if len(self._labels) > self._most:
                 self._labels.clear()
             self._labels[key] = labels, found, table
-        row = None if entries is None else found.row
-        return LeafMask(table, row, found.exits, found.ends, found.reach, found.paths, labels=labels)
+        return LeafMask(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _bounded(
         self, place: LeafPlace, characters: Ranges, still: Still, first: np.ndarray
@@ -433,33 +454,3 @@ def _add(row: np.ndarray, bits: _Bits) -> None:
     else:
         words, values = bits
         row[words] |= values
-
-
-def _once(found: LeafMask) -> LeafMask:
-    """The same where exits may have been met more than once, in any order."""
-    labels = found.labels if found.labels is not None else found.table.labels_of(found.ends)
-    if labels is None:
-        exits, at = np.unique(found.exits, return_index=True)
-    else:
-        pairs = found.exits.astype(np.int64) << 32 | labels
-        at = np.unique(pairs, return_index=True)[1]
-        exits = found.exits[at]
-    labels = None if found.labels is None else found.labels[at]
-    return replace(found, exits=exits, ends=found.ends[at], labels=labels, nested=True)
-
-
-def _labels(names: Names, index: dict[str, list[int]], count: int) -> np.ndarray:
-    """int32: the labels of the exits of a class, of which `index` says what is read before them."""
-    others = names.others
-    if isinstance(others, int):
-        labels = np.full(count, others, np.int32)
-        for name, label in names.labels.items():
-            for number in index.get(name, ()):
-                labels[number] = label
-        return labels
-    known = [0] * count
-    for (text, numbers), other in zip(index.items(), others(index), strict=True):
-        label = names.labels.get(text, other)
-        for number in numbers:
-            known[number] = label
-    return np.array(known, np.int32)

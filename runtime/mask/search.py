@@ -13,7 +13,8 @@ from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.exits import by_label
 from sglc.runtime.mask.followed import FollowedLeaves
 from sglc.runtime.mask.in_common import InCommon
-from sglc.runtime.mask.leaf_walks import LeafMask, LeafWalks
+from sglc.runtime.mask.leaf_mask import LeafMask
+from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import MergedGroup, SearchGroup, may_read, reads_nested
 from sglc.runtime.mask.node import DEAD, Node
@@ -434,19 +435,26 @@ class MaskSearch:
         exits, ends = found.exits, found.ends
         if not len(exits):
             return []
-        labels = found.labels if found.labels is not None else found.table.labels_of(ends)
+        parts, labels = found.parts, found.labels
+        if parts is None and labels is None:
+            labels = found.table.labels_of(ends)
         if isinstance(group, MergedGroup):
             assert labels is not None
             return self._left_merged(group, exits, labels, at)
         barred = group.node.barred(machine, group.state)
         if barred is not None:
             open = np.array([not barred(path) for path in self._walks.paths(found, entries)], bool)
-            exits, labels = exits[open], None if labels is None else labels[open]
+            if parts is not None:
+                parts = [(label, places[open[places]]) for label, places in parts]
+            else:
+                exits, labels = exits[open], None if labels is None else labels[open]
         left: list[_Open]
-        if labels is None:
+        if parts is None and labels is None:
             left = [] if self._read_on(group, -1, exits) else [(group.leave(machine, -1), exits, (*at, -1))]
         else:
-            some = [(label, label, nodes) for label, nodes in by_label(exits, labels)]
+            some = [(label, label, exits.take(places)) for label, places in parts or ()]
+            if labels is not None:
+                some = [(label, label, nodes) for label, nodes in by_label(exits, labels)]
             if numbers is not None:
                 # Labels without a number are not open: nothing follows them.
                 some = [(numbers[label], label, nodes) for label, _, nodes in some if label in numbers]

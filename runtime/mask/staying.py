@@ -7,6 +7,7 @@ import numpy as np
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import SearchGroup
+from sglc.runtime.mask.node import ACCEPT
 
 
 def staying(machine: Machine, columns: Columns, config: int, group: SearchGroup) -> np.ndarray | None:
@@ -17,9 +18,13 @@ def staying(machine: Machine, columns: Columns, config: int, group: SearchGroup)
     still = place.table.still(place, columns.longest)
     if still is None or not place.table.stays(place, still) or group.node.barred(machine, group.state):
         return None
-    for other in machine.groups(config):
-        same = other.node is group.node and other.state == group.state
-        if not same and (not other.run or still.bytes[other.run[0]]):
-            return None
+    # Groups of all threads are made with the next step: few tokens are known to stay.
+    for thread in machine.configs[config]:
+        if thread != ACCEPT:
+            node, state, _ = machine.place(thread)
+            if node is not group.node or state != group.state:
+                run = node.forced_run(state)
+                if not run or still.bytes[run[0]]:
+                    return None
     # Of whole characters: others are legal, but end inside of one.
     return columns.inside(still.groups, None) if still.bytes[:128].any() else None
