@@ -7,8 +7,9 @@ that are *ready*, as a terminal before them has just ended. Equal ones have one 
 configs int32[C, 6]: where the keys are in `pool`, how many threads, how many are ready, flags, whether
 anything may follow (0 not known, 1 it may, 2 not, 3 that cannot be told), and where in `links` the
 configurations are that it consists of, their number first (-1 not known, 0 it is one by itself). bits
-uint64[C, 6]: the bytes that may be read, and the groups of bytes below which all tokens are legal. nexts
-int32[C, 256]: the configuration after each byte, 0 where that is not known.
+uint64[C, 10]: the bytes that may be read, the groups of bytes below which all tokens are legal, and the
+bytes that some thread surely reads. nexts int32[C, 256]: the configuration after each byte, 0 where that is
+not known.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ SURE, LOOPED, IN_TEXT = 1, 2, 4
 """Flags: the bytes that may be read are known; the groups are; some thread is in a text, where nothing is
 barred."""
 BARS = (1 << BAR_BITS) - 1
+BITS, LOOPS, READ = 10, 4, 6
+"""Words of a configuration in `bits`; where the groups begin, and the bytes that are surely read."""
 
 
 @kernel
@@ -68,16 +71,21 @@ def put_down(pool: I64, begin: int, count: int, work: I32) -> None:
 
 @kernel
 def note_begins(
-    begins_of: U64, places: I32, pool: I64, begin: int, count: int, sets: U64, bits: U64, config: int
-) -> None:
-    """Take the bytes that threads may read as those of a configuration."""
+    begins_of: U64, flags: U8, places: I32, pool: I64, begin: int, count: int, sets: U64, bits: U64,
+    config: int,
+) -> None:  # fmt: skip
+    """Take the bytes that threads may read, and those that texts surely do, as those of a configuration."""
     may0 = sets[EVERY] & 0
     may1, may2, may3 = may0, may0, may0
+    sure0, sure1, sure2, sure3 = may0, may0, may0, may0
     for number in range(count):
         state = pool[begin + number] >> (FRAME_BITS + BAR_BITS)
         if state < LISTED:
             may0, may1 = may0 | begins_of[4 * state], may1 | begins_of[4 * state + 1]
             may2, may3 = may2 | begins_of[4 * state + 2], may3 | begins_of[4 * state + 3]
+            if flags[state] & KNOWN:
+                sure0, sure1 = sure0 | begins_of[4 * state], sure1 | begins_of[4 * state + 1]
+                sure2, sure3 = sure2 | begins_of[4 * state + 2], sure3 | begins_of[4 * state + 3]
         else:
             byte = places[4 * (state - LISTED) + 3]
             if byte < 0:
@@ -91,8 +99,10 @@ def note_begins(
                 may2 |= 1 << (byte - 128)
             else:
                 may3 |= 1 << (byte - 192)
-    here = 6 * config
+    here = BITS * config
     bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = may0, may1, may2, may3
+    here += READ
+    bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = sure0, sure1, sure2, sure3
 
 
 @kernel_apart
@@ -180,12 +190,12 @@ def config_of(
         goes_on = goes_on or ends[number] > 0
         if ends[number] == 0:
             follows = 1
-    note_begins(begins_of, places, pool, begin, size, sets, bits, config)
+    note_begins(begins_of, flags, places, pool, begin, size, sets, bits, config)
     here = 6 * config
     if goes_on:
         some_flags &= ~SURE
         for number in range(4):
-            bits[here + number] = sets[EVERY]
+            bits[BITS * config + number] = sets[EVERY]
     configs[here], configs[here + 1], configs[here + 2], configs[here + 3] = begin, size, ready, some_flags
     configs[here + 4], configs[here + 5] = follows, -1
     for number in range(256):
@@ -210,7 +220,8 @@ def note_loops(
             size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
             if size > most:
                 most = size
-                bits[here + 4], bits[here + 5] = loops[2 * state], loops[2 * state + 1]
+                bits[BITS * config + LOOPS] = loops[2 * state]
+                bits[BITS * config + LOOPS + 1] = loops[2 * state + 1]
     if cursor[ASKS] > before:
         return ASKED
     configs[here + 3] |= LOOPED

@@ -22,7 +22,7 @@ from sglc.kernels.stack_closure import (
     WANTED,
     close,
 )
-from sglc.kernels.stack_configs import BARS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
+from sglc.kernels.stack_configs import BARS, BITS, NOWHERE, SURE, config_of, note_begins, put_down, unpack
 from sglc.kernels.stack_frames import (
     ASKED,
     ASKED_FOR,
@@ -159,7 +159,7 @@ def close_on(
         # What has been opened for these bytes tells of the others, too.
         configs[here + 3] |= SURE
         for number in range(4):
-            bits[here + number] = sets[REACHED + number]
+            bits[BITS * config + number] = sets[REACHED + number]
     before, already = cursor[ASKS], cursor[ASKED_FOR]
     for byte in range(256):
         if cursor[ASKED_FOR] > already + MANY_ASKED:
@@ -287,7 +287,7 @@ def read_on(
         first = parts if parts > 0 else 0
         for number in range(links[first] if parts > 0 else 1):
             of = links[first + 1 + number] if parts > 0 else config
-            if bits[6 * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
+            if bits[BITS * of + (read >> 6)] >> (read & 63) & 1 and nexts[256 * of + read] == 0:
                 code = close_on(
                     program, lists, firsts, frames, rows, begins_of, flags, words, word_starts, behind,
                     bar_rows, bar_flags, bar_starts, open_bytes, unions, places, listed, made, links, names,
@@ -309,7 +309,7 @@ def read_on(
     if parts > 0:
         for number in range(links[parts]):
             of = links[parts + 1 + number]
-            if bits[6 * of + (read >> 6)] >> (read & 63) & 1:
+            if bits[BITS * of + (read >> 6)] >> (read & 63) & 1:
                 of = 6 * nexts[256 * of + read]
                 if max(cursor[OUTS] + configs[of + 1], cursor[ENDED] + configs[of + 2]) > ROOM - 2:
                     return -TOO_MUCH
@@ -328,10 +328,10 @@ def read_on(
         if configs[here + 3] & SURE == 0:
             # Each of its parts has read something, or is known to read none of it.
             configs[here + 3] |= SURE
-            note_begins(begins_of, places, pool, begin, count, sets, bits, config)
+            note_begins(begins_of, flags, places, pool, begin, count, sets, bits, config)
             if parts > 0:
                 for number in range(links[parts]):
                     of = links[parts + 1 + number]
                     for at in range(4):
-                        bits[here + at] |= bits[6 * of + at]
+                        bits[BITS * config + at] |= bits[BITS * of + at]
     return after

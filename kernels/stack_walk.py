@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from sglc.kernels.character_walk import set_token
 from sglc.kernels.stack_closure import JOINT, WANTED
-from sglc.kernels.stack_configs import IN_TEXT, LOOPED, NOWHERE, config_of, note_loops
+from sglc.kernels.stack_configs import (
+    BITS,
+    IN_TEXT,
+    LOOPED,
+    LOOPS,
+    NOWHERE,
+    READ,
+    config_of,
+    note_loops,
+)
 from sglc.kernels.stack_follow import may_follow
 from sglc.kernels.stack_frames import (
     ASKED,
@@ -115,7 +124,7 @@ def walk_grammar(
 
     What is learned: taken int32[C], places int32[MOST_PLACES, 4], listed int32[NAMES], made
     int32[MOST_FRAMES, 3], links int32[MOST_LINKS], names int32[NAMES], see `stack_frames`; found
-    int32[CONFIG_SLOTS], configs int32[MOST_CONFIGS, 6], bits uint64[MOST_CONFIGS, 6], nexts
+    int32[CONFIG_SLOTS], configs int32[MOST_CONFIGS, 6], bits uint64[MOST_CONFIGS, 10], nexts
     int32[MOST_CONFIGS, 256], pool int64[MOST_POOL], see `stack_configs`.
 
     The walk: fresh, threads, work int32[ROOM, 3]; settled int32[ROOM]; edges int32[ROOM, 2]; ended
@@ -175,19 +184,21 @@ def walk_grammar(
         # Most nodes have nothing below them, and lead where others have led.
         while at < stop:
             read = entry_bytes[at] if level == 0 else bytes[at]
-            if bits[6 * before + (read >> 6)] >> (read & 63) & 1:
+            if bits[BITS * before + (read >> 6)] >> (read & 63) & 1:
                 config = nexts[256 * before + read]
-                if config == 0:
-                    break
                 if config != NOWHERE:
+                    follows = configs[6 * config + 4] if config > 0 else 0
+                    if not bars and bits[BITS * before + READ + (read >> 6)] >> (read & 63) & 1:
+                        follows = 1
+                    if config == 0 and follows == 0:
+                        break
                     record = 4 * places_of[entries[at]] if level == 0 else 4 * at
                     if nodes[record + 1] & LOW > (nodes[record] & LOW) + 1:
                         break
-                    if nodes[record + 1] >> 32 != LOW:
-                        if configs[6 * config + 4] == 1:
-                            set_token(nodes[record + 1] >> 32, duplicates, mask)
-                        elif configs[6 * config + 4] != 2:
-                            break
+                    if follows == 1:
+                        set_token(nodes[record + 1] >> 32, duplicates, mask)
+                    elif follows != 2:
+                        break
             at += 1
         levels[3 * level + 1] = at
         if at == stop:
@@ -228,7 +239,8 @@ def walk_grammar(
         if code == DONE and configs[here + 3] & IN_TEXT:
             if grouped and configs[here + 3] & LOOPED == 0:
                 code = note_loops(loops, flags, pool, configs, bits, config, asked, cursor)
-            other = nodes[record + 2] & ~bits[here + 4] | nodes[record + 3] & ~bits[here + 5]
+            other = nodes[record + 2] & ~bits[BITS * config + LOOPS]
+            other |= nodes[record + 3] & ~bits[BITS * config + LOOPS + 1]
             if code == DONE and (not grouped or other == 0):
                 for number in range(firsts_of[node], firsts_of[after]):
                     mask[order[number] >> 5] |= 1 << (order[number] & 31)

@@ -9,7 +9,7 @@ import numpy as np
 from sglc.kernels.contract import TrieArrays
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.stack_closure import EVERY, ITEMS, MOST_BARS, SLOTS
-from sglc.kernels.stack_configs import CONFIG_SLOTS, MOST_CONFIGS, MOST_POOL, NOWHERE
+from sglc.kernels.stack_configs import BITS, CONFIG_SLOTS, MOST_CONFIGS, MOST_POOL, NOWHERE
 from sglc.kernels.stack_frames import (
     ASKED_FOR,
     CONFIGS,
@@ -119,7 +119,7 @@ class StackWalk:
         self._learned: tuple[np.ndarray, ...] = (
             np.zeros((MOST_PLACES, 4), np.int32), listed, np.zeros((MOST_FRAMES, 3), np.int32),
             np.zeros(MOST_LINKS, np.int32), names, found, np.zeros((MOST_CONFIGS, 6), np.int32),
-            np.zeros((MOST_CONFIGS, 6), np.uint64), np.zeros((MOST_CONFIGS, 256), np.int32),
+            np.zeros((MOST_CONFIGS, BITS), np.uint64), np.zeros((MOST_CONFIGS, 256), np.int32),
             np.zeros(MOST_POOL, np.int64),
         )  # fmt: skip
         sets = np.zeros(12, np.uint64)
@@ -154,7 +154,7 @@ class StackWalk:
         """Bytes that what is learned takes."""
         cursor = self._cursor
         each = 12 * cursor[FRAMES] + 4 * cursor[LINKS] + 16 * cursor[PLACES] + 8 * cursor[POOL]
-        return int(each + 1096 * cursor[CONFIGS]) + sum([table.nbytes for table in self._tables])
+        return int(each + 1128 * cursor[CONFIGS]) + sum([table.nbytes for table in self._tables])
 
     def begin(self, entries: np.ndarray, inside: np.ndarray, begin: np.ndarray) -> None:
         """Begin a walk below entries int32[n], from threads int32[m, 6] and from what is opened or resumed,
