@@ -57,8 +57,8 @@ class Machine:
         self._traced_threads: list[bool] = [False]
         self._lost_threads: list[bool] = [False]
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
-        self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD, (ACCEPT,): FINAL})
-        self._alone: dict[int, int] = {ACCEPT: FINAL}
+        self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD})
+        self._alone: Interned[int, int] = Interned({ACCEPT: FINAL})
         self._after: dict[int, int] = {END: FINAL}
         self._begun: dict[int, int] = {}
         self._unions: dict[int, int] = {}
@@ -135,7 +135,7 @@ class Machine:
     def size(self) -> int:
         """Bytes that all that is interned takes, roughly."""
         interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
-        aliases = 200 * (len(self._config_ids) - len(self.configs))
+        aliases = 200 * (len(self._config_ids) + len(self._alone) - len(self.configs))
         return interned + aliases + self.rows.nbytes + 4000 * len(self.nodes)
 
     @property
@@ -147,7 +147,7 @@ class Machine:
         """The configuration of one thread."""
         found = self._alone.get(thread)
         if found is None:
-            found = self._alone[thread] = self.config((thread,))
+            found = self._alone[thread] = self._new((thread,))
         return found
 
     def config(self, threads: Iterable[int]) -> int:
@@ -155,6 +155,8 @@ class Machine:
         key = tuple(threads)
         if len(key) > 1:
             key = tuple(sorted(set(key)))
+        if len(key) == 1:
+            return self.alone(key[0])
         found = self._config_ids.get(key)
         if found is None:
             found = self._config_ids[key] = self._new(key)

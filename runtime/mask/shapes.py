@@ -129,16 +129,21 @@ class Shapes:
         for at, group in enumerate(groups):
             key: Hashable = group.run
             labels: Sequence[int] | None = None
-            if isinstance(group, RuleGroup):
-                key = (group.node.index, *group.key(machine))
-            elif not key and not isinstance(group, RunGroup):
-                if group.leaf is None or group.node.barred(machine, group.state) is not None:
-                    return None
-                table = group.leaf.table
-                shape, labels = table.shape(group.leaf, self._columns)
-                key = (shape, *group.key(machine))
-                self._tables[id(table)] = table
-            seen.append((numbers.setdefault(key, len(numbers)), at, labels))
+            if not key:
+                if isinstance(group, RuleGroup):
+                    key = (group.node.index, *group.key(machine))
+                elif not isinstance(group, RunGroup):
+                    place = group.leaf
+                    if place is None or group.node.barred(machine, group.state) is not None:
+                        return None
+                    table = place.table
+                    shape, labels = table.shape(place, self._columns)
+                    key = (shape, *group.key(machine))
+                    self._tables[id(table)] = table
+            number = numbers.get(key)
+            if number is None:
+                number = numbers[key] = len(numbers)
+            seen.append((number, at, labels))
         if len(seen) == 1:
             # Groups and tuples of them are numbered together.
             shape, _, labels = seen[0]
