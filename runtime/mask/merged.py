@@ -21,10 +21,12 @@ from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.exits import by_label
+from sglc.runtime.mask.joint_keys import JoiningKeys, KeysGroup
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node
 from sglc.runtime.mask.nodes import Literal, RuleNode
+from sglc.runtime.mask.object_nodes import ObjectNode
 from sglc.runtime.mask.rule_parts import RuleGroup
 from sglc.runtime.mask.same_runs import RunGroup, by_runs
 from sglc.runtime.mask.steps import Group, alone
@@ -268,7 +270,7 @@ class MergedGroup:
         raise TypeError("merged leaves have no run")
 
 
-SearchGroup = Group | RunGroup | MergedGroup | RuleGroup
+SearchGroup = Group | RunGroup | MergedGroup | KeysGroup | RuleGroup
 
 
 def may_read(group: SearchGroup, begins: set[int]) -> bool:
@@ -292,6 +294,7 @@ class Merging:
     def __init__(self, machine: Machine, columns: Columns) -> None:
         self._machine = machine
         self._longest = columns.longest
+        self._keys = JoiningKeys(columns)
         self._table = MergedLeaf()
         self._groups: dict[int, tuple[SearchGroup, ...]] = {}
 
@@ -304,11 +307,22 @@ class Merging:
                 plain = self._machine.groups(config)
                 found = plain if len(plain) == 1 else by_runs(plain)
                 if len(found) >= _FEW:
+                    found = self._with_keys(found)
+                if len(found) >= _FEW:
                     found = self._merged(found)
             if len(self._groups) > _MOST_VIEWS:
                 del self._groups[next(iter(self._groups))]
             self._groups[config] = found
         return found
+
+    def _with_keys(self, plain: tuple[SearchGroup, ...]) -> tuple[SearchGroup, ...]:
+        """The groups, those inside of keys as one."""
+        inside = [group for group in plain if isinstance(group, Group) and type(group.node) is ObjectNode]
+        joint = self._keys.group(self._machine, inside) if len(inside) >= _FEW else None
+        if joint is None:
+            return plain
+        members = set(map(id, joint[0]))
+        return (*[group for group in plain if id(group) not in members], joint[1])
 
     def _around_rule(self, config: int) -> tuple[SearchGroup, ...] | None:
         """The groups of a configuration of which a shared rule is a part; None if it is taken apart."""
