@@ -78,6 +78,7 @@ def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
             seen.add(config)
             store.mask(config, account)
             tried: set[bytes] = set()
+            ways = -1
             for group in store.machine.groups(config):
                 place = group.node.index, group.state, group.conts
                 if place in places or len(tried) > _MOST_TEXTS:
@@ -85,18 +86,22 @@ def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:
                 places.add(place)
                 known = group.node.index in parts
                 parts.add(group.node.index)
-                for text in _texts(store, group):
+                for text, part in _texts(store, group):
                     if text not in tried:
-                        heappush(waiting, (differs + known + len(tried), count, config, text))
+                        ways += not part
+                        heappush(waiting, (differs + known + max(ways, 0) + part, count, config, text))
                         tried.add(text)
                         count += 1
 
 
-def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
-    """Short texts that a group reads: to the end of the leaf, and to where tokens often end."""
+def _texts(store: MaskStore, group: Group) -> Iterator[tuple[bytes, bool]]:
+    """Short texts that a group reads: to the end of the leaf, and (a part of the text before) to where tokens
+    often end."""
     node, state, place = group.node, group.state, group.leaf
     if group.run:
-        yield group.run
+        yield group.run, False
+        if type(node) is ObjectNode and len(group.run) > 1:
+            yield group.run[:1], True
     elif type(node) is ObjectNode:
         _, _, key_place, *_ = state
         if key_place == 0:  # behind the quote
@@ -104,22 +109,22 @@ def _texts(store: MaskStore, group: Group) -> Iterator[bytes]:
             needed = [names[label] for label in node.required or () if label < len(names)]
             for name in list(dict.fromkeys([*needed, *names]))[:_MOST_WORDS] or ["a"]:
                 key = spelled(name[:_MOST_BYTES], node.parts.encoding)
-                yield key + b'"'
-                yield key
+                yield key + b'"', False
+                yield key, True
     elif isinstance(node, CaseNode | WordNode):
         places = node.rows.places if isinstance(node, CaseNode) else node.table.places
         low, high, read = places[state]
         for word in node.set.words[low : min(high, low + _MOST_WORDS)]:
-            yield word[read : read + _MOST_BYTES]
+            yield word[read : read + _MOST_BYTES], False
     elif place is not None:
         word = b""
         short = type(node) is TextNode and len(node.table.dfa.edges) <= _MOST_STATES
         if short and place.least <= _MOST_LEAST:
             word = node.shortest_from(store.machine, state)
-            yield word
+            yield word, False
         most = UNBOUNDED if place.most is None else place.most
         first = place.table.first(place.state, place.least, most, place.open)
         letters = first & _LETTERS
-        yield bytes([int((letters if letters.any() else first).argmax())])
+        yield bytes([int((letters if letters.any() else first).argmax())]), False
         for size in range(2, min(len(word), _LONGEST)):
-            yield word[:size]
+            yield word[:size], True
