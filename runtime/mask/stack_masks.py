@@ -108,7 +108,7 @@ class StackMasks:
             return None
         # Mostly the first thread tells that this is no grammar.
         first = machine.configs[config][-1:]
-        if first and not tables.reads((machine.place(first[0])[2],)):
+        if first and not tables.may_read(machine.place(first[0])[2]):
             return None
         threads = [thread for thread in machine.configs[config] if thread != ACCEPT]
         if config in self._refused:

@@ -50,6 +50,8 @@ _MANY_BYTES = 8
 """A state that reads less has no groups of bytes worth the time to find them."""
 _ASKED = -2
 """In `behind`: what follows a word is not known yet."""
+_FRAMES = frozenset((Series, Repetition, Joint))
+"""Nodes of grammars that continuations resume."""
 _COMPOSED = frozenset((Series, Alternatives, Repetition))
 
 
@@ -99,6 +101,10 @@ class StackTables:
             self._find(new)
         return all([known[cont] for cont in conts])
 
+    def may_read(self, cont: int) -> bool:
+        """Whether walks may read what follows a continuation: it is asked of many that are no grammar's."""
+        return cont == END or type(self._machine.frame(cont)[0]) in _FRAMES and self.reads((cont,))
+
     def _find(self, stack: list[int]) -> None:
         """Find whether walks read what follows some continuations."""
         known, kinds, frame = self._read, self._kinds, self._machine.frame
@@ -112,7 +118,7 @@ class StackTables:
             if type(node) is not Joint:
                 reads = kinds.get(node.index)
                 if reads is None:
-                    reads = type(node) in (Series, Repetition) and self._readable(node)
+                    reads = type(node) in _FRAMES and self._readable(node)
                 if not reads or cont >= _MOST_CONTS:
                     known[cont] = False
                 elif after in known:
