@@ -29,6 +29,7 @@ _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
 _OFTEN = 2
 """Runs that are asked for more often are kept with the bits that they set."""
+_NOWHERE = np.zeros(0, np.int32)
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
 """Words of a row and what they get: where they are few, one number after the other."""
 
@@ -104,6 +105,9 @@ class LeafWalks:
                 names = table.names(place)
                 if names is not None:
                     return self._named(names, still.uniform, table, first), inside
+                if least == 0 and most is None and not first.any():
+                    # Nothing comes behind the leaf, so that it does not matter where it may be left.
+                    return LeafMask(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
                 quiet = columns.quiet_but(first)
             else:
                 inside = columns.inside(still.groups, still.room, still.barred)

@@ -103,7 +103,7 @@ class StackTables:
 
     def may_read(self, cont: int) -> bool:
         """Whether walks may read what follows a continuation: it is asked of many that are no grammar's."""
-        return cont == END or type(self._machine.frame(cont)[0]) in _FRAMES and self.reads((cont,))
+        return cont == END or (type(self._machine.frame(cont)[0]) in _FRAMES and self.reads((cont,)))
 
     def _find(self, stack: list[int]) -> None:
         """Find whether walks read what follows some continuations."""
