@@ -332,9 +332,12 @@ class StackTables:
             if self._word_bytes > len(arrays.words):
                 arrays.grow(words=2 * self._word_bytes)
             arrays.words[begin : self._word_bytes] = np.frombuffer(data, np.uint8)
-            ends = arrays.word_starts[found + 1 : self._words + 1]
-            np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends)
-            ends += begin
+            if len(words) == 1:
+                arrays.word_starts[self._words] = self._word_bytes
+            else:
+                ends = arrays.word_starts[found + 1 : self._words + 1]
+                np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends)
+                ends += begin
             self._word_lists[key] = found
         return found
 
