@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,9 @@ from hypothesis import strategies as st
 from budget import examples
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import Text
+from sglc.runtime.mask import leaf_mask
+from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.followed import FollowedLeaves
 from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.leaf_mask import LeafMask
@@ -18,6 +23,8 @@ from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_leaf import TextLeaf
 from sglc.runtime.mask.vocabulary import Vocabulary
 
+_ALONE = itertools.count(900_000)
+"""Limits that no other constraint has: each makes a machine of its own."""
 PATTERNS = ("[a-z]+", "[a-z_][a-z0-9_]*", "[0-9]+(\\.[0-9]+)?", '[^"\\\\]*', "(ab|ac)*", "[a-zé€]{1,40}")
 PIECES = (
     "a",
@@ -71,3 +78,42 @@ def test_exits_are_those_of_a_walk_for_these_bytes(encoding: str, data: st.DataO
         assert found.exits.tolist() == alone.exits.tolist()
         assert found.ends.tolist() == alone.ends.tolist()
         assert found.nested == alone.nested
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(data=st.data())
+def test_exits_below_which_all_tokens_are_legal_are_left_out(data: st.DataObject) -> None:
+    """Where a word may follow a name at once, most tokens of letters are legal as the name alone."""
+    letters = st.text("endx,", min_size=1, max_size=6)
+    tokens = [*"endx, ", "end", *data.draw(st.lists(letters, max_size=30, unique=True))]
+    vocabulary = Vocabulary([token.encode() for token in dict.fromkeys(tokens)])
+    grammar = 'start: (NAME "end" | NAME "," | ",e" NAME)+\nNAME: /[a-z]+/\n'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaf_mask, "_MANY_EXITS", data.draw(st.sampled_from((1, 1_000))))
+        options = ConstraintOptions(max_terms=next(_ALONE))
+        matcher = compile_constraint(grammar=grammar, options=options).matcher(vocabulary)
+        for _ in range(8):
+            found = set(vocabulary.unpack(matcher.mask()).tolist())
+            steps = [matcher.clone() for _ in vocabulary.token_bytes]
+            assert found == {
+                n for n, data in enumerate(vocabulary.token_bytes) if steps[n].accept_bytes(data)
+            }
+            assert matcher.accept(data.draw(st.sampled_from(sorted(found))))
+
+
+def test_what_is_left_out_is_not_followed() -> None:
+    vocabulary = Vocabulary([bytes([byte]) for byte in b"abc ,"] + [b"ab", b"abc", b"a,", b"ab,c", b"bc"])
+    term = Text(compile_regex("[a-z]+"), "raw")
+    leaf = TextLeaf(TextTable(term.dfa, term.encoding))
+    place = LeafPlace(leaf, leaf.number(0))
+    first = np.zeros(256, bool)
+    first[list(b"bc,")] = True
+    every, inside = LeafWalks(vocabulary, 50).leaf(place, first)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaf_mask, "_MANY_EXITS", 1)
+        some, within = LeafWalks(vocabulary, 50).leaf(place, first)
+    assert legal(vocabulary, every, inside) == legal(vocabulary, some, within)
+    # Of a letter inside of `ab,c` it is not known that all below it is legal.
+    assert set(some.exits.tolist()) < set(every.exits.tolist())
+    paths = LeafWalks(vocabulary, 50).whole.paths(some.exits)
+    assert sorted(paths) == [b"a,", b"ab", b"ab,"]
