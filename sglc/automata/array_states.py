@@ -15,6 +15,10 @@ from sglc.automata.term import Counter
 
 Plan = list[tuple[int, int]]
 """(place, option) of each item to come."""
+_TOO_MANY = (
+    "the counts of an array (minItems, maxItems, minContains, maxContains) are too large: "
+    f"to see whether it can end takes more than {MOST_STEPS} steps"
+)
 
 
 class ArrayStates:
@@ -119,7 +123,7 @@ class ArrayStates:
                     before[following] = state
                     stack.append(following)
             if len(before) > MOST_STEPS:
-                raise self._error("the counts of an array are too complex")
+                raise self._error(_TOO_MANY)
         for state in before:
             self._feasible[state] = False
 
@@ -148,7 +152,7 @@ class ArrayStates:
                 continue
             done.add(at)
             if len(done) > MOST_STEPS:
-                raise self._error("the counts of an array are too complex")
+                raise self._error(_TOO_MANY)
             here, enough = at
             if enough and self.may_end(here):
                 total, plan = sums[at], []
