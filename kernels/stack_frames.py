@@ -50,6 +50,7 @@ MANY_ASKS = 64
 """Places in the cursor. `ASKS` counts what is asked for, `ASKED_FOR` what is the same once. The five before
 the last count what is learned."""
 FEW_KEYS = 48
+"""So many numbers are put in order by insertion."""
 _PRIME = 48_271
 _WORD = (1 << 31) - 1
 

@@ -163,6 +163,7 @@ class KeyLeaf(LeafTable):
             return None
         open = self._labels_of(states)
         alone = open[0] if len(open) == 1 else -1
+        # Uniform are only places at which any key may come: the class is the same at all of them.
         found = self._names.get((local, alone))
         if found is None:
             known = self.table.names_below(local)

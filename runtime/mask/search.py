@@ -422,22 +422,17 @@ class MaskSearch:
         return bool(unknown)
 
     def _left(
-        self,
-        group: SearchGroup,
-        found: LeafMask,
-        entries: np.ndarray | None,
-        at: tuple[int, int],
+        self, group: SearchGroup, found: LeafMask, entries: np.ndarray | None, at: tuple[int, int],
         numbers: dict[int, int] | None,
-    ) -> list[_Open]:
+    ) -> list[_Open]:  # fmt: skip
         """Where tokens leave a leaf; `entries`: those of the walk, None for all; `numbers`: canonical ones
         of labels."""
         machine = self._machine
-        exits, ends = found.exits, found.ends
+        exits, parts, labels = found.exits, found.parts, found.labels
         if not len(exits):
             return []
-        parts, labels = found.parts, found.labels
         if parts is None and labels is None:
-            labels = found.table.labels_of(ends)
+            labels = found.table.labels_of(found.ends)
         if isinstance(group, MergedGroup):
             assert labels is not None
             return self._left_merged(group, exits, labels, at)
@@ -452,7 +447,7 @@ class MaskSearch:
         if parts is None and labels is None:
             left = [] if self._read_on(group, -1, exits) else [(group.leave(machine, -1), exits, (*at, -1))]
         else:
-            some = [(label, label, exits.take(places)) for label, places in parts or ()]
+            some = [(label, label, exits[places]) for label, places in parts or ()]
             if labels is not None:
                 some = [(label, label, nodes) for label, nodes in by_label(exits, labels)]
             if numbers is not None:
