@@ -96,8 +96,11 @@ def opened(folder: Path, made: Language, vocabulary: Vocabulary) -> tuple[list[i
         digest = constraint_digest(made)
         hashing.append(elapsed(started))
         started = now()
-        load_frozen(folder, made, vocabulary, digest=digest).matcher(vocabulary).fill_mask(row)
+        matcher = load_frozen(folder, made, vocabulary, digest=digest).matcher(vocabulary)
+        matcher.fill_mask(row)
         first.append(elapsed(started))
+        # To close the file is no part of it.
+        del matcher
     return hashing, first
 
 
