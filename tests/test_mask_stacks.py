@@ -182,6 +182,20 @@ RESTS = [
 ]  # fmt: skip
 
 
+def test_what_is_barred_is_not_taken_for_read() -> None:
+    """A text that is under way reads a byte with which a barred character ends."""
+    grammar = 'start: (A B)+ ";" (A B)+\nA: /x(?!é)/\nB: /[éèa]/\n'
+    words = ["x", ";", "a", "é", "è", "xa", "xé", "xè", "xèx", "xéx", ";xé", ";xè", "èx", "è;x", "a;"]
+    vocabulary = Vocabulary([b"\xc3", b"\xa8", b"\xa9", b"x\xc3", *(word.encode() for word in words)])
+    made = apart(lark(grammar))
+    # Behind the semicolon places are new, and what is read there is known.
+    for text in ("", "x", "xè", "xè;", "xè;x", "xaxè;xa"):
+        matcher = made.matcher(vocabulary)
+        assert matcher.accept_bytes(text.encode())
+        taken = [matcher.clone().accept_bytes(word) for word in vocabulary.token_bytes]
+        assert mask_of(matcher, vocabulary) == set(np.flatnonzero(taken).tolist()), text
+
+
 def test_rests_of_tokens_are_walked() -> None:
     vocabulary = Vocabulary([*SINGLE, *RESTS])
     language = lark(SUMS)
