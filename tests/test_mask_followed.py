@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from sglc.automata.regex import compile_regex
-from sglc.automata.term import Text
+from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.runtime.mask import leaf_mask
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
@@ -117,3 +117,18 @@ def test_what_is_left_out_is_not_followed() -> None:
     assert set(some.exits.tolist()) < set(every.exits.tolist())
     paths = LeafWalks(vocabulary, 50).whole.paths(some.exits)
     assert sorted(paths) == [b"a,", b"ab", b"ab,"]
+
+
+@pytest.mark.parametrize("behind", [b"", b"!", b"!b"])
+@pytest.mark.parametrize("pattern", ["[a-z]*a[a-z]*", "[a-z ]*(ab|cd|e{3,90}f)[a-z ]*"])
+def test_a_uniform_text_with_and_without_something_behind(pattern: str, behind: bytes) -> None:
+    """Where nothing follows, it does not matter where the text may be left; where something does, it does."""
+    words = ["a", "b", "c", "d", "e", "f", "!", "ab", "b!", "ab!", "cd!a", "eee", "eef!", "x", "xa", "a!b"]
+    vocabulary = Vocabulary([word.encode() for word in words])
+    term = Sequence((Text(compile_regex(pattern), "raw"), Bytes(behind)))
+    options = ConstraintOptions(max_terms=next(_ALONE))
+    matcher = compile_constraint(language=Language(term), options=options).matcher(vocabulary)
+    for word in ("x", "ab", "eee", "a", "b"):
+        taken = [matcher.clone().accept_bytes(data) for data in vocabulary.token_bytes]
+        assert set(vocabulary.unpack(matcher.mask()).tolist()) == set(np.flatnonzero(taken).tolist())
+        assert matcher.accept(words.index(word))
