@@ -114,6 +114,16 @@ def test_the_places_where_texts_begin_are_known(clock: None) -> None:
     assert not apart(made, 0).matcher(VOCABULARY).has_mask()
 
 
+def test_the_places_in_and_behind_keys_are_known(clock: None) -> None:
+    """Tokens end in keys, and behind their colon."""
+    schema = {"type": "object", "properties": {"ab": {"type": "integer"}, "cd": {"type": "boolean"}}}
+    made = apart(compile_constraint(json_schema=schema), 1.0)
+    for text in ('{"', '{"ab', '{"cd', '{"ab":', '{"cd":', '{"cd": '):
+        matcher = made.matcher(VOCABULARY)
+        assert matcher.accept_bytes(text.encode())
+        assert matcher.has_mask(), text
+
+
 def test_once_for_a_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     made = apart(compile_constraint(json_schema=SCHEMA), 1.0)
     given: list[float] = []
