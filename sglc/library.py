@@ -16,6 +16,7 @@ from sglc.source import Source
 SUFFIX = ".sgl"
 MAX_BYTES = 4 * 1024 * 1024
 """Files larger than this are not read."""
+_FILE = "file:"
 
 
 class LibraryError(Exception):
@@ -43,6 +44,11 @@ class Library:
     def add(self, source: Source) -> None:
         """Make a source known under its own file name, so that an import of that file finds this object."""
         self._sources.setdefault(_key(Path(source.name)), source)
+
+    def path_of(self, source: Source) -> Path | None:
+        """The file that a source was read from or added for; None for the standard library's."""
+        found = next((key for key, known in self._sources.items() if known is source), None)
+        return None if found is None else Path(found.removeprefix(_FILE))
 
     def find(self, path: str, importer: Source) -> Source | None:
         """The source of the module written as `path` in `importer`; None if there is none.
@@ -102,7 +108,7 @@ class Library:
         if key not in self._sources:
             if not path.is_file():
                 return None
-            source = Source(_shown(path), _read(path))
+            source = Source(_shown(path), _read(path, newline=""))
             self._sources[key] = source
         source = self._sources[key]
         if id(source) not in self._names:
@@ -136,7 +142,7 @@ def _plain(path: str) -> bool:
 
 
 def _key(path: Path) -> str:
-    return "file:" + str(path.resolve())
+    return _FILE + str(path.resolve())
 
 
 def _shown(path: Path) -> str:
@@ -152,11 +158,13 @@ def _dotted(path: Path, root: Path) -> str:
     return ".".join(relative.with_suffix("").parts)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, newline: str | None = None) -> str:
+    """Text of a file; with `newline=""` its line ends are kept as they are, as in a main file."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise LibraryError(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB")
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            return file.read()
     except UnicodeDecodeError:
         raise LibraryError(f"{path} is not UTF-8 text") from None
     except OSError as error:

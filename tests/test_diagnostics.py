@@ -157,6 +157,7 @@ def test_json_has_lines_columns_and_offsets():
                 "text": "o",
             }
         ],
+        "edits": [],
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sglc.check.result import DefaultArgument, ExpressionType, HoleFacts, Symbol
-from sglc.diagnostics.diagnostic import Diagnostic, Label, Severity
+from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
 from sglc.library import Library
 from sglc.source import Source, Span
 from sglc.syntax import ast
@@ -135,12 +135,13 @@ class ProgramState:
         hint: str = "",
         secondary: tuple[Label, ...] = (),
         severity: Severity | None = None,
+        edits: tuple[Edit, ...] = (),
     ) -> None:
         """Add a finding; the severity follows from the code's letter where it is not given."""
         if severity is None:
             severity = "error" if code[0] == "E" else "warning"
         self.diagnostics.append(
-            Diagnostic(code, message, span, label, reason, witness, hint, secondary, severity)
+            Diagnostic(code, message, span, label, reason, witness, hint, secondary, severity, edits)
         )
 
 

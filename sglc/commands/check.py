@@ -2,39 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sglc.commands.invocation import CommandFailed, Invocation, counted, print_json, show, summary
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+
+if TYPE_CHECKING:
+    from sglc.commands.fixing import Fixer
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON on stdout.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--fix", is_flag=True, help="Make the edits that findings carry, then check again.")
+@click.option("--diff", is_flag=True, help="Print those edits as a unified diff and change nothing.")
 @click.pass_obj
-def command(invocation: Invocation, files: tuple[Path, ...], as_json: bool, strict: bool) -> None:
+def command(
+    invocation: Invocation, files: tuple[Path, ...], as_json: bool, strict: bool, fix: bool, diff: bool
+) -> None:
     """Find what is wrong with programs, without running them.
 
     Reports every error it can find in one run: syntax, names, types, constraints that nothing can meet,
     values without a bound, stop texts that could occur inside their value. Needs no model.
 
+    Findings whose repair is certain carry an edit, shown as the line would read. --fix makes the edits, in
+    the program's own files only; --diff shows what --fix would do, and fails where that is something.
+
     \b
     Examples:
       sglc check examples/character.sgl
       sglc check examples/*.sgl --strict
+      sglc check program.sgl --fix
       sglc check program.sgl --json | jq '.diagnostics[].message'
     """
-    from sglc.commands.programs import check_path
+    if diff and as_json:
+        raise click.UsageError("--diff prints a diff, --json prints JSON: give one of them")
+    if fix or diff:
+        from sglc.commands.fixing import Fixer
 
-    found = []
+        fixer = Fixer()
+        found = _each(invocation, files, fixer.fix)
+        if diff:
+            _print_diff(fixer, found)
+            return
+        fixer.write(invocation)
+        _report(invocation, files, found, as_json, strict, fixer)
+    else:
+        from sglc.commands.programs import check_path
+
+        _report(invocation, files, _each(invocation, files, check_path), as_json, strict, None)
+
+
+def _each(
+    invocation: Invocation, files: tuple[Path, ...], look: Callable[[Path], list[Diagnostic]]
+) -> list[Diagnostic]:
+    """What is found in all files, in their order."""
+    found: list[Diagnostic] = []
     for path in files:
         invocation.stage = f"checking {path}"
-        diagnostics = check_path(path)
-        found += diagnostics
-        if not as_json:
-            show(invocation, diagnostics)
+        found += look(path)
+    return found
+
+
+def _print_diff(fixer: Fixer, left: list[Diagnostic]) -> None:
+    """Print what would change; fails where anything would, or where errors would be left."""
+    click.echo(fixer.diff(), nl=False)
+    would = f"{counted(fixer.fixed, 'finding')} would be fixed, nothing is written"
+    rest = summary(left)
+    click.echo(f"{would}; {rest} would be left" if rest else would, err=True)
+    if fixer.fixed or has_errors(left):
+        raise CommandFailed(1)
+
+
+def _report(
+    invocation: Invocation,
+    files: tuple[Path, ...],
+    found: list[Diagnostic],
+    as_json: bool,
+    strict: bool,
+    fixer: Fixer | None,
+) -> None:
+    """Print what is found, and what was fixed; fails on errors, on warnings too where they count."""
     errors = sum(diagnostic.severity == "error" for diagnostic in found)
     warnings = sum(diagnostic.severity == "warning" for diagnostic in found)
     bad = errors > 0 or (strict and warnings > 0)
@@ -47,13 +100,23 @@ def command(invocation: Invocation, files: tuple[Path, ...], as_json: bool, stri
                 "files": [str(path) for path in files],
                 "errors": errors,
                 "warnings": warnings,
+                **({} if fixer is None else {"fixed": fixer.fixed}),
                 "diagnostics": [to_json(diagnostic) for diagnostic in found],
             }
         )
     else:
+        show(invocation, found)
+        if fixer is not None:
+            changed = len(fixer.changed_files())
+            click.echo(
+                f"fixed {counted(fixer.fixed, 'finding')} in {counted(changed, 'file')}", err=bool(found)
+            )
         click.echo(f"{counted(len(files), 'file')}: {summary(found) or 'all is well'}", err=bool(found))
         if errors:
             code = next(diagnostic.code for diagnostic in found if diagnostic.severity == "error")
             click.echo(f"`sglc explain {code}` says more about an error.", err=True)
+        fixable = sum(bool(diagnostic.edits) for diagnostic in found)
+        if fixable and fixer is None:
+            click.echo(f"`sglc check --fix` makes the {counted(fixable, 'edit')} shown above.", err=True)
     if bad:
         raise CommandFailed(1)

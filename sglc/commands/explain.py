@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from sglc.commands.invocation import Invocation, fail, fault, print_json
+
+if TYPE_CHECKING:
+    from sglc.diagnostics.diagnostic import Edit
+    from sglc.diagnostics.entry import Entry
 
 
 @click.command("explain")
@@ -19,9 +25,9 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
       sglc explain E0101
       sglc explain | grep retry
     """
-    from sglc.diagnostics.codes import CATALOGUE, Entry
+    from sglc.diagnostics.codes import CATALOGUE
 
-    def as_data(entry: Entry) -> dict[str, str]:
+    def as_data(entry: Entry) -> dict[str, Any]:
         return {
             "code": entry.code,
             "title": entry.title,
@@ -47,15 +53,32 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
         raise fail(
             invocation, fault("E0806", f"there is no code {code}", hint=hint + "`sglc explain` lists all")
         )
+    edits = _edits(wanted)
     if as_json:
-        print_json(as_data(wanted))
+        from sglc.diagnostics.render import edit_to_json
+
+        print_json({**as_data(wanted), "edits": [edit_to_json(edit) for edit in edits]})
         return
     bold = (lambda text: click.style(text, bold=True)) if invocation.color_stdout else str
     click.echo(bold(f"{wanted.code}: {wanted.title}") + "\n")
     click.echo(wanted.explanation.strip() + "\n")
-    for label, example in (("Refused:", wanted.bad), ("Accepted:", wanted.good)):
+    from sglc.diagnostics.render import render_edits
+
+    edit = render_edits(edits, color=invocation.color_stdout)
+    examples = (("Refused:", wanted.bad), ("What `sglc check --fix` does:", edit), ("Accepted:", wanted.good))
+    for label, example in examples:
         if example.strip():
             click.echo(bold(label))
             click.echo(
                 "\n".join("    " + line if line else "" for line in example.strip("\n").split("\n")) + "\n"
             )
+
+
+def _edits(entry: Entry) -> tuple[Edit, ...]:
+    """The edit that the refused program's finding carries."""
+    from sglc.check.program import check
+    from sglc.library import Library
+    from sglc.source import Source
+
+    found = check(Source("example.sgl", entry.bad), Library())[1] if entry.bad else []
+    return next((d.edits for d in found if d.code == entry.code and d.edits), ())

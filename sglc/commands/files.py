@@ -11,7 +11,10 @@ from sglc.commands.invocation import Invocation, fail, fault
 
 
 def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all; a fault is told and ends the command."""
+    """Write a file so that it is there whole or not at all; a fault is told and ends the command.
+
+    A file that was there keeps its permissions.
+    """
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -19,9 +22,7 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
         ) as file:
             temporary = file.name
             file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+        os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
     except OSError as problem:
         if temporary is not None:
@@ -29,3 +30,12 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
                 os.unlink(temporary)
         reason = problem.strerror or str(problem)
         raise fail(invocation, fault("E0805", f"{path} cannot be written", reason=reason)) from None
+
+
+def _mode(path: Path) -> int:
+    """The permissions of a file, or those that a new one gets."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -19,12 +19,21 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """Put `text` in the place of the characters of `span`: an empty span inserts, an empty text removes."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding about a program.
 
     `code` is a key of the catalogue (`E0123`, `W0012`). `message` says what is wrong in one line, `label`
     says what stands at the primary span, `reason` why it is wrong, `witness` is the shortest concrete
-    text that shows it, `hint` what to do.
+    text that shows it, `hint` what to do. `edits` do what the hint says, all of them together: they are
+    written only where the repair is certain, for `sglc check --fix` makes them without asking.
     """
 
     code: str
@@ -36,6 +45,7 @@ class Diagnostic:
     hint: str = ""
     secondary: tuple[Label, ...] = ()
     severity: Severity = "error"
+    edits: tuple[Edit, ...] = ()
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

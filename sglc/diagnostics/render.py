@@ -6,6 +6,9 @@
     3 |     if x > 3
       |             ^ the block begins here
       = hint: write `if x > 3:`
+      |
+    3 |     if x > 3:
+      |             +
 
 Characters that a terminal would act on or not show are drawn as visible ones, so that text of a program can
 neither move the cursor nor hide.
@@ -14,19 +17,24 @@ neither move the cursor nor hide.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.diagnostics.changed_lines import ChangedLines, changed_lines
+from sglc.diagnostics.diagnostic import Diagnostic, Edit
 from sglc.source import Source, Span
 
 WIDTH = 110
 """Columns of source text that are shown of one line."""
 
+SHOWN_LINES = 12
+"""Lines that are shown of what an edit takes away, and of what it puts there."""
+
 _TAB = 4
 _SHOWN = {"\u00a0": "⍽", "\u202f": "⍽", "\u2007": "⍽", "\ufeff": "⍽", "\u200b": "⍽"}
 _RESET, _BOLD, _BLUE = "\x1b[0m", "\x1b[1m", "\x1b[1;34m"
+_GREEN, _RED = "\x1b[1;32m", "\x1b[1;31m"
 _COLORS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 _TAIL_WORDS = (("reason", "reason"), ("witness", "example"), ("hint", "hint"))
 
@@ -58,8 +66,10 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             marks = []
             groups.append((span.source, marks))
         marks += _marks(span, plain(label), primary)
-    widest = max((mark.line for _, marks in groups for mark in marks), default=0)
-    margin = " " * len(str(widest)) if groups else ""
+    changes = changed_lines(diagnostic.edits)
+    numbers = [mark.line for _, marks in groups for mark in marks]
+    numbers += [change.first + max(len(change.before), len(change.after)) - 1 for change in changes]
+    margin = " " * len(str(max(numbers))) if numbers else ""
     for number, (source, marks) in enumerate(groups):
         first = next((m for m in marks if m.primary), marks[0])
         arrow = "-->" if number == 0 else ":::"
@@ -73,7 +83,24 @@ def render(diagnostic: Diagnostic, *, color: bool = False) -> str:
             lines.append(f"{margin} {paint('=', _BLUE)} {paint(word + ':', _BOLD)} {first_line}")
             indent = margin + " " * (len(word) + 5)
             lines += [indent + line for line in rest]
+    here = None if diagnostic.span is None else diagnostic.span.source
+    for change in changes:
+        if change.source is not here:
+            lines.append(f"{margin}{paint(':::', _BLUE)} {plain(change.source.name)}:{change.first}")
+        lines.append(f"{margin} {paint('|', _BLUE)}")
+        lines += _change(change, margin, paint)
     return "\n".join(lines)
+
+
+def render_edits(edits: Iterable[Edit], *, color: bool = False) -> str:
+    """The lines that edits of one source change, as below a diagnostic."""
+    paint = _painter(color)
+    changes = changed_lines(edits)
+    last = max(
+        (change.first + max(len(change.before), len(change.after)) - 1 for change in changes), default=0
+    )
+    margin = " " * len(str(last))
+    return "\n".join(line for change in changes for line in _change(change, margin, paint))
 
 
 def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -88,7 +115,12 @@ def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "witness": diagnostic.witness,
         "hint": diagnostic.hint,
         "secondary": [{"span": _place(label.span), "text": label.text} for label in diagnostic.secondary],
+        "edits": [edit_to_json(edit) for edit in diagnostic.edits],
     }
+
+
+def edit_to_json(edit: Edit) -> dict[str, Any]:
+    return {"span": _place(edit.span), "text": edit.text}
 
 
 def plain(text: str) -> str:
@@ -161,8 +193,35 @@ def _snippet(source: Source, marks: list[_Mark], margin: str, paint: Any, tone: 
     return lines
 
 
-def _numbered(number: int, text: str, margin: str, paint: Any) -> str:
-    return f"{paint(str(number).rjust(len(margin)), _BLUE)} {paint('|', _BLUE)} {text}".rstrip()
+def _change(change: ChangedLines, margin: str, paint: Any) -> list[str]:
+    """The lines as they would read: with `+` under what is new, or after those that they replace."""
+    if change.inserted:
+        text, column = _drawn(change.after[0], change.inserted[0][0])
+        marks = ""
+        for start, end in change.inserted:
+            marks = marks.ljust(column(start)) + "+" * (column(end) - column(start))
+        bar = paint("|", _BLUE)
+        return [_numbered(change.first, text, margin, paint), f"{margin} {bar} {paint(marks, _GREEN)}"]
+    lines: list[str] = []
+    for sign, tone, texts in (("-", _RED, change.before), ("+", _GREEN, change.after)):
+        for number, line in enumerate(texts[:SHOWN_LINES], change.first):
+            text, _ = _drawn(line, _common(change))
+            lines.append(_numbered(number, paint(text, tone), margin, paint, paint(sign, tone)))
+        if len(texts) > SHOWN_LINES:
+            lines.append(f"{margin} {paint('...', _BLUE)}")
+    return lines
+
+
+def _common(change: ChangedLines) -> int:
+    """The character at which the first changed line begins to differ, so that a long line is cut there."""
+    before, after = change.before[:1], change.after[:1]
+    pairs = zip(*before, *after, strict=False) if before and after else ()
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), 0)
+
+
+def _numbered(number: int, text: str, margin: str, paint: Any, sign: str = "") -> str:
+    sign = sign or paint("|", _BLUE)
+    return f"{paint(str(number).rjust(len(margin)), _BLUE)} {sign} {text}".rstrip()
 
 
 def _drawn(line: str, focus: int) -> tuple[str, Callable[[int], int]]:

@@ -6,10 +6,10 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from sglc.diagnostics.diagnostic import Diagnostic, Label
+from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
 from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.syntax.tokens import Tokens
+from sglc.syntax.tokens import Replacements, Tokens
 
 MAX_TERMS = 200
 """Operands of one chain of operators; a chain becomes a tree as deep as it is long."""
@@ -55,15 +55,20 @@ class Expressions:
     def report(
         self, code: str, message: str, start: int, end: int, *,
         label: str = "", reason: str = "", hint: str = "", secondary: tuple[Label, ...] = (),
+        edits: Replacements = (),
     ) -> None:  # fmt: skip
+        """Add an error about the characters `start` to `end`."""
         if len(self.diagnostics) >= MAX_TOLD:
             return
         self.diagnostics.append(
             Diagnostic(
                 code, message, Span(self.source, start, end),
-                label=label, reason=reason, hint=hint, secondary=secondary,
+                label=label, reason=reason, hint=hint, secondary=secondary, edits=self._made(edits),
             )
         )  # fmt: skip
+
+    def _made(self, replacements: Replacements) -> tuple[Edit, ...]:
+        return tuple(Edit(Span(self.source, start, end), text) for start, end, text in replacements)
 
     def parse_inside(self, tokens: Tokens, start: str, place: Span) -> Any:
         """Parse the tokens of an insert or hole; None after a fault, which is reported."""
@@ -164,7 +169,14 @@ class Expressions:
     def reference(self, start: int, end: int, name: ast.Name) -> ast.Reference:
         if name.text in _FOREIGN_WORDS:
             meant = _FOREIGN_WORDS[name.text]
-            self.report("E0113", f"`{name.text}` is written `{meant}`", start, end, hint=f"write `{meant}`")
+            self.report(
+                "E0113",
+                f"`{name.text}` is written `{meant}`",
+                start,
+                end,
+                hint=f"write `{meant}`",
+                edits=((start, end, meant),),
+            )
         return ast.Reference(name.text, name.span)
 
     def true(self, start: int, end: int) -> ast.Boolean:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.diagnostics.diagnostic import Diagnostic, Label
+from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
 from sglc.diagnostics.render import visible
 from sglc.source import Source, Span
 from sglc.syntax.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault
@@ -122,6 +122,7 @@ def describe_fault(fault: Fault, source: Source) -> Diagnostic:
                 span,
                 label="single quotes mean nothing",
                 hint=f'write "{span.text.strip(chr(39))}"',
+                edits=(Edit(span, f'"{span.text[1:-1]}"'),) if _plain_quoted(span.text) else (),
             )
         case "deep":
             return Diagnostic(
@@ -152,3 +153,8 @@ def describe_fault(fault: Fault, source: Source) -> Diagnostic:
         span,
         hint=hint,
     )
+
+
+def _plain_quoted(text: str) -> bool:
+    """Whether a text in single quotes means the same in double ones."""
+    return len(text) >= 2 and text[-1] == text[0] and not any(char in text for char in '"\\$')

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import HARD, Run
-from sglc.syntax.tokens import Tokens
+from sglc.syntax.tokens import Replacements, Tokens
 
 BLOCK_WORDS = frozenset(
     "fn pure part aside record enum union grammar test if elif else for while match case try except fuzz "
@@ -60,6 +60,7 @@ class Mistake:
     reason: str = ""
     hint: str = ""
     repair: str = ""
+    edits: Replacements = ()
 
 
 class Line:
@@ -112,7 +113,14 @@ def _foreign(run: Run, line: Line, module_level: bool) -> Mistake | None:
     near = line.index - line.first <= 2
     if word == "else" and line.at(line.first + 1) == "if":
         start, end = line.tokens.starts[line.first], line.tokens.ends[line.first + 1]
-        return Mistake("E0113", "`else if` is written `elif`", start, end, hint="write `elif …:`")
+        return Mistake(
+            "E0113",
+            "`else if` is written `elif`",
+            start,
+            end,
+            hint="write `elif …:`",
+            edits=((start, end, "elif"),),
+        )
     if word in _FOREIGN_START and near and line.at(line.first + 1) not in ("=", ".", ":"):
         message, meant = _FOREIGN_START[word]
         start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
@@ -172,7 +180,7 @@ def _role(run: Run, line: Line, module_level: bool) -> Mistake | None:
         if line.kind in ("|", "BINARY", "_NEWLINE", "NAME"):
             return Mistake(
                 "E0102", "a colon is missing", line.tokens.starts[line.first], place,
-                label="a role begins a block", hint=f"write `{line.word}:`",
+                label="a role begins a block", hint=f"write `{line.word}:`", edits=((place, place, ":"),),
             )  # fmt: skip
     return None
 
@@ -189,6 +197,7 @@ def _colon(run: Run, line: Line, module_level: bool) -> Mistake | None:
     return Mistake(
         "E0102", "a colon is missing", place - 1, place, label="the block begins after this",
         hint=f"write `{shown}:`", repair=":" if line.kind != "|" and run.can_take(":") else "",
+        edits=((place, place, ":"),),
     )  # fmt: skip
 
 
@@ -199,7 +208,7 @@ def _equals(run: Run, line: Line, module_level: bool) -> Mistake | None:
         return None
     return Mistake(
         "E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
-        repair="BINARY" if run.can_take("BINARY") else "",
+        repair="BINARY" if run.can_take("BINARY") else "", edits=((line.start, line.end, "=="),),
     )  # fmt: skip
 
 
@@ -314,7 +323,12 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
         return Mistake("E0101", "nothing is inserted", *place, label="an expression is due here")
     if start == "hole" and line.kind == "," and run.index > 2:
         return Mistake(
-            "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out"
+            "E0115",
+            "options are not separated by commas",
+            line.start,
+            line.end,
+            hint="leave the comma out",
+            edits=((line.start, line.end, ""),),
         )
     option = _option(run, line)
     if option is not None:
@@ -328,7 +342,8 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
 
 def _equals_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
     if line.token == "=" and run.could_take("BINARY"):
-        return Mistake("E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`")
+        return Mistake("E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
+                       edits=((line.start, line.end, "=="),))  # fmt: skip
     return None
 
 

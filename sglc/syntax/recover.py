@@ -279,4 +279,5 @@ class Recovery:
                 label=mistake.label,
                 reason=mistake.reason,
                 hint=mistake.hint,
+                edits=mistake.edits,
             )

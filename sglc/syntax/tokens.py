@@ -43,3 +43,6 @@ class Tokens:
 
 StringPart = tuple[int, int] | tuple[int, int, "Tokens"]
 """Extent of literal text, or extent and tokens of an inserted expression."""
+
+Replacements = tuple[tuple[int, int, str], ...]
+"""Edits of the source that is being read: the characters from, up to, and what stands there instead."""
