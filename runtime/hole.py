@@ -11,7 +11,6 @@ import numpy as np
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.engine.statistics import Statistics as Work
-from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.frozen import FrozenConstraint, FrozenFolders
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -21,8 +20,6 @@ COMPILED = 512
 """Constraints that a store keeps compiled."""
 PASSING = 32
 """Constraints made from values of the run that it keeps compiled: their lists and texts may be large."""
-_AT_ONCE = ConstraintOptions(prepare_seconds=0)
-"""A request waits for its first token; masks are found as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +164,7 @@ class Constraints:
         if lasting and self._frozen is not None and self._vocabulary is not None:
             made = self._frozen.find(language, self._vocabulary)
         if made is None:
-            made = compile_constraint(language=language, options=_AT_ONCE)
+            made = compile_constraint(language=language)
         if len(kept) >= most:
             kept.pop(next(iter(kept)))
         kept[key] = made

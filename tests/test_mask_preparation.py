@@ -1,4 +1,4 @@
-"""Masks that are found ahead are those that texts would find, and nothing but time is spent on them."""
+"""`warm_up` finds the masks that texts would find, and costs nothing but time; nothing is found unasked."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import mask_of, prefixes, vocabularies
-from sglc.automata.term import Bytes, Language
-from sglc.runtime.hole import Constraints, HoleRequest
-from sglc.runtime.mask import constraint as constraints
-from sglc.runtime.mask import preparation
+from sglc.automata.term import Language, Nothing
+from sglc.runtime.mask import preparation, store
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.freeze import freeze
-from sglc.runtime.mask.frozen import FrozenConstraint
 from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
 from strategies import languages
@@ -47,11 +43,12 @@ SCHEMA = {
 _alone = itertools.count(300_000)
 
 
-def apart(made: Constraint, seconds: float) -> Constraint:
-    """The same constraint on a machine of its own."""
-    return Constraint(
-        made.language, replace(made.options, max_terms=next(_alone), prepare_seconds=seconds), 1000.0
-    )
+def apart(made: Constraint, seconds: float = 0.0) -> Constraint:
+    """The same constraint on a machine of its own, warmed up for so long."""
+    found = Constraint(made.language, replace(made.options, max_terms=next(_alone)))
+    if seconds:
+        found.warm_up(VOCABULARY, seconds)
+    return found
 
 
 @pytest.fixture
@@ -73,9 +70,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(data=st.data(), seconds=st.sampled_from((0.0001, 0.001, 0.02)))
 def test_masks_are_the_same(clock: None, data: st.DataObject, seconds: float) -> None:
     language = data.draw(languages())
-    made = compile_constraint(language=language, options=ConstraintOptions(prepare_seconds=0))
+    made = compile_constraint(language=language)
     vocabulary = data.draw(vocabularies(language))
-    prepared, plain = apart(made, seconds).matcher(vocabulary), apart(made, 0).matcher(vocabulary)
+    warm = apart(made)
+    warm.warm_up(vocabulary, seconds)
+    prepared, plain = warm.matcher(vocabulary), apart(made).matcher(vocabulary)
     if made.is_empty:
         return
     for end in range(len(prefix := data.draw(prefixes(language)))):
@@ -94,7 +93,7 @@ def test_masks_are_the_same(clock: None, data: st.DataObject, seconds: float) ->
     ids=["grammar", "schema", "regex"],
 )
 def test_texts_are_read_as_without(clock: None, made: Constraint, texts: list[str]) -> None:
-    prepared, plain = apart(made, 1.0), apart(made, 0)
+    prepared, plain = apart(made, 1.0), apart(made)
     for text in texts:
         one, other = prepared.matcher(VOCABULARY), plain.matcher(VOCABULARY)
         for byte in text.encode():
@@ -111,7 +110,21 @@ def test_the_places_where_texts_begin_are_known(clock: None) -> None:
     for piece in (matcher.forced(), b"a"):
         assert matcher.accept_bytes(piece)
         assert matcher.has_mask(), piece
-    assert not apart(made, 0).matcher(VOCABULARY).has_mask()
+
+
+def test_nothing_is_found_ahead_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither compiling nor a matcher makes a mask, or searches a rule that constraints share."""
+    for kind in ("mask", "prepare", "describe_ahead"):
+        monkeypatch.setattr(MaskStore, kind, _never)
+    for made in (
+        compile_constraint(json_schema={**SCHEMA, "additionalProperties": True}),
+        compile_constraint(grammar=GRAMMAR),
+    ):
+        assert not apart(made).matcher(VOCABULARY).has_mask()
+
+
+def _never(*arguments: object) -> None:
+    raise AssertionError("masks are found ahead")
 
 
 def test_the_places_in_and_behind_keys_are_known(clock: None) -> None:
@@ -124,42 +137,38 @@ def test_the_places_in_and_behind_keys_are_known(clock: None) -> None:
         assert matcher.has_mask(), text
 
 
-def test_once_for_a_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = apart(compile_constraint(json_schema=SCHEMA), 1.0)
-    given: list[float] = []
-    monkeypatch.setattr(constraints, "prepare", lambda *arguments: given.append(arguments[-1]))
-    for vocabulary in (VOCABULARY, VOCABULARY, Vocabulary([b"{", b'"', b"}", b"name"]), VOCABULARY):
-        made.matcher(vocabulary)
-    assert given == [1.0, 1.0]
-    matcher = made.matcher(VOCABULARY)
-    matcher.fill_mask(VOCABULARY.writable)
-    assert Constraint(made.language, made.options).matcher(VOCABULARY).config == matcher.config
-    assert given == [1.0, 1.0], "an equal constraint has its masks"
-    Constraint(Language(Bytes(b"a")), replace(made.options, prepare_seconds=0)).matcher(VOCABULARY)
-    assert len(given) == 2
+@pytest.mark.parametrize("made", [SCHEMA, {}], ids=["schema", "any value"])
+def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch, made: object) -> None:
+    """What is left out for want of time is found by the next call, or by texts."""
+    constraint = apart(compile_constraint(json_schema=made))
+    ticks = itertools.count()
+    found: list[float] = []
+    mask = MaskStore.mask
+
+    def counted(store: MaskStore, config: int, account: Account) -> object:
+        found.append(next(ticks))
+        return mask(store, config, account)
+
+    monkeypatch.setattr(MaskStore, "mask", counted)
+    for module in (preparation, store):
+        monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
+    constraint.warm_up(VOCABULARY, 60.0)
+    # A shared rule is searched as a whole, with the masks of its sample.
+    assert 0 < len(found) < 60 + 2 * len(store._SAMPLE)
+    few = len(found)
+    constraint.warm_up(VOCABULARY, 1_000.0)
+    assert len(found) > few
 
 
 def test_a_limit_ends_it_and_not_the_text(clock: None) -> None:
     pairs = compile_constraint(regex="(a?){40}(ab?c?)*[a-f]{1,90}").language
-    options = ConstraintOptions(max_states=12, max_terms=next(_alone), prepare_seconds=1.0)
-    matcher = Constraint(pairs, options, 1000.0).matcher(VOCABULARY)
+    constraint = Constraint(pairs, ConstraintOptions(max_states=12, max_terms=next(_alone)))
+    constraint.warm_up(VOCABULARY, 1.0)
+    matcher = constraint.matcher(VOCABULARY)
     with pytest.raises(ConstraintError, match="more than 12 states"):
         for byte in b"abcabcabc" * 9:
             matcher.fill_mask(VOCABULARY.writable)
             assert matcher.accept(byte)
-
-
-def test_artefacts_do_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*arguments: object) -> None:
-        raise AssertionError("masks are found ahead")
-
-    monkeypatch.setattr(constraints, "prepare", never)
-    language = compile_constraint(json_schema=SCHEMA).language
-    tables = freeze(language, VOCABULARY)
-    matcher = FrozenConstraint(language, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
-    for byte in b'{"name": "abcdef", "more": {"k": "':
-        assert matcher.accept(byte)
-        assert mask_of(matcher, VOCABULARY)
 
 
 @pytest.mark.parametrize(
@@ -183,15 +192,10 @@ def test_long_words_are_not_read_to_their_end(
         return advance(self, config, data, account)
 
     monkeypatch.setattr(MaskStore, "advance", reading)
-    apart(made, 0.005).matcher(VOCABULARY)
+    apart(made, 0.005)
     assert read
     assert max(read) < 1_000
 
 
-def test_holes_do_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[object] = []
-    monkeypatch.setattr(constraints, "prepare", lambda *arguments: given.append(arguments))
-    request = HoleRequest("f.x", "key", compile_constraint(json_schema=SCHEMA).language)
-    matcher = Constraints().value(request).matcher(VOCABULARY)
-    assert mask_of(matcher, VOCABULARY)
-    assert not given
+def test_without_any_text_there_is_nothing_to_find() -> None:
+    apart(Constraint(Language(Nothing()), ConstraintOptions()), 1.0)

@@ -16,7 +16,7 @@ from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
 from sglc.automata.dfa import any_char_class
-from sglc.automata.term import Bytes, Choice, Language, Repeat
+from sglc.automata.term import Bytes, Choice, Language, LateRules, Repeat, Term
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
@@ -71,6 +71,22 @@ def apart(language: Language, max_effort: int = 1_000_000) -> Constraint:
     """A constraint on a machine of its own, which knows no mask."""
     options = ConstraintOptions(max_states=next(_machines), max_effort=max_effort)
     return compile_constraint(language=language, options=options)
+
+
+class NoRules(LateRules):
+    """Makes a language one of a grammar."""
+
+    def __getitem__(self, name: str) -> Term:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def may_be_empty(self, name: str) -> bool:
+        raise KeyError(name)
 
 
 def lark(text: str, lexing: Lexing = "dynamic") -> Language:
@@ -277,7 +293,7 @@ def test_parts_all_of_which_may_be_empty() -> None:
 
 def test_counts_beyond_those_of_walks_are_searched() -> None:
     """Counts that have to be kept apart are more than closures have room for."""
-    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","))
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), NoRules())
     vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
     constraint = apart(language)
     matcher = constraint.matcher(vocabulary)
@@ -287,6 +303,32 @@ def test_counts_beyond_those_of_walks_are_searched() -> None:
     with without_walks():
         assert found == masks(apart(language), vocabulary, b"a," * 2000 + b"a")[-1]
     assert codes.count(TOO_MUCH) == 1
+
+
+def test_only_grammars_are_walked() -> None:
+    """Search by configurations is quicker for patterns and schemas, whose masks leave a path for others."""
+    vocabulary = Vocabulary([*SINGLE, b"ab-", b"-a", b";a", b'", "', b"12, "])
+    pattern = compile_constraint(regex="(([a-c]{2,40}-){1,40};){1,40}").language
+    schema = compile_constraint(json_schema={"type": "array", "items": {"enum": ["a", 12, [3]]}}).language
+    with counted() as codes:
+        found = masks(apart(pattern), vocabulary, b"ab-bc-;")
+        masks(apart(schema), vocabulary, b'["a", 12, [3]')
+    assert not codes
+    with counted() as codes:
+        assert masks(apart(Language(pattern.root, NoRules())), vocabulary, b"ab-bc-;") == found
+    assert codes
+
+
+def test_parts_that_a_pattern_has_made_are_walked_in_a_grammar() -> None:
+    options = ConstraintOptions(max_states=next(_machines))
+    vocabulary = Vocabulary([*SINGLE, b"ab-", b"-a", b";a"])
+    language = compile_constraint(regex="(([a-c]{2,40}-){1,40};){1,40}").language
+    shared = compile_constraint(language=language, options=options)
+    again = compile_constraint(language=Language(language.root, NoRules()), options=options)
+    assert shared.machine is again.machine and shared.start == again.start
+    with counted() as codes:
+        assert masks(again, vocabulary, b"ab-bc-;") == masks(apart(language), vocabulary, b"ab-bc-;")
+    assert codes
 
 
 @pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 8), ("MOST_UNSURE", 0)])
@@ -354,7 +396,7 @@ def test_configurations_of_too_many_threads_are_searched(name: str, monkeypatch:
 
 def test_items_beyond_those_that_walks_count() -> None:
     """Frames of a configuration may have counted further than keys of closures have room for."""
-    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","))
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), NoRules())
     vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
     walked, stepped = (apart(language).matcher(vocabulary) for _ in range(2))
     for size in (1900, 98, 1, 1, 45, 2, 52, 100, 99):

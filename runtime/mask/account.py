@@ -16,8 +16,6 @@ class ConstraintOptions:
     max_states             configurations that it may add to a machine, by all its texts together
     max_effort             work of one question or step, counted in threads of the configurations it makes
     mask_bytes             memory of the masks kept for one machine and vocabulary
-    prepare_seconds        the longest that masks are found ahead, once for each vocabulary: about as long as
-                           compiling took, and a millisecond at least; 0 for not at all
     """
 
     max_terms: int = 200_000
@@ -25,7 +23,6 @@ class ConstraintOptions:
     max_states: int = 1_000_000
     max_effort: int = 1_000_000
     mask_bytes: int = 64 << 20
-    prepare_seconds: float = 0.020
 
 
 class Account:

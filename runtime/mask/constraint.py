@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sglc.automata.pause import without_collection
@@ -76,7 +74,6 @@ _shops: OrderedDict[ConstraintOptions, _Shop] = OrderedDict()
 
 def _shop(options: ConstraintOptions) -> _Shop:
     """The shop for new matchers; a full one is left to the matchers it has."""
-    options = replace(options, prepare_seconds=0)
     with _lock:
         shop = _shops.get(options)
         if shop is None or shop.full():
@@ -93,13 +90,10 @@ class Constraint:
     keep all that it has ever seen.
     """
 
-    def __init__(self, language: Language, options: ConstraintOptions, seconds: float = 0.0) -> None:
-        """`seconds`: how long it has taken to make the language."""
+    def __init__(self, language: Language, options: ConstraintOptions) -> None:
         self.language = language
         self.options = options
-        began = perf_counter()
         self._enter(_shop(options))
-        self._seconds = seconds + perf_counter() - began
 
     def _enter(self, shop: _Shop) -> None:
         self._shop = shop
@@ -113,8 +107,6 @@ class Constraint:
         self._before = shop.matchers
         self._own = 0
         """Matchers of this constraint on this machine."""
-        self._prepared: set[str] = set()
-        """Vocabularies for which masks have been found ahead."""
 
     @property
     def is_empty(self) -> bool:
@@ -134,17 +126,18 @@ class Constraint:
                 self._enter(_shop(self.options))
         self._shop.matchers += 1
         self._own += 1
-        store = self._shop.store(vocabulary)
-        store.prepare()
-        if vocabulary.digest not in self._prepared:
-            self._prepared.add(vocabulary.digest)
-            # Where the first mask is known, an equal constraint has been led along texts.
-            new = self.start != DEAD and store.kept(self.start) is None
-            if new and self.options.prepare_seconds > 0:
-                # Texts have their limits to themselves.
-                account = Account(self.machine, self.options)
-                prepare(store, self.start, account, self._seconds, self.options.prepare_seconds)
-        return Matcher(store, self.start, self._account)
+        return Matcher(self._shop.store(vocabulary), self.start, self._account)
+
+    def warm_up(self, vocabulary: Vocabulary, seconds: float = 0.020) -> None:
+        """Find masks ahead of the first text, for `seconds` at most: those at the places where texts begin
+        first. Masks are the same with and without; what is found here, texts find known.
+
+        It ends sooner where nothing is left to be found, or a limit of the constraint is passed, which its
+        texts have to themselves. Any thread may do it while others have matchers.
+        """
+        matcher = self.matcher(vocabulary)
+        if not matcher.is_dead():
+            prepare(matcher._store, matcher.config, Account(matcher.machine, self.options), seconds)
 
 
 def compile_constraint(
@@ -170,7 +163,6 @@ def compile_constraint(
     not implemented. A schema that no value satisfies is an error; any other constraint without legal text
     compiles, and its matchers are dead.
     """
-    began = perf_counter()
     given = [x is not None for x in (language, type, regex, choices, json_schema, grammar)]
     if sum(given) != 1:
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
@@ -184,7 +176,7 @@ def compile_constraint(
         _check("language", language, Language, "a Language")
     else:
         language = _language(type, table, regex, dialect, choices)
-    found = Constraint(language, options or ConstraintOptions(), perf_counter() - began)
+    found = Constraint(language, options or ConstraintOptions())
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
     return found

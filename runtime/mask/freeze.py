@@ -11,7 +11,7 @@ Nothing depends on the time or on the computer: the same constraint and vocabula
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
@@ -77,7 +77,7 @@ def freeze(
     budget: FreezeBudget | None = None,
 ) -> ft.FrozenTables:
     """The tables of a constraint. Raises ConstraintError if it cannot be compiled."""
-    constraint = Constraint(language, replace(options or ConstraintOptions(), prepare_seconds=0))
+    constraint = Constraint(language, options or ConstraintOptions())
     return _Explorer(constraint, vocabulary, budget or FreezeBudget()).run()
 
 

@@ -12,7 +12,6 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +73,7 @@ class _Compiled:
     def constraint(self) -> Constraint:
         with self._lock:
             if self._made is None:
-                # It is asked for in the middle of a text.
-                self._made = Constraint(self.language, replace(self.options, prepare_seconds=0))
+                self._made = Constraint(self.language, self.options)
             return self._made
 
 

@@ -1,8 +1,8 @@
 """Masks that are found before a text asks for them: those at the places where texts begin.
 
-The first visit to a place costs most: parts are compiled, leaves are walked, rows are made. A new constraint
-is therefore led along short texts for a moment, in proportion to what compiling it took, where nobody waits
-for the next token. All that is found is what texts would find; what is not found in time, they find.
+The first visit to a place costs most: parts are compiled, leaves are walked, rows are made. Who has time
+before the first text leads a constraint along short texts (`Constraint.warm_up`), while nobody waits for a
+token. All that is found is what texts would find; what is not found in time, they find.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from time import perf_counter
 
 import numpy as np
 
-from sglc.automata.pause import without_collection
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.case_nodes import CaseNode
@@ -26,8 +25,6 @@ from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.text_nodes import TextNode
 from sglc.runtime.mask.word_nodes import WordNode
 
-LEAST_SECONDS = 0.001
-"""So much is spent on a constraint that took less to compile."""
 _MOST_WORDS = 8
 """Of so many keys or words of one place the ways on are looked at."""
 _MOST_TEXTS = 16
@@ -41,22 +38,17 @@ _LONGEST = 16
 _LETTERS = np.array([chr(byte).isalnum() for byte in range(128)] + [True] * 128)
 
 
-def prepare(store: MaskStore, start: int, account: Account, seconds: float, most: float) -> None:
-    """Find masks from a configuration on, for about as long as compiling (`seconds`) and the first mask took,
-    and for `most` seconds at most; what passes a limit ends it."""
-    with without_collection():
-        began = perf_counter()
-        try:
-            # Parts of a grammar come up wherever its texts go.
-            with store.machine.lock:
-                store.describe_ahead(start, began + min(max(LEAST_SECONDS, seconds), most) / 2)
-            described = perf_counter()
-            store.mask(start, account)
-            now = perf_counter()
-            left = most - (described - began)
-            _lead(store, start, account, now + min(max(LEAST_SECONDS, seconds + now - described), left))
-        except ConstraintError:
-            return
+def prepare(store: MaskStore, start: int, account: Account, seconds: float) -> None:
+    """Find masks from a configuration on, for `seconds` at most; what passes a limit ends it."""
+    until = perf_counter() + seconds
+    try:
+        store.prepare(until)
+        # Parts of a grammar come up wherever its texts go.
+        with store.machine.lock:
+            store.describe_ahead(start, until - seconds / 2)
+        _lead(store, start, account, until)
+    except ConstraintError:
+        return
 
 
 def _lead(store: MaskStore, start: int, account: Account, until: float) -> None:

@@ -116,9 +116,10 @@ class StackTables:
                 continue
             node, state, after = frame(cont)
             if type(node) is not Joint:
-                reads = kinds.get(node.index)
-                if reads is None:
-                    reads = type(node) in _FRAMES and self._readable(node)
+                reads = node.in_grammar and type(node) in _FRAMES
+                if reads:
+                    known_kind = kinds.get(node.index)
+                    reads = self._readable(node) if known_kind is None else known_kind
                 if not reads or cont >= _MOST_CONTS:
                     known[cont] = False
                 elif after in known:

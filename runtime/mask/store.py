@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 
@@ -83,18 +84,20 @@ class MaskStore:
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
 
-    def prepare(self) -> None:
-        """Search the rules that many constraints share, before one of them asks in the middle of a text."""
+    def prepare(self, until: float) -> None:
+        """Search the rules that many constraints share, while there is time (of `perf_counter`)."""
         rules = self.machine.shared_rules
-        if self._prepared < len(rules):
-            # What is found serves all constraints, and is on the account of none.
-            account = Account(self.machine, ConstraintOptions())
+        # What is found serves all constraints, and is on the account of none.
+        account = Account(self.machine, ConstraintOptions())
+        while perf_counter() < until:
             with self.machine.lock:
-                for rule in rules[self._prepared :]:
-                    with account:
-                        self._search.prepare(rule, account)
-                    self._read_sample(rule, account)
-                self._prepared = len(rules)
+                if self._prepared >= len(rules):
+                    return
+                rule = rules[self._prepared]
+                self._prepared += 1
+                with account:
+                    self._search.prepare(rule, account)
+                self._read_sample(rule, account)
 
     def _read_sample(self, rule: Node, account: Account) -> None:
         """Find the masks in a value that has most of what values have, so that their leaves are known."""

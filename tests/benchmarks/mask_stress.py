@@ -32,10 +32,10 @@ from stress_cases import CASES, WORSE, library_cases
 WORDS = """
 Constraints that are hard for mask engines, each with texts that it takes and texts that it does not take.
 The engines take turns, each in a process of its own. Microseconds: compiling; *first*, the first mask with
-all that is done before it (this project finds other masks ahead there, for 20 ms at most); then the masks for
-the tokens of the texts, median and worst, *cold* as first asked for, and *again* when all the texts have been
-written once more before; each mask is the median of rounds with processes of their own. *Right*: every text
-was taken or not as it must be; *refused*: the engine said that it cannot; otherwise what went wrong.
+all that is done before it; then the masks for the tokens of the texts, median and worst, *cold* as first
+asked for, and *again* when all the texts have been written once more before; each mask is the median of
+rounds with processes of their own. *Right*: every text was taken or not as it must be; *refused*: the engine
+said that it cannot; otherwise what went wrong.
 """
 LIBRARY = """
 The grammars of the library over the texts of their tests. This project matches terminals longest-first, as

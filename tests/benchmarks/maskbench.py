@@ -42,8 +42,7 @@ time.
 
 - *TBM*: mask and commit of one token, the first time;
 - *again*: the same for another text of the same constraint in the same process, once everything is warm;
-- *TTFM*: compiling and the first mask, with the masks that this project finds ahead there; a schema beyond
-  the time limit counts as the limit;
+- *TTFM*: compiling and the first mask; a schema beyond the time limit counts as the limit;
 - *whole schema*: compiling and all tokens of all texts;
 - *right*: all valid texts are allowed with their end, all invalid ones are not;
 - *over*: a valid text was refused; *under*: an invalid one was allowed;
