@@ -1,9 +1,13 @@
-"""Compiled kernels as libraries: made at first use, absent where LLVM cannot make code for this machine."""
+"""Compiled kernels as libraries: made at first use, absent where LLVM cannot make code for this machine.
+
+Where they are absent a warning says so once, with the reason.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
 
@@ -19,6 +23,36 @@ Signature = tuple[type | None, ...]
 """The result and then the arguments of a compiled function."""
 
 _forced_reference = False
+
+
+class SlowKernels(RuntimeWarning):
+    """Kernels cannot be compiled here: the reference in Python does their work, hundreds of times slower."""
+
+
+class _Unmade:
+    """Why no machine code can be made: told once in a process, and kept for who asks."""
+
+    def __init__(self) -> None:
+        self.reason = ""
+
+    def note(self, fault: Exception) -> None:
+        first = not self.reason
+        self.reason = self.reason or f"{type(fault).__name__}: {fault}"
+        if first:
+            warnings.warn(
+                f"no machine code can be made ({self.reason}): "
+                "kernels run in Python, hundreds of times slower",
+                SlowKernels,
+                stacklevel=4,
+            )
+
+
+_unmade = _Unmade()
+
+
+def reason_for_reference() -> str:
+    """Why kernels that were asked for could not be compiled; empty where none failed."""
+    return _unmade.reason
 
 
 def use_reference(only: bool) -> None:
@@ -88,7 +122,8 @@ class Library:
 
             target = wide_host() if self._wide else host()
             addresses = jit.library_functions(self._build, list(self._signatures), target)
-        except (ImportError, OSError, RuntimeError):
+        except (ImportError, OSError, RuntimeError) as fault:
+            _unmade.note(fault)
             return None
         found = SimpleNamespace()
         for name, (result, *arguments) in self._signatures.items():

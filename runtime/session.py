@@ -265,7 +265,7 @@ class Session:
             ended = error.name
             if error.fatal and ended == "Timeout" and timeout is not None:
                 error = _out_of_time(timeout, error)  # the engine has seen it before the event loop did
-            raise self._failed(machine, error) from None
+            raise self._failed(machine, error) from error.__cause__
         except BaseException as raised:
             ended = error_name(raised)
             with contextlib.suppress(ListenerFault):

@@ -13,6 +13,16 @@ PART = ".part"
 """Ends the names of files that are being written; one that is left behind may be removed."""
 
 
+def cache_folder() -> Path:
+    """Where all caches live: SGLC_CACHE_DIR, else the platform's folder for the caches of its user."""
+    chosen = os.environ.get("SGLC_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("sglc"))
+
+
 def write_atomically(path: Path, *parts: bytes) -> None:
     """Write a file of these parts, which only its user may read.
 

@@ -11,7 +11,8 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -33,6 +34,8 @@ COMMANDS: dict[str, str] = {
 INTERNAL_FAULT = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+VERBOSE = "sglc.verbose"
+"""Where a call's context keeps that `--verbose` was given."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What a full disk says, and a device that has gone."""
 
@@ -89,6 +92,25 @@ class CommandTable(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _verbose(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    context.meta[VERBOSE] = given
+
+
+def _version(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    verbose = context.meta.get(VERBOSE, False)
+    if not given:
+        if verbose:
+            context.fail("`--verbose` goes with `--version`")
+        return
+    click.echo(f"sglc, version {__version__}")
+    if verbose:
+        from sglc.commands.installation import described
+
+        for name, text in described():
+            click.echo(f"{name:<12}{text}")
+    context.exit()
+
+
 @click.group(cls=CommandTable, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--color",
@@ -97,7 +119,15 @@ class CommandTable(click.Group):
     help="Colour: auto is on a terminal, unless NO_COLOR is set.",
 )
 @click.option("--traceback", is_flag=True, help="Show where in sglc an internal fault happened.")
-@click.version_option(__version__, prog_name="sglc")
+@click.option("--version", is_flag=True, callback=_version, expose_value=False, help="Show the version.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_verbose,
+    help="With --version: packages, processor, kernels, cache.",
+)
 @click.pass_context
 def sglc(context: click.Context, color: str, traceback: bool) -> None:
     """Check, compile, test and run programs written in SGL, a language for structured generation."""
@@ -116,6 +146,24 @@ def _colored(choice: str, terminal: bool) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. Nothing that a user can cause leaves as an exception."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _warner(warnings.showwarning)
+        return _call(arguments)
+
+
+def _warner(other: Callable[..., None]) -> Callable[..., None]:
+    """Prints our own warnings as messages; those of other packages as `other` does."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if category.__module__.partition(".")[0] == "sglc":
+            click.echo(f"warning: {message}", err=True)
+        else:
+            other(message, category, *rest, **more)
+
+    return show
+
+
+def _call(arguments: Sequence[str] | None) -> int:
     invocation = Invocation()
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by who started us

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
-import platformdirs
 
-from sglc.cache_files import is_trusted, keep
+from sglc.cache_files import cache_folder, is_trusted, keep
 from sglc.kernels.llvm.target import Target, host
 
 _FORMAT = b"sglc object 1\0"
@@ -62,7 +60,7 @@ def _functions(
 ) -> dict[str, int]:
     target = given or host()
     digest = hashlib.sha256(_FORMAT + target.identity.encode() + b"\0" + key).hexdigest()
-    path = _directory() / f"{digest[:40]}.o"
+    path = cache_folder() / "objects" / f"{digest[:40]}.o"
     code = _load(path)
     if code is None:
         code = object_code(build(), target)
@@ -102,10 +100,6 @@ def optimised(ir: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
     return module
-
-
-def _directory() -> Path:
-    return Path(os.environ.get("SGLC_CACHE_DIR") or platformdirs.user_cache_dir("sglc")) / "objects"
 
 
 def _load(path: Path) -> bytes | None:

@@ -34,11 +34,14 @@ class StepFailed(EngineError):
     """The executor could not compute a branch's tokens."""
 
 
-class EngineFault(EngineError):
-    """An error inside the engine, which is no fault of the request, the model or the machine."""
+class EngineFault(Exception):
+    """An error inside the engine, which is no fault of the request, the model or the machine.
+
+    So it is none of the errors that a program could meet: it leaves the run as the fault of sglc that it is.
+    """
 
     def __init__(self, reason: BaseException) -> None:
-        super().__init__(f"fault of the engine, please report it: {type(reason).__name__}: {reason}")
+        super().__init__(f"fault of the engine: {type(reason).__name__}: {reason}")
         self.__cause__ = reason
 
 

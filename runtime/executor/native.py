@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.cache_files import cache_folder
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
@@ -33,7 +34,6 @@ from sglc.runtime.model import packed
 from sglc.runtime.model.convert import MANIFEST, Progress
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family, NotNativeError, family_of
-from sglc.runtime.model.load import cache_directory
 from sglc.runtime.model.pace import Pace
 from sglc.runtime.model.packed import FolderSource, PackedModel, open_packed, pack
 from sglc.runtime.tokenizer import Tokenizer
@@ -382,7 +382,7 @@ def new_weights(folder: Path, family: Family, bits: int = 8, progress: Progress 
 
 
 def _place(identity: str) -> Path:
-    return cache_directory().parent / "native" / f"{identity[:40]}.bin"
+    return cache_folder() / "native" / f"{identity[:40]}.bin"
 
 
 def _converted_digest(folder: Path) -> str | None:

@@ -19,7 +19,7 @@ import numpy as np
 from sglc import __version__
 from sglc.automata.term import Language
 from sglc.automata.term_digest import TooDeep, term_digest
-from sglc.cache_files import keep
+from sglc.cache_files import cache_folder, keep
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.frozen_tables import (
@@ -36,7 +36,6 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.node import FINAL
 from sglc.runtime.mask.store import Mask
 from sglc.runtime.mask.vocabulary import Vocabulary
-from sglc.runtime.mask.vocabulary_cache import cache_directory
 
 SUFFIX = ".sglm"
 FOLDER = ".masks"
@@ -356,14 +355,14 @@ def constraint_digest(language: Language, options: ConstraintOptions | None = No
     return state.digest()
 
 
-def cache_folder() -> Path:
+def masks_folder() -> Path:
     """Where frozen constraints are kept for all programs."""
-    return cache_directory() / "masks"
+    return cache_folder() / "masks"
 
 
 def program_folders(path: str | os.PathLike[str]) -> FrozenFolders:
     """Where masks of a program's file are looked for: beside it (`x.masks` for `x.sglb`) and in the cache."""
-    return FrozenFolders([Path(path).with_suffix(FOLDER), cache_folder()])
+    return FrozenFolders([Path(path).with_suffix(FOLDER), masks_folder()])
 
 
 def file_name(constraint: bytes, vocabulary: Vocabulary) -> str:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 
-from sglc.cache_files import keep
+from sglc.cache_files import cache_folder, keep
 from sglc.runtime.mask.trie import Trie
 
 _FORMAT = "1"
 _ARRAYS = {"byte": np.uint8, "depth": np.int32, "end": np.int32, "token": np.int32, "duplicates": np.int32}
 
 
-def cache_directory() -> Path:
-    """Where caches live: SGLC_CACHE_DIR, else the platform's user cache directory."""
-    return Path(os.environ.get("SGLC_CACHE_DIR") or platformdirs.user_cache_dir("sglc"))
-
-
 def _path(digest: str) -> Path:
-    return cache_directory() / "tries" / f"{digest[:32]}-{_FORMAT}.npz"
+    return cache_folder() / "tries" / f"{digest[:32]}-{_FORMAT}.npz"
 
 
 def load(digest: str, size: int) -> Trie | None:

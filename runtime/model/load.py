@@ -105,12 +105,7 @@ def resolve(name: str, progress: Progress | None = None) -> Path:
 
 def cache_directory() -> Path:
     """Where converted models live: `models` in SGLC_CACHE_DIR, else in the platform's cache directory."""
-    chosen = os.environ.get("SGLC_CACHE_DIR")
-    if chosen:
-        return Path(chosen) / "models"
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("sglc")) / "models"
+    return cache_files.cache_folder() / "models"
 
 
 def cached_folder(name: str) -> Path | None:

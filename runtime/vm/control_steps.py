@@ -96,7 +96,9 @@ def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_reraise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    error: ErrorValue = frame.stack.pop()
+    error = frame.stack.pop()
+    if not isinstance(error, ErrorValue):
+        raise failure(f"{kind(error)} cannot be raised again")
     raise error.raised
 
 

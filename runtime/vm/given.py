@@ -57,8 +57,8 @@ class BoundTypes:
         if found is not None:
             self._bound.move_to_end(key)
             return found
-        condition = None if hole.condition is None else bind_condition(hole.condition, values)
         try:
+            condition = None if hole.condition is None else bind_condition(hole.condition, values)
             bound = bind(type, values)
             if isinstance(bound, OneOf):
                 _clear_ends(bound, hole.stops)

@@ -22,10 +22,10 @@ from sglc.runtime.vm.given import Bound
 from sglc.runtime.vm.options import SCORED_LIMIT, Options, finite_values
 from sglc.runtime.vm.retries import earlier_values, give_up
 from sglc.runtime.vm.strand import Strand
-from sglc.runtime.vm.values import Scored, display, failure
+from sglc.runtime.vm.values import Scored, display, failure, kind
 from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
-from sglc.types.printer import print_value
+from sglc.types.printer import PrintError, print_value
 from sglc.types.type import (
     Type,
 )
@@ -246,7 +246,10 @@ def _keep(machine: Strand, frame: Frame, index: int, value: Any, result: HoleRes
 def _mocked_text(machine: Strand, type: Type | None, value: Any) -> str:
     if type is None:
         return machine.show(value)
-    return print_value(value, type, machine.program.table)
+    try:
+        return print_value(value, type, machine.program.table)
+    except PrintError:
+        raise failure(f"a mock answers with {kind(value)}, which is not a value of its hole") from None
 
 
 async def _accept_mock(machine: Strand, request: HoleRequest, text: str, verdicts: Verdicts | None) -> None:

@@ -2,7 +2,8 @@
 
 One `Machine` is one line of execution; a fork starts one more for each branch. What all of them share is the
 `Run`: limits, budgets, statistics, listeners. The verifier has proved stack depths, jumps and operands, so
-the loop checks none of them; it polls the step budget and cancellation in one place.
+the loop checks none of them; it polls the step budget and cancellation in one place. Kinds of values are
+not proved: instructions that only compute may stumble over them (`ON_VALUES`), all others look first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_
 from sglc.runtime.vm.frame import Allowance, Frame, Signal
 from sglc.runtime.vm.seed import mix
 from sglc.runtime.vm.strand import Outcome, Strand
-from sglc.runtime.vm.values import BranchValue, failure
+from sglc.runtime.vm.values import BranchValue, failure, kind
 
 BREATH = 20_000
 """Steps after which other tasks get a turn."""
@@ -53,7 +54,12 @@ class Machine(Strand):
                     run.steps += 1
                     if run.steps >= run.pause_at:
                         await self._poll()
-                    outcome = handlers[op](self, frame, a, b)
+                    try:
+                        outcome = handlers[op](self, frame, a, b)
+                    except KIND_FAULTS as error:
+                        if op not in ON_VALUES or isinstance(error, ConstraintError):
+                            raise
+                        raise _wrong_kind(op) from error
                     if outcome is None:
                         continue
                     if outcome is Signal.SWITCH:
@@ -65,12 +71,6 @@ class Machine(Strand):
                 self._unwind(SglError("Unsatisfiable", str(error)))
             except EngineError as error:
                 self._unwind(language_error(error))
-            except (TypeError, AttributeError, KeyError, ValueError, IndexError, RecursionError) as error:
-                # the verifier proves depths, not kinds: only a file that no compiler wrote comes here
-                name = OPCODES[instructions[frame.pc - 1].op].name
-                wrong = SglError("Failure", f"{name} met a value that it cannot work on", fatal=True)
-                wrong.__cause__ = error
-                self._unwind(wrong)
             except BaseException:
                 while frames:
                     frames.pop().leave()
@@ -107,6 +107,14 @@ class Machine(Strand):
         raise error
 
 
+def _wrong_kind(op: int) -> SglError:
+    """What a program meets whose values are not of the kinds that an instruction works on.
+
+    The verifier proves depths, not kinds, so a file that no compiler wrote can come here.
+    """
+    return SglError("Failure", f"{OPCODES[op].name} met a value that it cannot work on", fatal=True)
+
+
 def do_fork(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return _fork_branches(machine, frame, machine.program.codes[a], bool(b))
 
@@ -114,6 +122,8 @@ def do_fork(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) -> None:
     """Run the body once for each item, side by side, each in a copy of the conversation."""
     items = frame.stack.pop()
+    if not isinstance(items, list | tuple | range | dict | str):
+        raise failure(f"a fork over {kind(items)}, which has no items")
     if len(items) > FORK_LIMIT:
         raise failure(f"a fork has at most {FORK_LIMIT} branches, not {len(items)}")
     run = machine.run
@@ -177,3 +187,14 @@ _STEPS: dict[str, Step] = {
 
 HANDLERS: tuple[Step, ...] = tuple(_STEPS["do_" + op.name.lower()] for op in OPCODES)
 """What each opcode does, in the order of the table."""
+
+KIND_FAULTS = (TypeError, AttributeError, KeyError, ValueError, IndexError, RecursionError)
+"""What Python raises where an operation meets a value of a kind that it is not made for."""
+
+ON_VALUES: frozenset[int] = frozenset(
+    op.number
+    for op in OPCODES
+    if "do_" + op.name.lower() in vars(value_steps) or op.name in ("ITERATE", "IS_TYPE", "LIMIT", "RAISE")
+)
+"""Instructions that do nothing but compute with values of the program: what they raise of `KIND_FAULTS` is
+the program's own fault. What any other raises, or work that is waited for, is a fault of sglc."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.values import failure
+from sglc.runtime.vm.values import failure, kind
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -71,6 +72,8 @@ class Options:
         found = self._values.get("options")
         if found is None:
             return None
+        if not isinstance(found, list | tuple | range | dict):
+            raise failure(f"the options of a choice are a list, not {kind(found)}")
         if not found:
             raise SglError("Unsatisfiable", "there are no options to choose from")
         if len(found) > OPTIONS_LIMIT:
@@ -87,7 +90,14 @@ class Options:
 
     def number(self, name: str) -> float | None:
         value = self._values.get(name)
-        return None if value is None else float(value)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            raise failure(f"option `{name}` is a number")
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            raise failure(f"option `{name}` is too large") from None
 
     def sampling(self) -> Sampling:
         temperature = self.number("temp") or 0.0

@@ -9,7 +9,7 @@ from sglc.runtime.vm.retries import go_back, take_snapshot
 from sglc.runtime.vm.run import CheckRecord
 from sglc.runtime.vm.seed import mix
 from sglc.runtime.vm.strand import Outcome, Strand
-from sglc.runtime.vm.values import TEXT_LIMIT, BranchValue, failure
+from sglc.runtime.vm.values import TEXT_LIMIT, BranchValue, failure, kind
 
 
 def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
@@ -98,13 +98,18 @@ def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 
 def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    machine.seed = mix("seed", machine.run.seed, frame.stack.pop())
+    number = frame.stack.pop()
+    if not isinstance(number, int):
+        raise failure(f"a seed is an integer, not {kind(number)}")
+    machine.seed = mix("seed", machine.run.seed, number)
     machine.holes_drawn = 0
     return None
 
 
 def do_adopt(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    branch: BranchValue = frame.stack.pop()
+    branch = frame.stack.pop()
+    if not isinstance(branch, BranchValue):
+        raise failure(f"{kind(branch)} is no branch to adopt")
     if branch.conversation is None or frame.conversation is None:
         raise failure("a branch can be adopted once, in the function that forked it")
     frame.conversation.adopt(branch.conversation)

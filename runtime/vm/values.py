@@ -108,7 +108,10 @@ def display(value: Any, table: TypeTable) -> str:
 def json_text(value: Any, table: TypeTable) -> str:
     """A value as JSON with `, ` and `: ` between its parts; absent optional fields are left out."""
     writer = _Writer(table)
-    writer.write(value)
+    try:
+        writer.write(value)
+    except RecursionError:
+        raise failure("a value is nested too deeply to be written") from None
     return "".join(writer.parts)
 
 

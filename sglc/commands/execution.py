@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -105,8 +106,12 @@ class Unseen:
 class Runner:
     """Runs calls of one function on one loaded model."""
 
-    def __init__(self, call: Call, engine: Engine | None, observer: Observer) -> None:
+    def __init__(
+        self, call: Call, engine: Engine | None, observer: Observer, traceback: bool = False
+    ) -> None:
+        """`traceback` shows what in sglc lies behind a failure."""
         self._call = call
+        self._traceback = traceback
         self._session = Session(call.program, engine, masks=call.masks, recorder=observer.collector)
         self.engine = engine
         self.observer = observer
@@ -124,7 +129,7 @@ class Runner:
         observer = Observer(invocation, call.observation, call.model)
         if call.code.kind == "pure":
             with observer.watching(None):
-                yield cls(call, None, observer)
+                yield cls(call, None, observer, invocation.traceback)
             return
         invocation.stage = f"loading the model {call.model}"
         try:
@@ -135,7 +140,7 @@ class Runner:
         startup.lap("model")
         try:
             with observer.watching(engine):
-                runner = cls(call, engine, observer)
+                runner = cls(call, engine, observer, invocation.traceback)
                 startup.lap("session")
                 yield runner
         finally:
@@ -179,6 +184,8 @@ class Runner:
                 detailed=trace is not None,
             )
         except SglError as error:
+            if self._traceback and error.__cause__ is not None:
+                traceback.print_exception(error.__cause__)
             failed = Failed(error, _drawn(error, call.program))
         except ArgumentError as problem:
             failed = Failed(SglError("Failure", problem.message), problem.diagnostic())

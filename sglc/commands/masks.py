@@ -22,11 +22,11 @@ from sglc.runtime.mask.freeze import freeze
 from sglc.runtime.mask.frozen import (
     FOLDER,
     SUFFIX,
-    cache_folder,
     constraint_digest,
     file_name,
     frozen_bytes,
     load_frozen,
+    masks_folder,
 )
 from sglc.runtime.mask.frozen_tables import FrozenError
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -74,7 +74,7 @@ def build_masks(invocation: Invocation, program: Program, artefact: Path, model:
 
 def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]:
     """The file of a constraint, and how many states it has."""
-    cached = cache_folder() / file_name(constraint_digest(constraint), vocabulary)
+    cached = masks_folder() / file_name(constraint_digest(constraint), vocabulary)
     with contextlib.suppress(OSError, FrozenError):
         tables = load_frozen(cached, constraint, vocabulary).tables
         tables.verify_all()

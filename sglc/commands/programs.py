@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sglc.cache_files import cache_folder
 from sglc.commands.invocation import Invocation, fail, fault, show, summary
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source
@@ -105,12 +106,11 @@ def load_program(invocation: Invocation, path: Path) -> Program:
 def _compile_once(path: Path) -> tuple[Program | None, list[Diagnostic]]:
     """`compile_path` for a source, through the cache of programs."""
     from sglc.commands import compiled
-    from sglc.runtime.model.load import cache_directory
 
     source, problem = read_source(path)
     if source is None:
         return None, [problem] if problem else []
-    folder = cache_directory().parent / "programs"
+    folder = cache_folder() / "programs"
     known = compiled.find(source, folder)
     if known is not None:
         return known, []

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sglc.cache_files import keep
+from sglc.cache_files import cache_folder, keep
 
 FORMAT = 4
 """Counts changes of the stored layout and of how tables are made from a grammar."""
@@ -57,7 +56,7 @@ class Tables:
 def load(name: str, grammar: str, make: Callable[[str], dict[str, Any]]) -> Tables:
     """The tables of a grammar, from the cache where possible, else made by `make` (see `build`)."""
     digest = hashlib.sha256(f"{FORMAT}\n{grammar}".encode()).hexdigest()
-    path = _cache_folder() / f"{name}-{digest[:16]}.json"
+    path = cache_folder() / f"{name}-{digest[:16]}.json"
     data = _read(path, digest)
     if data is None:
         data = make(grammar)
@@ -152,15 +151,6 @@ def _tables(data: dict[str, Any]) -> Tables:
         for symbol, length, action, steps, appends in data["rules"]
     )
     return Tables(tuple(data["rows"]), rules, data["starts"], frozenset(data["literals"]))
-
-
-def _cache_folder() -> Path:
-    chosen = os.environ.get("SGLC_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("sglc"))
 
 
 def _read(path: Path, digest: str) -> dict[str, Any] | None:

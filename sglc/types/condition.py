@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sglc.automata.dfa import accepts
 from sglc.automata.regex import compile_regex
+from sglc.types.given import GivenError
 from sglc.types.json_text import json_text
 from sglc.types.values import RecordValue, Value
 
@@ -161,17 +162,35 @@ def changed(condition: Condition, change: Callable[[Condition], Condition]) -> C
 
 
 def bind(condition: Condition, values: Sequence[Any]) -> Condition:
-    """The condition with the values of the run put in."""
+    """The condition with the values of the run put in.
+
+    Raises GivenError for a value of a kind with which the condition says nothing; checked programs have none.
+    """
 
     def put(atom: Condition) -> Condition:
         found: dict[str, Any] = {}
         for name in OPERANDS:
             operand = getattr(atom, name, None)
             if isinstance(operand, Given):
-                found[name] = Known(frozen_value(values[operand.number]))
+                value = frozen_value(values[operand.number])
+                if not _is_operand(atom, value):
+                    raise GivenError("its condition is given a value of another kind than it speaks of")
+                found[name] = Known(value)
         return _with(atom, **found) if found else atom
 
     return changed(condition, put)
+
+
+def _is_operand(atom: Condition, value: Any) -> bool:
+    """Whether an atom says something with a value of this kind. Any two values can be compared."""
+    match atom:
+        case Divided():
+            return is_number(value)
+        case Among():
+            return isinstance(value, tuple | str | dict)
+        case TextAt():
+            return isinstance(value, str)
+    return True
 
 
 def _with(atom: Condition, **parts: Any) -> Condition:

@@ -120,6 +120,8 @@ def bind(type: Type, values: Sequence[Any], near: str = "") -> Type:
         value = values[part.given]
         if isinstance(part, OneOf):
             return replace(part, words=frozenset(_entries(value)))
+        if not isinstance(value, str):
+            raise GivenError("a `span of` is given something else than a text")
         return replace(part, text=value)
 
     return replaced(type, put)
@@ -136,7 +138,8 @@ def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
     for part in parts_given(type.grammar):
         value = arguments[part.parameter]
         for name in part.path:
-            assert isinstance(value, RecordValue)
+            if not isinstance(value, RecordValue) or name not in value.fields:
+                raise GivenError(f"the value of `{part.shown}` has no field `{name}`")
             value = value.fields[name]
         entries = _entries(value if part.listed else [value])
         if near:
@@ -151,11 +154,15 @@ def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
         raise GivenError(f"the grammar {name} cannot be used with these values: {fault.reason}") from None
 
 
-def _entries(value: Sequence[Any]) -> list[str]:
+def _entries(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple):
+        raise GivenError("a list of texts is due, and something else is given")
     if len(value) > ENTRIES:
         raise GivenError(f"the list of a `one of` has {len(value)} entries, at most {ENTRIES} may be")
     words = [entry.name if isinstance(entry, EnumValue) else entry for entry in value]
     for word in words:
+        if not isinstance(word, str):
+            raise GivenError("an entry of a `one of` is no text")
         if not word.isprintable() and not accepts(_TEXT, word):
             raise GivenError(f"an entry of a `one of` has a control character: {json_text(word[:40])}")
     return words
