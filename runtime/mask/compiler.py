@@ -148,6 +148,7 @@ class Compiler:
         self._new.append(node)
 
     def _build(self, term: t.Term, depth: int) -> Node:
+        _check_counts(term)
         match term:
             case t.Sequence(items):
                 return self._series([self._node(item, depth) for item in items])
@@ -408,6 +409,23 @@ class Compiler:
                 self._waiting.append((node, body))
             node.keeps = rules  # type: ignore[attr-defined]
         return node
+
+
+def _check_counts(term: t.Term) -> None:
+    """Refuse a term that asks for more than a text can have."""
+    if isinstance(term, t.Text | t.Span):
+        asked, what = term.min_chars, "characters"
+    elif isinstance(term, t.Repeat | t.UniqueKeys):
+        asked, what = term.minimum, "items"
+    elif isinstance(term, t.Array | t.Object):
+        asked, what = max([term.minimum, *[counter.minimum for counter in term.counters]]), "items"
+    else:
+        return
+    if asked > t.MOST_COUNTED:
+        raise ConstraintError(
+            f"at least {asked:,} {what} are asked for; a text with more than {t.MOST_COUNTED:,} "
+            "could never be completed"
+        )
 
 
 def _counts(counters: tuple[t.Counter, ...], places: Sequence[tuple[t.Arm, ...]]) -> Counts:

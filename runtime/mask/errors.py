@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-LONGEST_COMPLETION = 1 << 24
+from sglc.automata.term import MOST_COUNTED
+
+LONGEST_COMPLETION = MOST_COUNTED
+"""Bytes of a completion."""
 MOST_ENTRIES = 100_000
 """Items or entries that are written out for a completion."""
 

@@ -264,8 +264,9 @@ class LeafTable:
         """(state, least, most, eager) of a place, for walks."""
         if place.least > 0 or place.most is not None:
             self.measure()
-        most = UNBOUNDED if place.most is None else place.most
-        return place.state, place.least, most, int(self.eager)
+        # No token has as many characters as the walk's numbers can count.
+        most = UNBOUNDED if place.most is None else min(place.most, UNBOUNDED)
+        return place.state, min(place.least, UNBOUNDED), most, int(self.eager)
 
     def label(self, state: int) -> int:
         """Which kind of word ends in a state; -1 if there is only one kind."""

@@ -46,6 +46,8 @@ _MOST_PARTS = (1 << 18) - 2
 _MOST_CONTS = 1 << 23
 _MOST_STATES = 1 << 15
 """States of texts, a kilobyte each."""
+_MOST_ROUNDS = (1 << 31) - 1
+"""The largest number of the tables; walks count fewer rounds than that (`stack_closure.MOST_STATE`)."""
 _MANY_BYTES = 8
 """A state that reads less has no groups of bytes worth the time to find them."""
 _ASKED = -2
@@ -246,7 +248,7 @@ class StackTables:
             return (NOTHING, 0, 0) if body is None else (RULE, body.index, 0)
         if type(node) is Repetition:
             separator = node.separator.index if node.separator.data else -1
-            most = -1 if node.maximum is None else node.maximum
+            most = -1 if node.maximum is None else min(node.maximum, _MOST_ROUNDS)
             item = node.item.index if node.item.productive else -1
             return REPEAT, item, self._list((separator, node.minimum, most, node.needed))
         if not _is_terminal(node):

@@ -22,6 +22,10 @@ them (`\\n`, `\\u0001`); `json-any` is every legal spelling inside a JSON string
 character itself where it needs no escape, a short escape where there is one (`\\/` too), `\\uXXXX` in either
 case of hexadecimal digits, a surrogate pair for characters above U+FFFF."""
 
+MOST_COUNTED = 1 << 24
+"""A text of so many characters, items, entries or rounds can still be completed. What asks for more at least
+is refused where it is read; what allows more at most is kept as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class CharDfa:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.term import MOST_COUNTED
 from sglc.check.given_spans import refined_span
 from sglc.check.json_types import json_schema_type
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
@@ -257,6 +258,7 @@ class TypeResolver:
     def _refine(self, type: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
         match refinement, type:
             case ast.MinChars(count), Str():
+                self._countable(count, "characters", refinement.span)
                 return replace(type, min_chars=max(type.min_chars, count))
             case (ast.MinChars() | ast.MaxChars() | ast.Until(), SpanOf()):
                 return refined_span(self.program, type, refinement)
@@ -414,6 +416,19 @@ class TypeResolver:
                 span,
                 label="the bounds contradict each other",
                 hint=f"write `{maximum}..{minimum}`",
+            )
+        self._countable(minimum or 0, unit, span)
+
+    def _countable(self, least: int, unit: str, span: Span) -> None:
+        """Reports a minimum that no text can reach."""
+        if least > MOST_COUNTED:
+            self.program.report(
+                "E0343",
+                f"at least {least:,} {unit} are too many",
+                span,
+                label="no text of a run is so long",
+                reason=f"a value that a mask can complete has at most {MOST_COUNTED:,} {unit}",
+                hint=f"ask for at least {MOST_COUNTED:,} or fewer; a maximum may be larger",
             )
 
     def _unavailable(self, code: str, what: str, span: Span, instead: str) -> None:

@@ -380,4 +380,12 @@ pub fn f() -> int:
     return sum([branch.value for branch in branches])
 """,
     ),
+    Entry(
+        "E0343",
+        "a minimum that no text can reach",
+        "A mask allows only what can still be completed, and no text of a run has more than 16,777,216 "
+        "characters, items or entries. A maximum may be larger.",
+        "pub type book = str min 2147483646 chars\n",
+        "pub type book = str min 20 chars max 2147483646 chars\n",
+    ),
 )

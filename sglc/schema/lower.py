@@ -344,13 +344,15 @@ class Lowering:
         key = (constants, texts, figures)
         if key not in self._scalars:
             self._scalars[key] = self._scalar_union(
-                constants, texts, figures, self.algebra.literals.path(these)
+                constants, texts, figures, self.algebra.literals.path(these), scalars.step_path(these)
             )
         return self._scalars[key]
 
     def _scalar_union(
-        self, constants: frozenset, texts: strings.Strings, figures: numbers.Numbers, path: str
-    ) -> Term | None:
+        self, constants: frozenset, texts: strings.Strings, figures: numbers.Numbers, path: str,
+        steps: str | None = None,
+    ) -> Term | None:  # fmt: skip
+        """`steps`: where a `multipleOf` is asked for, if one is."""
         words = {json.dumps(value).encode() for value in constants}
         arms: list[Term] = []
         try:
@@ -367,6 +369,8 @@ class Lowering:
                 if dfa.edges:
                     arms.append(Text(dfa))
         except (automata.TooLarge, NumberError) as fault:
+            if isinstance(fault, NumberError) and steps is not None:
+                raise UnsupportedSchema("multipleOf", steps, str(fault)) from None
             raise SchemaTooLarge(str(fault), path) from None
         if len(words) == 1:
             arms.insert(0, Bytes(words.pop()))

@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.automata.json_number import NumberError, NumberSet
+from sglc.automata.term import MOST_COUNTED
 from sglc.schema import graph as g
 from sglc.schema.dialect import escape
-from sglc.schema.errors import SchemaError, SchemaTooLarge
+from sglc.schema.errors import SchemaError, SchemaFault, SchemaTooLarge, UnsupportedSchema
 from sglc.schema.graph import Graph, Part, Value
 from sglc.schema.loader import Loader, Place, ScopesNeeded
 from sglc.schema.options import SchemaOptions
@@ -170,7 +171,7 @@ class _Reader:
     def range(self, place: Place, value: dict[str, Any], word: str) -> Part:
         keywords = place.resource.dialect.keywords
         low, high, step = (
-            number(value[name], f"{place.path}/{name}") if name in value and name in keywords else None
+            number(value[name], f"{place.path}/{name}", name) if name in value and name in keywords else None
             for name in ("minimum", "maximum", "multipleOf")
         )
         low_open = high_open = False
@@ -180,11 +181,15 @@ class _Reader:
             )
         else:
             if "exclusiveMinimum" in value:
-                other = number(value["exclusiveMinimum"], f"{place.path}/exclusiveMinimum")
+                other = number(
+                    value["exclusiveMinimum"], f"{place.path}/exclusiveMinimum", "exclusiveMinimum"
+                )
                 if low is None or other >= low:
                     low, low_open = other, True
             if "exclusiveMaximum" in value:
-                other = number(value["exclusiveMaximum"], f"{place.path}/exclusiveMaximum")
+                other = number(
+                    value["exclusiveMaximum"], f"{place.path}/exclusiveMaximum", "exclusiveMaximum"
+                )
                 if high is None or other <= high:
                     high, high_open = other, True
         if step is not None and step <= 0:
@@ -208,6 +213,9 @@ class _Reader:
         self, place: Place, value: dict[str, Any], least: str, most: str, default: int = 0
     ) -> tuple[int, int | None]:
         low = size(value[least], f"{place.path}/{least}") if least in value else default
+        if low > MOST_COUNTED:
+            reason = f"a text with so many could never be completed; {MOST_COUNTED:,} is the most"
+            raise UnsupportedSchema(least, f"{place.path}/{least}", reason)
         return low, size(value[most], f"{place.path}/{most}") if most in value else None
 
     def pattern(self, place: Place, value: dict[str, Any], word: str) -> Part:
@@ -381,13 +389,16 @@ _READERS: dict[str, Callable[[_Reader, Place, dict[str, Any], str], Any]] = {
 # Values
 
 
-def number(value: Any, path: str) -> Decimal:
-    """A JSON number as an exact decimal: a float stands for its shortest spelling."""
+def number(value: Any, path: str, keyword: str = "") -> Decimal:
+    """A JSON number as an exact decimal: a float stands for its shortest spelling.
+
+    One with too many digits is what a `keyword` does not support.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise SchemaError("a number is expected", path)
     if isinstance(value, int):
         if value.bit_length() > 4 * _MAX_DIGITS:
-            raise SchemaTooLarge(f"a number of more than {_MAX_DIGITS} digits", path)
+            raise _too_long(path, keyword)
         return Decimal(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -395,11 +406,18 @@ def number(value: Any, path: str) -> Decimal:
         value = Decimal(repr(value))
     if not value.is_finite():
         raise SchemaError(f"{value} is no JSON number", path)
+    if len(value.as_tuple().digits) > _MAX_DIGITS or abs(int(value.as_tuple().exponent)) > _MAX_DIGITS:
+        raise _too_long(path, keyword)
     return value
 
 
+def _too_long(path: str, keyword: str) -> SchemaFault:
+    reason = f"a number of more than {_MAX_DIGITS} digits"
+    return UnsupportedSchema(keyword, path, reason) if keyword else SchemaTooLarge(reason, path)
+
+
 def size(value: Any, path: str) -> int:
-    found = number(value, path)
+    found = number(value, path, path.rpartition("/")[2])
     if found < 0 or found != found.to_integral_value():
         raise SchemaError("a whole number that is not negative is expected", path)
     return int(found)

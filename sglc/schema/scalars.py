@@ -84,6 +84,33 @@ class Scalars:
                 break
         return found
 
+    def step_path(self, these: Literals) -> str | None:
+        """Where a `multipleOf` stands that the literals ask about; None if there is none."""
+        waiting = [literal >> 1 for literal in sorted(these)]
+        seen = set(waiting)
+        for number in waiting:
+            node = self.graph.nodes[number]
+            for part in node.parts:
+                if isinstance(part, g.Range) and part.numbers.multiples:
+                    return f"{node.path}/multipleOf"
+                inner = self._inner(part)
+                waiting += [each for each in inner if each not in seen]
+                seen.update(inner)
+        return None
+
+    def _inner(self, part: Part) -> tuple[int, ...]:
+        """The nodes of a part that are about the same value."""
+        match part:
+            case g.All(nodes) | g.Any_(nodes) | g.One(nodes):
+                return nodes
+            case g.Not(node):
+                return (node,)
+            case g.If(condition, then, otherwise):
+                return condition, then, otherwise
+            case g.Ref(key, _):
+                return (self.graph.references[key],)
+        return ()
+
     def node(self, kind: Kind, number: int) -> Any:
         key = (kind.bit, number)
         if key in self._known:

@@ -12,6 +12,7 @@ from sglc.automata.json_number import MAX_SIZE
 from sglc.automata.json_number_digits import MAX_STATES
 from sglc.automata.regex import DEFAULT_LIMIT
 from sglc.automata.remainder import MAX_CLASSES
+from sglc.automata.term import MOST_COUNTED
 from sglc.schema.dialect import draft_dialect
 from sglc.schema.options import SchemaLimits, SchemaOptions
 from sglc.schema.scalars import STANDARD_FORMATS
@@ -180,6 +181,7 @@ def _limits() -> str:
         f"| | {MAX_CLASSES:,} | kinds of digit strings that a step tells apart |",
         f"| | {MAX_SIZE:,} | digits or powers of ten of a bound or a step |",
         f"| | {DEFAULT_LIMIT:,} | states of the automaton of a pattern |",
+        f"| | {MOST_COUNTED:,} | characters, items or entries that are asked for at least |",
     ]
     head = (
         "What passes a limit is refused; limits count work, not time, so a schema is taken or refused alike "
