@@ -428,7 +428,7 @@ class TypeResolver:
                 span,
                 label="no text of a run is so long",
                 reason=f"a value that a mask can complete has at most {MOST_COUNTED:,} {unit}",
-                hint=f"ask for at least {MOST_COUNTED:,} or fewer; a maximum may be larger",
+                hint=f"lower the minimum to {MOST_COUNTED:,}; a maximum may be larger",
             )
 
     def _unavailable(self, code: str, what: str, span: Span, instead: str) -> None:
