@@ -6,15 +6,23 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_API = ("CompileError", "RunError", "Spans", "load")
+_API = {
+    "CompileError": "sglc.api",
+    "RunError": "sglc.api",
+    "Spans": "sglc.api",
+    "load": "sglc.api",
+    "loads": "sglc.api",
+    "to_json": "sglc.python.json_data",
+}
+"""Public names and the modules that they are in."""
 
 
 def __getattr__(name: str) -> Any:
     """What the Python interface offers, imported at the first use so that `import sglc` stays light."""
     if name in _API:
-        from sglc import api
+        from importlib import import_module
 
-        return getattr(api, name)
+        return getattr(import_module(_API[name]), name)
     raise AttributeError(f"module 'sglc' has no attribute '{name}'")
 
 

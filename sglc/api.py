@@ -9,60 +9,36 @@ calls work anywhere, in any thread and inside a running loop too; calls of sever
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import inspect
-import queue
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
-from sglc.python_types import PythonTypes, safe_name
+from sglc.python.classes import classes_of, safe_name
+from sglc.python.errors import CompileError, RunError
+from sglc.python.stream import Piece, Stream
 from sglc.runtime.engine.options import DISK_BYTES, EngineOptions, ExecutorKind
-from sglc.types.show import show_type
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
-    from sglc.runtime.errors import SglError
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
     from sglc.runtime.mask.frozen import FrozenFolders
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
-    from sglc.runtime.vm.trace import Event, Listener
+    from sglc.runtime.vm.trace import Listener
 
 R = TypeVar("R")
-
-
-class CompileError(Exception):
-    """A program that does not compile. The message is the rendered diagnostics; they are also data."""
-
-    def __init__(self, diagnostics: list[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
-        super().__init__("\n\n".join(render(d) for d in diagnostics))
-
-
-class RunError(Exception):
-    """A run that failed with an error of the language.
-
-    `name` is the error's name (`Truncated`, `Stuck`), `fields` the values it was raised with, `partial` the
-    text that had been generated of what could not be finished.
-    """
-
-    def __init__(self, error: SglError, diagnostic: Diagnostic, fields: Mapping[str, Any]) -> None:
-        self.name = error.name
-        self.code = error.code
-        self.reason = error.message
-        self.fields = dict(fields)
-        self.partial = error.partial
-        self.diagnostic = diagnostic
-        super().__init__(render(diagnostic))
 
 
 # -- the loop ----------------------------------------------------------------------------------------
@@ -75,7 +51,7 @@ class _Loop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def submit(self, work: Coroutine[Any, Any, R]) -> asyncio.Future[R] | Any:
+    def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -110,78 +86,6 @@ def _engine(model: str, options: EngineOptions) -> Engine:
 # -- modules and functions ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that happened while a streamed call runs.
-
-    `kind` is `text` (written by the program), `forced` or `generated` (of a hole), or the name of another
-    event; `text` is what was added. `partial` is the value of the hole being filled as far as it is certain:
-    a record that is not finished is a dict of its finished fields and at most one that grows, and None where
-    nothing is certain yet.
-    """
-
-    kind: str
-    text: str
-    hole: str
-    partial: Any
-    event: Event
-
-
-class Stream:
-    """The events of one running call, to be iterated over; afterwards `value` is its result."""
-
-    def __init__(self, function: Function, arguments: dict[str, Any], options: dict[str, Any]) -> None:
-        self._function = function
-        self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self._growing: dict[tuple[str, str], str] = {}
-        self._future = _LOOP.submit(self._run(arguments, options))
-        self._ended = False
-
-    async def _run(self, arguments: dict[str, Any], options: dict[str, Any]) -> RunResult:
-        try:
-            detailed = options.get("trace") is not None
-            return await self._function._start(
-                arguments, on_event=self._queue.put, detailed=detailed, **options
-            )
-        finally:
-            self._queue.put(None)
-
-    def __iter__(self) -> Iterator[Piece]:
-        while not self._ended:
-            event = self._queue.get()
-            if event is None:
-                self._ended = True
-                self._future.result()
-                return
-            if event.kind != "token":
-                yield self._piece(event)
-
-    def _piece(self, event: Event) -> Piece:
-        hole = str(event.data.get("hole", ""))
-        key = (event.branch, hole)
-        partial = None
-        if event.kind == "hole_start":
-            self._growing[key] = ""
-        elif event.kind in ("forced", "generated") and hole:
-            text = self._growing[key] = self._growing.get(key, "") + event.text
-            partial = self._function._partial(hole, text)
-        return Piece(event.kind, event.text, hole, partial, event)
-
-    @property
-    def value(self) -> Any:
-        """The result; waits for it."""
-        return self._function._module._types.out(self._future.result().value)
-
-    @property
-    def result(self) -> RunResult:
-        """Value, text, statistics and checks of the run; waits for it."""
-        return self._future.result()
-
-    def cancel(self) -> None:
-        """Stop the run at its next token."""
-        self._future.cancel()
-
-
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -210,25 +114,22 @@ class Function:
         self.__doc__ = code.doc or None
         self.signature = self._make_signature()
         self.__signature__ = self.signature
+        self.__annotations__ = {name: p.annotation for name, p in self.signature.parameters.items()}
+        self.__annotations__["return"] = self.signature.return_annotation
 
     def _make_signature(self) -> inspect.Signature:
-        program = self._module.program
+        program, types = self._module.program, self._module._types
         parameters = [
             inspect.Parameter(
                 safe_name(parameter.name),
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=self._module._types.out(parameter.default)
-                if parameter.has_default
-                else inspect.Parameter.empty,
-                annotation=show_type(program.types[parameter.type]),
+                default=types.out(parameter.default) if parameter.has_default else inspect.Parameter.empty,
+                annotation=types.annotation(program.types[parameter.type]),
             )
             for parameter in self._code.parameters
         ]
-        result = (
-            inspect.Signature.empty
-            if self._code.result is None
-            else show_type(program.types[self._code.result])
-        )
+        index = self._code.result
+        result = None if index is None else types.annotation(program.types[index])
         return inspect.Signature(parameters, return_annotation=result)
 
     def __repr__(self) -> str:
@@ -236,20 +137,23 @@ class Function:
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """Run and wait for the value."""
-        arguments, options = self._split(values, named)
-        result = _LOOP.wait(self._start(arguments, **options))
-        return self._module._types.out(result.value)
+        return self.run(*values, **named).value
 
     async def aio(self, *values: Any, **named: Any) -> Any:
         """Run without blocking the caller's event loop."""
         arguments, options = self._split(values, named)
         result = await asyncio.wrap_future(_LOOP.submit(self._start(arguments, **options)))
-        return self._module._types.out(result.value)
+        return result.value
 
     def stream(self, *values: Any, **named: Any) -> Stream:
         """Start and give the events as they happen."""
         arguments, options = self._split(values, named)
-        return Stream(self, arguments, options)
+        detailed = options.get("trace") is not None
+
+        def start(listener: Listener) -> Coroutine[Any, Any, RunResult]:
+            return self._start(arguments, on_event=listener, detailed=detailed, **options)
+
+        return Stream(start, _LOOP.submit, self._partial)
 
     def run(self, *values: Any, **named: Any) -> RunResult:
         """Run and wait for everything: value, conversation, statistics, checks."""
@@ -280,14 +184,17 @@ class Function:
     async def _start(self, arguments: dict[str, Any], **options: Any) -> RunResult:
         from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 
+        types = self._module._types
         session = await self._module._session(self._code)
         try:
-            return await session.run(self._code.name, arguments, **options)
+            result = await session.run(self._code.name, arguments, **options)
+            return dataclasses.replace(result, value=types.out(result.value))
         except ArgumentError as error:
             raise TypeError(render(error.diagnostic())) from None
         except SglError as error:
-            fields = {name: self._module._types.out(value) for name, value in error.fields.items()}
-            raise RunError(error, diagnostic_of(error, self._module.program), fields) from None
+            fields = {name: types.out(value) for name, value in error.fields.items()}
+            found = diagnostic_of(error, self._module.program)
+            raise RunError(error.name, error.code, error.message, fields, error.partial, found) from None
 
     def _partial(self, hole: str, text: str) -> Any:
         from sglc.types.decode import DecodeError, decode_partial
@@ -355,7 +262,7 @@ class Module:
         self._spans = spans
         self._recorder: Collector | None = None
         self._path = path
-        self._types = PythonTypes(program, program.name)
+        self._types = classes_of(program)
         self._lock = threading.Lock()
         self._joined: Session | None = None
         self.functions: dict[str, Function] = {}
@@ -449,50 +356,93 @@ class Module:
         return prometheus.text(prometheus.Source(self._collector(), self._served_by()))
 
 
-def load(
-    path: str | Path,
-    model: str = "smollm2",
-    *,
-    dtype: str | None = None,
-    executor: ExecutorKind = "auto",
-    threads: int | None = None,
-    device: str = "cpu",
-    kv_memory: int | None = None,
-    kv_disk: str | Path | None = None,
-    kv_disk_bytes: int = DISK_BYTES,
-    speculate: bool | None = None,
-    kv_eviction: Policy = "lru",
-    max_queue: int | None = None,
-    engine: Engine | None = None,
-    spans: Spans | None = None,
-) -> Module:
+class LoadOptions(TypedDict, total=False):
+    """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`)."""
+
+    executor: ExecutorKind
+    dtype: str | None
+    threads: int | None
+    device: str
+    kv_memory: int | None
+    kv_disk: str | Path | None
+    kv_disk_bytes: int
+    speculate: bool | None
+    kv_eviction: Policy
+    max_queue: int | None
+    engine: Engine | None
+    spans: Spans | None
+
+
+def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions]) -> Module:
     """Compile a `.sgl` file, or read a `.sglb` one.
 
     `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
-    `EngineOptions`; sizes are bytes). Modules with the same model and options share one engine. An `engine`
-    may be given instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
+    `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
+    instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
     """
-    folder = None if kv_disk is None else Path(kv_disk)
-    options = EngineOptions(
-        executor, dtype, threads, device, kv_memory, folder, kv_disk_bytes, speculate, kv_eviction, max_queue
-    )
     path = Path(path)
     program: Program | None
     if path.suffix == ".sglb":
-        from sglc.bytecode.serial import loads
+        from sglc.bytecode.serial import loads as read
 
-        program, diagnostics = loads(path.read_bytes())
+        program, diagnostics = read(path.read_bytes())
     else:
         from sglc.driver import compile_file
-        from sglc.options import CompileOptions
 
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}")
-        compiled = compile_file(path, CompileOptions())
+        compiled = compile_file(path)
         program, diagnostics = compiled.program, list(compiled.diagnostics)
+    return _module(program, diagnostics, model, path, options)
+
+
+def loads(
+    text: str, model: str = "smollm2", *, path: str | Path = "program.sgl", **options: Unpack[LoadOptions]
+) -> Module:
+    """Compile a program that is given as text.
+
+    `path` is what messages call it and where it would lie: `use ./crew`, `include` and schema files are
+    looked up beside it. Nothing need be there. Everything else is as in `load`.
+    """
+    from sglc.driver import compile_source
+    from sglc.source import Source
+
+    compiled = compile_source(Source(str(path), text))
+    return _module(compiled.program, list(compiled.diagnostics), model, None, options)
+
+
+def _module(
+    program: Program | None,
+    diagnostics: list[Diagnostic],
+    model: str,
+    path: Path | None,
+    given: LoadOptions,
+) -> Module:
+    """The module of what was compiled. Raises CompileError for errors, TypeError for unknown options."""
+    unknown = sorted(set(given) - LoadOptions.__annotations__.keys())
+    if unknown:
+        raise TypeError(
+            f"there is no option `{unknown[0]}`; options: {', '.join(LoadOptions.__annotations__)}"
+        )
     if program is None or has_errors(diagnostics):
         raise CompileError([d for d in diagnostics if d.severity == "error"] or diagnostics)
-    return Module(program, model, options, engine, path, spans)
+    folder = given.get("kv_disk")
+    options = EngineOptions(
+        given.get("executor", "auto"),
+        given.get("dtype"),
+        given.get("threads"),
+        given.get("device", "cpu"),
+        given.get("kv_memory"),
+        None if folder is None else Path(folder),
+        given.get("kv_disk_bytes", DISK_BYTES),
+        given.get("speculate"),
+        given.get("kv_eviction", "lru"),
+        given.get("max_queue"),
+    )
+    return Module(program, model, options, given.get("engine"), path, given.get("spans"))
 
 
-__all__ = ["CompileError", "Function", "Module", "Piece", "RunError", "Spans", "Stream", "load"]
+__all__ = [
+    "CompileError", "Function", "LoadOptions", "Module", "Piece", "RunError", "Spans", "Stream", "load",
+    "loads",
+]  # fmt: skip

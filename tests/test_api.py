@@ -129,7 +129,7 @@ def test_an_unknown_name_has_the_nearest_one(module: Module) -> None:
 
 
 def test_a_function_has_a_signature_and_a_docstring(module: Module) -> None:
-    assert str(module.crew.signature) == "(theme: 'str') -> 'Crew'"
+    assert str(module.crew.signature) == "(theme: str) -> sglc.programs.hand.Crew"
     assert inspect.signature(module.crew) == module.crew.signature
     assert module.crew.__doc__ == "Invents one crew member."
     assert "crew" in dir(module) and "Crew" in dir(module)

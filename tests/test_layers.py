@@ -79,12 +79,12 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
     "sglc.testing": WHOLE,
-    "sglc.python_types": LEAVES | {"sglc.bytecode"},
-    "sglc.api": WHOLE | {"sglc.python_types"},
+    "sglc.python": LEAVES | {"sglc.bytecode"} | {"sglc.runtime.session", "sglc.runtime.vm"},
+    "sglc.api": WHOLE | {"sglc.python"},
     "sglc.commands": WHOLE | {"sglc.testing"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
-    "sglc": {"sglc.api"},
+    "sglc": {"sglc.api", "sglc.python"},
 }
 """Room to the rooms it may import."""
 

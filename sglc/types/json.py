@@ -53,6 +53,8 @@ from sglc.types.type import (
 from sglc.types.values import EnumValue, RecordValue, Value
 
 MAX_DEPTH = 100
+MAX_DECIMAL_TEXT = 1000
+"""Most characters of a decimal that is given as a text, as many as of one on the command line."""
 
 
 def from_json(data: Any, type: Type, table: TypeTable, path: str = "") -> Value:
@@ -126,9 +128,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _number(text: str, type: Int | Dec | Float) -> Any:
     kind = "an integer" if isinstance(type, Int) else "a number"
-    if len(text) <= 1000 and re.fullmatch(r"[-+]?[0-9]+", text):
+    if len(text) <= MAX_DECIMAL_TEXT and re.fullmatch(r"[-+]?[0-9]+", text):
         return int(text)
-    if not isinstance(type, Int) and len(text) <= 1000 and re.fullmatch(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", text):
+    if (
+        not isinstance(type, Int)
+        and len(text) <= MAX_DECIMAL_TEXT
+        and re.fullmatch(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", text)
+    ):
         try:
             return Decimal(text)
         except InvalidOperation:
@@ -174,6 +180,8 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
             if not isinstance(data, int) or isinstance(data, bool):
                 raise _wrong(path, "an integer", data)
             return data
+        case Dec() if isinstance(data, str):
+            return _decimal_of_text(data, path)
         case Dec() | Float():
             if not _is_number(data):
                 raise _wrong(path, "a number", data)
@@ -225,6 +233,13 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
             return _convert_named(data, name, table, path, depth)
         case _:
             assert_never(type)
+
+
+def _decimal_of_text(text: str, path: str) -> Decimal:
+    """A decimal that was written as a text because a float of JSON would not hold all its digits."""
+    if len(text) > MAX_DECIMAL_TEXT or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
+        raise _wrong(path, "a number", text)
+    return Decimal(text)
 
 
 def _same_scalar(data: Any, value: Any) -> bool:

@@ -1,0 +1,293 @@
+"""Declared types as Python classes, and values of the language as Python objects and back.
+
+A record is a frozen dataclass whose constructor checks its fields, an enum an `enum.Enum`, a union one
+dataclass for each variant with a common base. Programs with equal declarations share their classes, and an
+object that is pickled carries the declarations with it: it is read back in any process, without the program's
+file and without importing anything but sglc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import keyword
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakValueDictionary
+
+from sglc.bytecode.code import Program
+from sglc.bytecode.serial import dumps, loads
+from sglc.python.annotations import annotation
+from sglc.python.values import plain
+from sglc.types.json import from_json
+from sglc.types.member import MemberError
+from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, Type, UnionType
+from sglc.types.values import EnumValue, RecordValue
+
+PACKAGE = "sglc.programs"
+"""What the classes call their module, with the program's name behind it. There is no such module: a class
+that named a file of the user's would have it imported and run by whoever looks for the class by its name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """What a class stands for: a declared type, and of a union the variant (None in its base)."""
+
+    classes: PythonClasses
+    name: str
+    shape: RecordType | EnumType | UnionType
+
+    @property
+    def variant(self) -> str | None:
+        declared = self.classes.table[self.name]
+        return self.shape.name if isinstance(declared, UnionType) and self.shape is not declared else None
+
+
+class PythonClasses:
+    """The Python classes of a program's declared types, made when they are first needed."""
+
+    def __init__(self, program: Program, portable: bytes) -> None:
+        self.table = program.table
+        self.portable = portable
+        """The declarations as an artefact: what an object takes along when it is pickled."""
+        self._module = f"{PACKAGE}.{program.name}"
+        self._classes: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def names(self) -> Iterator[str]:
+        """Declared types of the main module."""
+        return (name for name, declared in self.table.items() if not isinstance(declared, AliasType))
+
+    def of(self, name: str) -> Any:
+        """The class of a declared type by its qualified name; an alias stands for what it names."""
+        with self._lock:
+            made = self._classes.get(name)
+            return self._make(name) if made is None else made
+
+    def annotation(self, type: Type) -> Any:
+        """A type as a Python annotation."""
+        return annotation(type, self._declared)
+
+    def _declared(self, name: str) -> Any:
+        declared = self.table[name]
+        return self.annotation(declared.type) if isinstance(declared, AliasType) else self.of(name)
+
+    def _make(self, name: str) -> Any:
+        declared = self.table[name]
+        short = declared.name.rpartition(".")[2]
+        made: Any
+        match declared:
+            case RecordType():
+                made = self._classes[name] = self._dataclass(name, declared, short, ())
+                self._annotate(made)
+            case EnumType():
+                made = self._classes[name] = self._enum(name, declared, short)
+            case UnionType():
+                made = type(short, (), {"__doc__": declared.doc, "__module__": self._module})
+                made.__sgl__ = Binding(self, name, declared)
+                self._classes[name] = made
+                variants = [self._dataclass(name, v, v.name, (made,)) for v in declared.variants]
+                for variant in variants:
+                    setattr(made, variant.__name__, variant)
+                    variant.__qualname__ = f"{short}.{variant.__name__}"
+                for variant in variants:
+                    self._annotate(variant)
+            case AliasType(type=Named(name=other)):
+                made = self._classes[name] = self.of(other)
+            case _:
+                raise AttributeError(f"{name} is an alias of a type that has no class")
+        return made
+
+    def _enum(self, name: str, declared: EnumType, short: str) -> Any:
+        members = [(member_name(member), member) for member in declared.members]
+        functional: Any = enum.Enum
+        made = functional(short, members, module=self._module)
+        made.__doc__ = declared.doc or made.__doc__
+        made.__sgl__ = Binding(self, name, declared)
+        made.__reduce_ex__ = _reduce_member
+        return made
+
+    def _dataclass(self, name: str, shape: RecordType, short: str, bases: tuple[type, ...]) -> Any:
+        fields: list[Any] = []
+        names = attribute_names(shape)
+        for field in shape.fields:
+            told = {"doc": field.doc} if field.doc else None
+            if field.has_default:
+                default = partial(self.out, field.default)
+                details = dataclasses.field(default_factory=default, kw_only=True, metadata=told)
+            elif field.optional:
+                details = dataclasses.field(default=None, kw_only=True, metadata=told)
+            else:
+                details = dataclasses.field(metadata=told)
+            fields.append((names[field.name], Any, details))
+        namespace = {
+            "__sgl__": Binding(self, name, shape),
+            "__post_init__": _check_fields,
+            "__reduce__": _reduce_record,
+        }
+        made = dataclasses.make_dataclass(short, fields, bases=bases, namespace=namespace, frozen=True)
+        made.__module__ = self._module
+        made.__doc__ = shape.doc or made.__doc__
+        return made
+
+    def _annotate(self, made: Any) -> None:
+        """Give the fields and the constructor their annotations, now that the class itself can be named."""
+        shape: RecordType = made.__sgl__.shape
+        names = attribute_names(shape)
+        for field in shape.fields:
+            found = self.annotation(field.type)
+            if field.optional and not field.has_default:
+                found = found | None if found is not Any else found
+            safe = names[field.name]
+            made.__dataclass_fields__[safe].type = found
+            made.__annotations__[safe] = made.__init__.__annotations__[safe] = found
+
+    def out(self, value: Any) -> Any:
+        """A value of the language as a Python object."""
+        match value:
+            case EnumValue(enum=name, name=member):
+                return self.of(name)(member)
+            case RecordValue(type=name, fields=fields, variant=variant):
+                made = self.of(name) if variant is None else getattr(self.of(name), variant)
+                names = attribute_names(made.__sgl__.shape)
+                instance = object.__new__(made)  # the fields are checked: they are a value of the language
+                instance.__dict__.update({names[field]: self.out(item) for field, item in fields.items()})
+                return instance
+            case list():
+                return [self.out(item) for item in value]
+            case tuple():
+                return tuple(self.out(item) for item in value)
+            case dict():
+                return {key: self.out(item) for key, item in value.items()}
+        return value
+
+    def into(self, value: Any) -> Any:
+        """A Python object as a value of the language, or as what JSON would give (see `values.plain`)."""
+        return plain(value, self._typed)
+
+    def _typed(self, value: Any) -> Any:
+        """An object of one of the classes as a value of the language; any other as it is."""
+        binding = getattr(type(value), "__sgl__", None)
+        if not isinstance(binding, Binding):
+            return value
+        if isinstance(binding.shape, EnumType):
+            return EnumValue(binding.name, value.value) if binding.classes is self else value.value
+        assert isinstance(binding.shape, RecordType)
+        names = attribute_names(binding.shape)
+        fields = {name: self.into(getattr(value, safe)) for name, safe in names.items()}
+        if binding.classes is self:
+            return RecordValue(binding.name, fields, binding.variant)
+        return as_object(binding, fields)
+
+
+def as_object(binding: Binding, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record or variant as a JSON object: with its tag, without what is absent."""
+    assert isinstance(binding.shape, RecordType)
+    absent = {f.name for f in binding.shape.fields if f.optional and fields[f.name] is None}
+    present = {name: item for name, item in fields.items() if name not in absent}
+    return present if binding.variant is None else {TAG: binding.variant, **present}
+
+
+# -- what the classes have of their own ----------------------------------------------------------------
+
+
+def _check_fields(self: Any) -> None:
+    """Bring the fields to their types. Raises TypeError that names the field."""
+    binding: Binding = self.__sgl__
+    assert isinstance(binding.shape, RecordType)
+    classes = binding.classes
+    for name, field in zip(attribute_names(binding.shape).values(), binding.shape.fields, strict=True):
+        given = getattr(self, name)
+        if given is None and field.optional:
+            continue
+        try:
+            value = from_json(classes.into(given), field.type, classes.table, name)
+        except MemberError as fault:
+            raise TypeError(f"{type(self).__name__}: {fault}") from None
+        object.__setattr__(self, name, classes.out(value))
+
+
+def _reduce_record(self: Any) -> tuple[Any, ...]:
+    binding: Binding = self.__sgl__
+    assert isinstance(binding.shape, RecordType)
+    fields = tuple(getattr(self, safe) for safe in attribute_names(binding.shape).values())
+    return _record_again, (binding.classes.portable, binding.name, binding.variant, fields)
+
+
+def _reduce_member(self: Any, protocol: int) -> tuple[Any, ...]:
+    binding: Binding = self.__sgl__
+    return _member_again, (binding.classes.portable, binding.name, self.value)
+
+
+def _record_again(portable: bytes, name: str, variant: str | None, fields: tuple[Any, ...]) -> Any:
+    """The object that `_reduce_record` took apart, its fields checked."""
+    base = _classes_again(portable).of(name)
+    made = base if variant is None else getattr(base, variant)
+    return made(**dict(zip(attribute_names(made.__sgl__.shape).values(), fields, strict=True)))
+
+
+def _member_again(portable: bytes, name: str, value: str) -> Any:
+    return _classes_again(portable).of(name)(value)
+
+
+# -- one set of classes for equal declarations ---------------------------------------------------------
+
+_SHARED: WeakValueDictionary[bytes, PythonClasses] = WeakValueDictionary()
+_SHARED_LOCK = threading.Lock()
+
+
+def classes_of(program: Program) -> PythonClasses:
+    """The classes of a program's types, the same for all programs of one name with equal declarations."""
+    portable = dumps(Program(program.name, (), {}, (), (), (), program.table, ()))
+    return _shared(program, portable)
+
+
+def _classes_again(portable: bytes) -> PythonClasses:
+    with _SHARED_LOCK:
+        known = _SHARED.get(hashlib.sha256(portable).digest())
+    if known is not None:
+        return known
+    program, faults = loads(portable)
+    if program is None:
+        raise ValueError(f"the declarations of an SGL value are damaged: {faults[0].reason}")
+    return _shared(program, portable)
+
+
+def _shared(program: Program, portable: bytes) -> PythonClasses:
+    key = hashlib.sha256(portable).digest()
+    with _SHARED_LOCK:
+        known = _SHARED.get(key)
+        if known is None:
+            known = _SHARED[key] = PythonClasses(program, portable)
+        return known
+
+
+# -- names ---------------------------------------------------------------------------------------------
+
+
+def attribute_names(shape: RecordType) -> dict[str, str]:
+    """The fields of a record, each with a name that an attribute can have: letters, digits, underscores."""
+    names: dict[str, str] = {}
+    for field in shape.fields:
+        safe = re.sub(r"\W", "_", field.name)
+        safe = safe_name(safe if safe[:1].isidentifier() else f"field_{safe}")
+        while safe in names.values():
+            safe += "_"
+        names[field.name] = safe
+    return names
+
+
+def safe_name(name: str) -> str:
+    """A field's name as an attribute: keywords of Python get an underscore."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def member_name(name: str) -> str:
+    """An enum member's name as an attribute: names that Python's enums use themselves get an underscore."""
+    taken = keyword.iskeyword(name) or name in ("mro", "name", "value") or name.startswith("_")
+    return name.rstrip("_") + "_" if taken else name
