@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -84,9 +85,10 @@ def test_masks_around_any_value_are_exact(
 def _any_value(options: SchemaOptions) -> tuple[JoiningMachine, Constraint, MaskStore]:
     constraints._shops.clear()
     found = compile_constraint(json_schema={}, schema_options=options)
-    found.matcher(vocabulary := Vocabulary(PIECES))
+    store = found._shop.store(Vocabulary(PIECES))
+    store.prepare(math.inf)
     assert isinstance(found.machine, JoiningMachine)
-    return found.machine, found, found._shop.store(vocabulary)
+    return found.machine, found, store
 
 
 @pytest.mark.parametrize(("options", "before"), list(product(OPTIONS[:3], [None, b" ", b"[", b'": ', b"1"])))
@@ -156,7 +158,7 @@ def test_what_is_made_ready_is_on_no_account() -> None:
     constraints._shops.clear()
     strict = ConstraintOptions(max_states=10)
     found = compile_constraint(json_schema={}, options=strict)
-    found.matcher(Vocabulary(PIECES))
+    found._shop.store(Vocabulary(PIECES)).prepare(math.inf)
     assert len(found.machine.configs) > 20
 
 
