@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -83,7 +84,10 @@ def str_types(draw: st.DrawFn) -> Str:
         tuple(draw(st.lists(st.sampled_from(PATTERNS), max_size=1))),
         tuple(draw(st.lists(st.sampled_from(STOPS), max_size=2, unique=True))),
         tuple(draw(st.lists(st.sampled_from(STOPS), max_size=1))),
+        draw(st.sampled_from(("", "", "line", "lines"))),
     )
+    if type.patterns:
+        type = replace(type, layout=type.layout or "free")  # as `matching` makes it
     assume(has_words(type, {}))
     return type
 
@@ -271,7 +275,30 @@ def _sized(
 
 
 def _str_values(type: Str) -> st.SearchStrategy[str]:
-    return words_of(Language(str_term(type))).map(bytes.decode)
+    return words_of(Language(str_term(of_all_values(type)))).map(bytes.decode)
+
+
+def of_all_values(type: Any) -> Any:
+    """The type with a raw language of all its values: without the rule for what a hole writes of a `str`.
+
+    Of a table its types.
+    """
+    match type:
+        case Str(layout=layout) if not type.grammar:
+            return type if layout == "line" else replace(type, layout="free")
+        case ListOf() | Optional():
+            return replace(type, item=of_all_values(type.item))
+        case MapOf():
+            return replace(type, key=of_all_values(type.key), value=of_all_values(type.value))
+        case TupleOf():
+            return TupleOf(tuple(map(of_all_values, type.items)))
+        case Alternatives():
+            return Alternatives(tuple(map(of_all_values, type.arms)))
+        case AliasType():
+            return replace(type, type=of_all_values(type.type))
+        case dict():
+            return {name: of_all_values(declared) for name, declared in type.items()}
+    return type
 
 
 def _decimal_values(type: Dec, table: TypeTable) -> st.SearchStrategy[Decimal]:

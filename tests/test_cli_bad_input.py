@@ -105,7 +105,7 @@ def test_what_is_not_available_yet_is_told_by_name(tmp_path: Path, cli: Cli) -> 
         (["--arg", "text=a", "--arg", "tmes=2"], "did you mean times?"),
         (["--arg", "text=a", "--arg", "times=7"], "the value of times is no int in 1..3"),
         (["--arg", "text=a", "--arg", "times=two"], "the value of times is no int in 1..3"),
-        (["--arg", "text=a\x07b"], "the value of text is no str"),
+        (["--arg", "text=a\udcff"], "the value of text is no str"),
         (["--args", "missing.json"], "there is no file missing.json"),
     ],
 )

@@ -12,7 +12,7 @@ from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
 from sglc.types.member import check_member, is_member
 from sglc.types.printer import print_value
-from strategies import types, values_of, words_of
+from strategies import of_all_values, types, values_of, words_of
 
 relaxed = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -27,7 +27,7 @@ def test_a_printed_value_is_in_the_language_and_decodes_to_itself(typed, surface
     value = data.draw(values_of(type, table))
     check_member(value, type, table)
     text = print_value(value, type, table, surface=surface)
-    lang = language(type, table, surface=surface)
+    lang = language(of_all_values(type), of_all_values(table), surface=surface)
     if surface == "hole" and not term_oracle.accepts(lang, text.encode()):
         # Only text that reads `null` beside a null has no raw spelling.
         assert text == "null"
@@ -56,7 +56,7 @@ def test_every_word_decodes_to_a_member_and_prints_back(typed, surface, data):
 @given(types(), surfaces, st.data())
 def test_a_damaged_word_decodes_exactly_if_it_is_still_in_the_language(typed, surface, data):
     type, table = typed
-    lang = language(type, table, surface=surface)
+    lang = language(of_all_values(type), of_all_values(table), surface=surface)
     word = data.draw(words_of(lang)).decode()
     at = data.draw(st.integers(0, len(word)))
     cut = data.draw(st.integers(0, 2))
@@ -68,3 +68,15 @@ def test_a_damaged_word_decodes_exactly_if_it_is_still_in_the_language(typed, su
     except DecodeError:
         decodes = False
     assert decodes == term_oracle.accepts(lang, damaged.encode())
+
+
+@relaxed
+@given(types(), surfaces, st.data())
+def test_what_a_hole_writes_are_values_and_as_json_all_of_them(typed, surface, data):
+    type, table = typed
+    written = language(type, table, surface=surface)
+    all_values = language(of_all_values(type), of_all_values(table), surface=surface)
+    word = data.draw(words_of(written))
+    assert term_oracle.accepts(all_values, word)
+    if surface == "json":
+        assert term_oracle.accepts(written, data.draw(words_of(all_values)))

@@ -20,6 +20,7 @@ from sglc.types.json_text import json_text
 from sglc.types.language import LanguageError, language
 from sglc.types.narrow import narrowed_language
 from sglc.types.type import OneOf, Str, Type, TypeTable
+from sglc.types.values import RecordValue
 
 KEPT = 16
 """Bound types that are kept: lists and texts may be large."""
@@ -86,13 +87,24 @@ def _key(value: Any) -> Any:
 
 
 def _clear_end(type: Type, values: list[Any], table: TypeTable, stops: tuple[str, ...]) -> None:
-    """Refuse values with which a grammar can contain the text after the hole. Line breaks are in none."""
+    """Refuse values with which a grammar can contain the text after the hole."""
     for stop in stops:
-        if stop == "\n":
-            continue
+        if stop == "\n" and not any(map(_has_line_break, values)):
+            continue  # asked of the grammar when the program was compiled
         witness = junction_conflict(language(bind(type, values, stop), table, surface="hole"), stop)
         if witness is not None:
             raise GivenError(f"the text after it can also be part of its value: {json_text(witness[:80])}")
+
+
+def _has_line_break(value: Any) -> bool:
+    match value:
+        case str():
+            return "\n" in value
+        case list():
+            return any(map(_has_line_break, value))
+        case RecordValue():
+            return any(map(_has_line_break, value.fields.values()))
+    return False
 
 
 def _clear_ends(type: OneOf, stops: tuple[str, ...]) -> None:

@@ -24,11 +24,10 @@ from sglc.runtime.vm.retries import earlier_values, give_up
 from sglc.runtime.vm.strand import Strand
 from sglc.runtime.vm.values import Scored, display, failure, kind
 from sglc.types.decode import DecodeError, decode
+from sglc.types.json_text import json_text
 from sglc.types.language import language
 from sglc.types.printer import PrintError, print_value
-from sglc.types.type import (
-    Type,
-)
+from sglc.types.type import Str, Type
 
 
 class _Report:
@@ -192,7 +191,7 @@ async def _filled(
     mocked = run.mocked(spec.name)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
-        await _accept_mock(machine, request, text, verdicts)
+        await _accept_mock(machine, request, type, text, verdicts)
         return _simulated(machine, frame, spec, text)
     if run.fuzzing:
         matcher = run.prepared.constraints.value(request).matcher(run.vocabulary)
@@ -252,12 +251,17 @@ def _mocked_text(machine: Strand, type: Type | None, value: Any) -> str:
         raise failure(f"a mock answers with {kind(value)}, which is not a value of its hole") from None
 
 
-async def _accept_mock(machine: Strand, request: HoleRequest, text: str, verdicts: Verdicts | None) -> None:
+async def _accept_mock(
+    machine: Strand, request: HoleRequest, type: Type | None, text: str, verdicts: Verdicts | None
+) -> None:
     """A mock goes through the hole's own matcher; values that a retry excluded stay legal for it."""
     plain = HoleRequest(request.name, request.key, request.language, passing=request.passing)
     matcher = machine.run.prepared.constraints.value(plain).matcher(machine.run.vocabulary)
     if not matcher.accept_bytes(text.encode()) or not matcher.is_accepting():
-        raise failure(f"the mock of `{request.name}` is not a value of the hole: {text}")
+        one_line = "\n" in text and isinstance(type, Str) and not type.layout and not type.grammar
+        reason = "; the hole writes one line, `lines` would let it write several" if one_line else ""
+        shown = text if text.isprintable() else json_text(text)
+        raise failure(f"the mock of `{request.name}` is not a value of the hole: {shown}{reason}")
     if verdicts is not None and await verdicts.of(text.encode()) != FINAL:
         raise failure(f"the mock of `{request.name}` is not accepted by its validator: {text}")
 

@@ -20,6 +20,8 @@ _SURROGATES = (0xD800, 0xDFFF)
 ALL: Ranges = ((0, 0xD7FF), (0xE000, LAST))
 PRINTABLE: Ranges = ((0x20, 0x7E), (0xA0, 0xD7FF), (0xE000, LAST))
 """Everything but Unicode category Cc, which is exactly U+0000-U+001F and U+007F-U+009F."""
+LINES: Ranges = ((0x09, 0x0A), *PRINTABLE)
+"""What several lines are written with: line feeds, tabs, and everything but control characters."""
 DIGITS: Ranges = ((0x30, 0x39),)
 WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))

@@ -37,7 +37,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.types.type import AliasType, EnumType, RecordType, UnionType
 
 MAGIC = b"SGLB"
-VERSION = 3
+VERSION = 4
 HEADER = 48
 MAX_BYTES = 64 * 1024 * 1024
 MAX_INSTRUCTIONS = 4_000_000

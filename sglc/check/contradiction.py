@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
+from sglc.automata.dfa import accepts
 from sglc.automata.emptiness import junction_conflict, overlap
 from sglc.automata.regex import compile_regex
 from sglc.check.relations import expand, said
@@ -17,7 +18,7 @@ from sglc.check.state import ProgramState
 from sglc.check.type_facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.types.language import language
+from sglc.types.language import language, written_dfa
 from sglc.types.type import (
     Alternatives,
     Bool,
@@ -166,7 +167,7 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
         case Str() if not plain.grammar:
             if stop in plain.until or any(stop.startswith(text) for text in plain.until):
                 return None
-            if first < " " or "\x7f" <= first <= "\x9f" or first in plain.excludes:
+            if first in plain.excludes or not accepts(written_dfa(Str(layout=plain.layout)), first):
                 return None
             if any(not _may_follow(pattern, first) for pattern in plain.patterns):
                 return None
@@ -282,4 +283,4 @@ def least_tokens(size: int) -> int:
 def is_bare_text(facts: TypeFacts, type: object) -> bool:
     """Whether a hole's type is text with no end of its own, which the text after it then marks."""
     plain = expand(type, facts.table)  # type: ignore[arg-type]
-    return isinstance(plain, Str) and replace(plain, excludes=()) == Str()
+    return isinstance(plain, Str) and replace(plain, excludes=(), layout="") == Str()

@@ -17,6 +17,7 @@ from sglc.check.contradiction import (
     least_tokens,
     report_empty,
 )
+from sglc.check.hole_lines import admits_break_unsaid, has_lines
 from sglc.check.hole_options import HoleOptions
 from sglc.check.predicates import Late
 from sglc.check.relations import NULL, UNKNOWN, expand, is_enum, item_of, list_of, said
@@ -189,6 +190,12 @@ class Holes(HoleOptions):
         if len(arms) > 1:
             arms_are_apart(facts, arms, (span,) * len(arms), raw=True)
         self._junction(node, name, type, follow)
+        if admits_break_unsaid(plain):
+            self.program.report(
+                "W0221", f"hole `{name}` may write line breaks", span,
+                label="its pattern admits a newline, which then does not end the hole",
+                hint="write `line` in place of `str`, or `\\n` in the pattern where line breaks are meant",
+            )  # fmt: skip
         self._note(node, name, type, follow)
         self.function.generated.append((type, span))
         return type
@@ -303,15 +310,9 @@ class Holes(HoleOptions):
         if follow.text:
             if follow.text not in stops:
                 stops.append(follow.text)
-        elif "\n" not in stops and not self._has_lines(type, plain):
+        elif "\n" not in stops and (type is None or not has_lines(self.facts, type)):
             stops.append("\n")
         self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
-
-    def _has_lines(self, type: Type | None, plain: ExpressionType | None) -> bool:
-        """Whether values may have lines of their own, so that a newline cannot end them."""
-        if type is None or not isinstance(plain, Str) or not plain.grammar:
-            return False
-        return conflict_at_junction(self.facts, type, "\n") is not None
 
     def _choice(
         self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]

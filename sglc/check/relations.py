@@ -312,7 +312,7 @@ def _same_base(source: ExpressionType, target: ExpressionType, table: Table) -> 
 
 
 def _fit_text(source: ExpressionType, target: Str) -> Fit:
-    if target == STR:
+    if target in (STR, Str(layout="lines")):
         return Fit.ALWAYS
     if target.grammar:
         return Fit.ALWAYS if source == target else Fit.CHECK
@@ -320,7 +320,7 @@ def _fit_text(source: ExpressionType, target: Str) -> Fit:
         length = len(str(source.value))
         if length < target.min_chars or (target.max_chars is not None and length > target.max_chars):
             return Fit.NEVER
-        if target.patterns or target.until or target.excludes:
+        if target.patterns or target.until or target.excludes or target.layout == "line":
             return Fit.CHECK
         return Fit.ALWAYS
     assert isinstance(source, Str)
@@ -334,6 +334,7 @@ def _fit_text(source: ExpressionType, target: Str) -> Fit:
     stops = set(source.until) | set(source.excludes)
     if (
         shorter
+        and target.layout in (source.layout, "", "free", "lines")
         and source.min_chars >= target.min_chars
         and set(target.patterns) <= set(source.patterns)
         and set(target.until) | set(target.excludes) <= stops

@@ -32,12 +32,16 @@ from sglc.types.type import (
     Str,
     TupleOf,
     Type,
+    matching,
 )
 
 BUILTIN_TYPES: dict[str, Type] = {
     "str": STR, "int": INT, "decimal": DEC, "float": FLOAT, "bool": BOOL, "null": NULL,
     "json": JSON,
 }  # fmt: skip
+
+TEXT_TYPES: dict[str, Type] = {"line": Str(layout="line"), "lines": Str(layout="lines")}
+"""Types that a module may declare or import under the same name; its own then counts."""
 
 IN_THE_LIBRARY = {
     "date": "std.time", "time": "std.time", "datetime": "std.time", "duration": "std.time",
@@ -87,8 +91,14 @@ class TypeResolver:
             return UNKNOWN
         if entity is None and node.name in PROGRESS:
             return Constant(node.name)
+        if entity is None and node.name in TEXT_TYPES:
+            return TEXT_TYPES[node.name]
         if entity is None:
-            known = [*BUILTIN_TYPES, *(n for n, e in self.module.names.items() if e.kind == "type")]
+            known = [
+                *BUILTIN_TYPES,
+                *TEXT_TYPES,
+                *(n for n, e in self.module.names.items() if e.kind == "type"),
+            ]
             close = nearest(node.name, known)
             home = IN_THE_LIBRARY.get(node.name)
             hint = f"did you mean `{close}`?" if close else ""
@@ -112,17 +122,6 @@ class TypeResolver:
         return Named(entity.name)
 
     def _type_literal(self, node: ast.TypeLiteral) -> ExpressionType:
-        if isinstance(node.value, str):
-            bad = control_character(node.value)
-            if bad is not None:
-                self.program.report(
-                    "E0305",
-                    "a literal type cannot hold a control character",
-                    node.span,
-                    label=f"contains {bad}",
-                    reason="no value of a text type contains control characters",
-                )
-                return UNKNOWN
         return Constant(node.value)
 
     def _type_list(self, node: ast.TypeList) -> ExpressionType:
@@ -269,7 +268,7 @@ class TypeResolver:
             case ast.Matching(pattern), Str():
                 if not self.check_regex(pattern, refinement.span):
                     return UNKNOWN
-                return replace(type, patterns=(*type.patterns, pattern))
+                return matching(pattern, of=type)
             case ast.Until(text), Str():
                 return self.add_until(type, text, refinement.span)
             case ast.NotContaining(text), Str():
@@ -435,14 +434,6 @@ class TypeResolver:
         self.program.report(
             code, f"not available yet: {what}", span, label="parsed, but it does not run yet", hint=instead
         )
-
-
-def control_character(text: str) -> str | None:
-    """`U+000A` for the first control character of a text, None if there is none."""
-    for char in text:
-        if char < " " or "\x7f" <= char <= "\x9f":
-            return f"U+{ord(char):04X}"
-    return None
 
 
 _METHODS: dict[type, Any] = {

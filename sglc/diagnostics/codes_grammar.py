@@ -1,4 +1,4 @@
-"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214 to W0216)."""
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214 to W0221)."""
 
 from __future__ import annotations
 
@@ -79,5 +79,13 @@ ENTRIES: tuple[Entry, ...] = (
         "`n k` draws k samples of a hole. Without a temperature every draw takes the likeliest token.",
         "pub fn f() -> [int]:\n    | ?{n: int n 3}\n    return n\n",
         "pub fn f() -> [int]:\n    | ?{n: int n 3 temp 0.8}\n    return n\n",
+    ),
+    Entry(
+        "W0221",
+        "a pattern that admits line breaks",
+        "A hole of `str matching /…/` writes whatever the pattern admits, and `[^,]` admits a newline. Such "
+        "a hole is not ended by a newline. `line` are the texts without control characters.",
+        "pub fn f() -> str:\n    | ?{w: str matching /[^,]{1,9}/}\n    return w\n",
+        "pub fn f() -> str:\n    | ?{w: line matching /[^,]{1,9}/}\n    return w\n",
     ),
 )

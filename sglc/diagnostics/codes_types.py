@@ -38,11 +38,11 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "E0305",
-        "a control character in a literal type",
-        "Values of text types contain no control characters, so a literal type with one could never be "
-        "written.",
-        'pub type separator = "a\\n" | ";"\n',
-        'pub type separator = "," | ";"\n',
+        "a condition that no mask can keep",
+        "The automaton of a condition would be too large: lengths of texts are compared with 4,096 at most "
+        "inside of an `or` or `not`.",
+        'pub fn f() -> str:\n    | ?{w: str max 9000 chars where len(w) == 5000 or w == "a"}\n    return w\n',
+        'pub fn f() -> str:\n    | ?{w: str max 9000 chars where len(w) == 500 or w == "a"}\n    return w\n',
     ),
     Entry(
         "E0306",

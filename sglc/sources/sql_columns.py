@@ -15,7 +15,20 @@ from sglc.sources.fault import SourceFault
 from sglc.sources.sql_checks import Bound, Limits, Value
 from sglc.types.language import language
 from sglc.types.member import is_member
-from sglc.types.type import Alternatives, Bool, Constant, Dec, Float, Int, Json, Named, Str, Type, TypeTable
+from sglc.types.type import (
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    Float,
+    Int,
+    Json,
+    Named,
+    Str,
+    Type,
+    TypeTable,
+    matching,
+)
 
 
 def narrowed(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
@@ -81,7 +94,7 @@ def _texts(type: Str, limits: Limits, node: Node) -> Str:
     """Texts that match the patterns too."""
     if not limits.patterns:
         return type
-    found = replace(type, patterns=(*type.patterns, *limits.patterns))
+    found = matching(*limits.patterns, of=type)
     try:
         empty = is_empty(language(found, {}))
     except RegexError as fault:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from sglc.sources.constants import one_of_constants
 from sglc.sources.fault import SourceFault
-from sglc.types.type import AliasType, Bool, Dec, Float, Int, Json, Named, Str, Type
+from sglc.types.type import AliasType, Bool, Dec, Float, Int, Json, Named, Str, Type, matching
 
 _DAY = (
     r"([0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})-"
@@ -18,12 +18,12 @@ _DAY = (
 _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-DATE = AliasType("date", Str(patterns=(_DAY,)), "a day such as 2024-02-29")
-TIME = AliasType("time", Str(patterns=(_TIME,)), "a time such as 07:30:00")
+DATE = AliasType("date", matching(_DAY), "a day such as 2024-02-29")
+TIME = AliasType("time", matching(_TIME), "a time such as 07:30:00")
 TIMESTAMPTZ = AliasType(
-    "timestamptz", Str(patterns=(f"({_DAY})T{_TIME}{_ZONE}",)), "a moment such as 2024-02-29T07:30:00Z"
+    "timestamptz", matching(f"({_DAY})T{_TIME}{_ZONE}"), "a moment such as 2024-02-29T07:30:00Z"
 )
-UUID = AliasType("uuid", Str(patterns=(_UUID,)), "a UUID in small letters")
+UUID = AliasType("uuid", matching(_UUID), "a UUID in small letters")
 
 MAX_PRECISION = 60
 MAX_SCALE = 10
@@ -175,16 +175,16 @@ def _moment(written: Written, name: str) -> AliasType | None:
     if name == "UUID" and not written.arguments:
         return UUID
     if name in ("TIME", "TIME WITHOUT TIME ZONE"):
-        return AliasType(f"time{digits or ''}", Str(patterns=(_TIME + fraction,)), "a time such as 07:30:00")
+        return AliasType(f"time{digits or ''}", matching(_TIME + fraction), "a time such as 07:30:00")
     if name in ("TIMESTAMP", "DATETIME", "TIMESTAMP WITHOUT TIME ZONE"):
         pattern = f"({_DAY}) {_TIME}{fraction}"
         return AliasType(
-            f"timestamp{digits or ''}", Str(patterns=(pattern,)), "a moment such as 2024-02-29 07:30:00"
+            f"timestamp{digits or ''}", matching(pattern), "a moment such as 2024-02-29 07:30:00"
         )
     if name in _WITH_ZONE:
         pattern = f"({_DAY})T{_TIME}{fraction}{_ZONE}"
         return AliasType(
-            f"timestamptz{digits or ''}", Str(patterns=(pattern,)), "a moment such as 2024-02-29T07:30:00Z"
+            f"timestamptz{digits or ''}", matching(pattern), "a moment such as 2024-02-29T07:30:00Z"
         )
     return None
 

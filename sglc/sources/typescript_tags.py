@@ -16,7 +16,7 @@ from sglc.sources.bounds import beyond
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_types import DATE, TIME, TIMESTAMPTZ, UUID
 from sglc.types.language import language
-from sglc.types.type import AliasType, Float, Int, ListOf, Optional, Str, Type
+from sglc.types.type import AliasType, Float, Int, ListOf, Optional, Str, Type, matching
 
 _TAG = re.compile(
     r"(?:^|(?<=\s))@(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|minLength|maxLength|pattern"
@@ -68,7 +68,7 @@ def _with(type: Type, tag: str, text: str, node: Node) -> Type:
         return found.type
     if tag == "pattern":
         if isinstance(type, Str):
-            return replace(type, patterns=(*type.patterns, _pattern(text, node)))
+            return matching(_pattern(text, node), of=type)
     elif tag in ("asType", "TJS-type"):
         if isinstance(type, Float) and text in ("integer", "int"):
             return Int()

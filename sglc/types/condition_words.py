@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import ceil, floor
 from typing import Any
 
-from sglc.automata.charset import PRINTABLE
+from sglc.automata.charset import ALL
 from sglc.automata.dfa import (
     all_words,
     build,
@@ -81,8 +81,8 @@ def _combined(condition: Condition, base: CharDfa, atom: Callable[[Condition], C
 
 
 def text_dfa(condition: Condition) -> CharDfa:
-    """Texts without control characters for which a condition holds."""
-    everything = all_words(PRINTABLE)
+    """Texts for which a condition holds."""
+    everything = all_words()
 
     def atom(part: Condition) -> CharDfa:
         match part:
@@ -109,23 +109,21 @@ def _texts(values: Any) -> CharDfa:
 def _place_dfa(place: str, text: Any) -> CharDfa:
     if not isinstance(text, str):
         return words(())
-    everything = all_words(PRINTABLE)
+    everything = all_words()
     if not text:
         return everything
-    here = intersect(literal(text), everything)
-    if not here.edges:
-        return here
+    here = literal(text)
     match place:
         case "start":
             return concatenate(here, everything)
         case "end":
             return concatenate(everything, here)
-    return difference(everything, without([text], (), PRINTABLE))
+    return difference(everything, without([text], (), ALL))
 
 
 def _length_dfa(operator: str, bound: Any) -> CharDfa:
     if operator == "!=":
-        return difference(all_words(PRINTABLE), _length_dfa("==", bound))
+        return difference(all_words(), _length_dfa("==", bound))
     low, high = whole_bounds(operator, bound)
     low = max(0, low or 0)
     last = low if high is None else high
@@ -133,7 +131,7 @@ def _length_dfa(operator: str, bound: Any) -> CharDfa:
         return words(())
     if last > MOST_LENGTH:
         raise GivenError(f"a length beyond {MOST_LENGTH} is compared inside an `or` or `not`")
-    edges = [[(PRINTABLE, min(at + 1, last))] if at < last or high is None else [] for at in range(last + 1)]
+    edges = [[(ALL, min(at + 1, last))] if at < last or high is None else [] for at in range(last + 1)]
     return build(edges, range(low, last + 1))
 
 

@@ -11,13 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sglc.automata.charset import PRINTABLE
-from sglc.automata.dfa import accepts, all_words
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.model import Given
 from sglc.types.grammar_text import bound, grammar_name, parameters_of, parts_given
-from sglc.types.json_text import json_text
+from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 from sglc.types.values import EnumValue, RecordValue
 
@@ -26,7 +24,6 @@ ENTRIES = 100_000
 
 _TOUCHING = 40
 """Entries that are held against the text after a hole."""
-_TEXT = all_words(PRINTABLE)
 
 
 class GivenError(ValueError):
@@ -163,8 +160,8 @@ def _entries(value: Any) -> list[str]:
     for word in words:
         if not isinstance(word, str):
             raise GivenError("an entry of a `one of` is no text")
-        if not word.isprintable() and not accepts(_TEXT, word):
-            raise GivenError(f"an entry of a `one of` has a control character: {json_text(word[:40])}")
+        if not word.isprintable() and (fault := surrogate_fault(word)) is not None:
+            raise GivenError(f"an entry of a `one of` is no text: {fault}")
     return words
 
 
@@ -220,11 +217,9 @@ def span_term(type: SpanOf, encoding: Encoding, *, beside_null: bool = False) ->
 
 
 def _stretches(type: SpanOf) -> list[str]:
-    """The longest pieces of the text that hold no control character and none of the stops."""
+    """The longest pieces of the text that hold none of the stops."""
     assert type.text is not None
     pieces = [type.text]
-    if not type.text.isprintable():
-        pieces = "".join(c if c.isprintable() or accepts(_TEXT, c) else "\n" for c in type.text).split("\n")
     for stop in type.until:
         barred = _without_overlap(stop)
         pieces = [part for piece in pieces for part in _between(piece, barred)]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from sglc.automata.membership import Membership, MembershipLimit
-from sglc.types.json_text import json_text
+from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.json_values import (
     MAX_DEPTH,
     SchemaTextError,
@@ -170,7 +170,7 @@ def _kind_fault(value: Any, depth: int) -> str | None:
         case Decimal():
             return None if value.is_finite() and abs(value.adjusted()) < 1_000_000 else "no finite number"
         case str():
-            return "a text with a lone surrogate" if any("\ud800" <= c <= "\udfff" for c in value) else None
+            return surrogate_fault(value)
         case list():
             return next((f for item in value if (f := _kind_fault(item, depth + 1))), None)
         case Mapping():

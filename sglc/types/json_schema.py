@@ -70,6 +70,9 @@ def embedded_schema(text: str) -> dict[str, Any]:
     return data
 
 
+_LINE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
+
+
 class _Writer:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
@@ -129,7 +132,8 @@ class _Writer:
         if type.max_chars is not None:
             out["maxLength"] = type.max_chars
         # `(?i)` is no part of the regular expressions of JSON Schema, so such a pattern is left out.
-        patterns = [f"^(?:{pattern})$" for pattern in type.patterns if not pattern.startswith("(?i)")]
+        line = [_LINE] if type.layout == "line" else []
+        patterns = line + [f"^(?:{pattern})$" for pattern in type.patterns if not pattern.startswith("(?i)")]
         banned = [re.escape(text) for text in (*type.until, *type.excludes)]
         rules: list[dict[str, Any]] = [{"pattern": pattern} for pattern in patterns]
         rules += ({"not": {"pattern": text}} for text in banned)

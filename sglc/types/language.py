@@ -4,6 +4,9 @@ At the top of a hole (surface `hole`) text, enum members, numbers, booleans and 
 lists, maps, tuples and tagged unions are JSON in the one spelling of `json.dumps(value, ensure_ascii=False)`.
 Inside JSON (surface `json`) text and enum members are quoted. One spelling per value leaves the skeleton of
 an object nothing to choose, so that it costs no forward pass.
+
+As JSON the language of a type is exactly the texts of its values. Raw it is what a hole writes: of a `str`
+one line (`written_dfa`), although a value of the type may have several.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, assert_never
 
-from sglc.automata.charset import PRINTABLE
+from sglc.automata.charset import ALL, LINES, PRINTABLE, Ranges
 from sglc.automata.dfa import accepts, all_words, char_lengths, intersect, is_finite, without, words
 from sglc.automata.emptiness import empty_rules
 from sglc.automata.number import decimal_range, float_range, integer_range
@@ -151,25 +154,38 @@ def _build(
 @lru_cache(maxsize=1024)
 def str_dfa(type: Str) -> CharDfa:
     """The texts of a `str` but for its bounds on length."""
+    return _within(type, PRINTABLE if type.layout == "line" else ALL)
+
+
+@lru_cache(maxsize=1024)
+def written_dfa(type: Str, encoding: Encoding = "raw") -> CharDfa:
+    """The texts of a `str` that a hole may write, but for its bounds on length.
+
+    As raw text that is one line, the lines of `lines`, or what the pattern of `matching` says.
+    """
+    if encoding != "raw" or type.layout in ("line", "free"):
+        return str_dfa(type)
+    return _within(type, LINES if type.layout == "lines" else PRINTABLE)
+
+
+def _within(type: Str, characters: Ranges) -> CharDfa:
+    """The texts of a `str` that are made of these characters, but for its bounds on length."""
     if type.grammar:
         raise LanguageError("a grammar has no automaton")
-    # A text with a control character can occur in no str, so excluding it changes nothing.
-    stops = [stop for stop in type.until if _is_printable(stop)]
-    texts = [text for text in type.excludes if _is_printable(text)]
-    dfa = without(texts, stops, PRINTABLE) if stops or texts else all_words(PRINTABLE)
+    everything = all_words(characters)
+    # A text with another character occurs in none of these, so excluding it changes nothing.
+    stops = [stop for stop in type.until if accepts(everything, stop)]
+    texts = [text for text in type.excludes if accepts(everything, text)]
+    dfa = without(texts, stops, characters) if stops or texts else everything
     for pattern in type.patterns:
         dfa = intersect(dfa, compile_regex(pattern))
     return dfa
 
 
-def _is_printable(text: str) -> bool:
-    return accepts(all_words(PRINTABLE), text)
-
-
 @lru_cache(maxsize=1024)
 def str_term(type: Str, encoding: Encoding = "raw") -> Term:
-    """The texts of a `str`, without quotes. Bounds that the patterns already keep are left out."""
-    dfa = str_dfa(type)
+    """What a hole writes of a `str`, without quotes. Bounds that the patterns already keep are left out."""
+    dfa = written_dfa(type, encoding)
     if not dfa.edges:
         return Nothing()
     low, high = type.min_chars, type.max_chars

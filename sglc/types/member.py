@@ -12,6 +12,7 @@ from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
 from sglc.types.given import one_of_fault, span_fault
 from sglc.types.grammar_text import grammar_fault
 from sglc.types.json_membership import json_fault
+from sglc.types.json_text import surrogate_fault
 from sglc.types.language import declared_type, json_text, str_dfa
 from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (
@@ -227,7 +228,8 @@ def describe(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return json_text(value if len(value) <= 40 else value[:37] + "...")
+            shown = json_text(value if len(value) <= 40 else value[:37] + "...")
+            return shown.encode("utf-8", "backslashreplace").decode()
         case EnumValue():
             return f"{value.enum}.{value.name}"
         case RecordValue():
@@ -269,14 +271,11 @@ def str_fault(value: str, type: Str) -> str | None:
         return f"{describe(value)} has {len(value)} characters, at least {type.min_chars} are asked for"
     if type.max_chars is not None and len(value) > type.max_chars:
         return f"{describe(value)} has {len(value)} characters, at most {type.max_chars} are allowed"
-    refined = type.patterns or type.until or type.excludes
-    if value.isprintable() and not refined:
-        return None  # without a walk: arguments may be long, and lists of them longer
-    if accepts(str_dfa(type), value):
+    # Without a walk where it can be: arguments may be long, and lists of them longer.
+    if (fault := _character_fault(value, type)) is not None:
+        return fault
+    if not (type.patterns or type.until or type.excludes) or accepts(str_dfa(type), value):
         return None
-    plain = Str()
-    if not accepts(str_dfa(plain), value):
-        return f"{describe(value)} contains a control character"
     for text in (*type.until, *type.excludes):
         if text in value:
             return f"{describe(value)} contains {json_text(text)}"
@@ -285,6 +284,20 @@ def str_fault(value: str, type: Str) -> str | None:
             return f"{describe(value)} does not match /{pattern}/"
     stops = " or ".join(json_text(stop) for stop in type.until)
     return f"{describe(value)} runs into its stop {stops}"
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def _character_fault(value: str, type: Str) -> str | None:
+    if value.isprintable():
+        return None
+    if type.layout == "line" and (found := _CONTROL.search(value)) is not None:
+        what = (
+            "a line break" if found.group() in "\n\r" else f"the control character U+{ord(found.group()):04X}"
+        )
+        return f"{describe(value)} is not one line: it has {what} at {found.start()}"
+    return surrogate_fault(value)
 
 
 def int_fault(value: int, type: Int) -> str | None:

@@ -16,7 +16,7 @@ from sglc.automata.dfa import (
     intersect,
     words,
 )
-from sglc.automata.term import Bytes, CharDfa, Except, Language, Nothing, Term, Text, Words
+from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothing, Term, Text, Words
 from sglc.types.condition import (
     All,
     Among,
@@ -49,7 +49,7 @@ from sglc.types.language import (
     declared_type,
     language,
     sequence,
-    str_dfa,
+    written_dfa,
 )
 from sglc.types.member import is_member
 from sglc.types.type import (
@@ -257,6 +257,7 @@ class _Narrowing(LanguageBuilder):
     # -- texts of a `str` --------------------------------------------------------------------------
 
     def _text(self, type: Str, condition: Condition, surface: Surface, beside_null: bool) -> Term:
+        encoding: Encoding = "raw" if surface == "hole" else "json"
         chosen: list[Listed] = []
         asked: list[Condition] = []
         left_out: set[Any] = set()
@@ -303,7 +304,7 @@ class _Narrowing(LanguageBuilder):
                 dfa = found if dfa is None else intersect(dfa, found)
         if beside_null and surface == "hole":
             left_out.add("null")
-        base = str_dfa(type)
+        base = written_dfa(type, encoding)
         dfa = base if dfa is None else intersect(base, dfa)
         texts = [text for text in left_out if isinstance(text, str)]
         few = sum(map(len, texts)) <= LISTED
@@ -311,7 +312,7 @@ class _Narrowing(LanguageBuilder):
             dfa = difference(dfa, words(texts))
         if not dfa.edges:
             return Nothing()
-        term: Term = Text(dfa, "raw" if surface == "hole" else "json", low, high)
+        term: Term = Text(dfa, encoding, low, high)
         if texts and not few:
             inner = texts if surface == "hole" else [json_text(text)[1:-1] for text in texts]
             term = Except(term, frozenset(text.encode() for text in inner))

@@ -77,13 +77,14 @@ def phrase(type: Str | Int | Dec | Float, noun: str | None = None) -> str:
     if isinstance(type, Str) and type.grammar:
         return f"{noun or 'string'} in the grammar {short_name(grammar_name(type.grammar))}"
     if isinstance(type, Str):
-        words = [noun or "string"]
+        words = [f"{noun or 'string'} on one line" if type.layout == "line" else noun or "string"]
         if type.min_chars or type.max_chars is not None:
             words.append(f"of {count_phrase(type.min_chars, type.max_chars, 'character')}")
         if type.patterns:
             words.append("matching " + " and ".join(f"/{pattern}/" for pattern in type.patterns))
-        # Control characters are in no text, so nothing needs to be said of stops that have one.
-        texts = [text for text in (*type.until, *type.excludes) if accepts(str_dfa(Str()), text)]
+        # Nothing needs to be said of what no text of the type has anyway.
+        possible = str_dfa(Str(layout=type.layout))
+        texts = [text for text in (*type.until, *type.excludes) if accepts(possible, text)]
         banned = [json_text(text) for text in dict.fromkeys(texts)]
         if banned:
             words.append("without " + " or ".join(banned))

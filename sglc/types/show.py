@@ -101,8 +101,11 @@ def _span_bounds(type: SpanOf) -> str:
     return low + high + "".join(f" until {json_text(stop)}" for stop in type.until)
 
 
+_WORDS = {"": "str", "free": "str", "line": "line", "lines": "lines"}
+
+
 def _str(type: Str) -> str:
-    words = [grammar_name(type.grammar) if type.grammar else "str"]
+    words = [grammar_name(type.grammar) if type.grammar else _WORDS[type.layout]]
     if type.min_chars:
         words.append(f"min {type.min_chars} chars")
     if type.max_chars is not None:

@@ -8,16 +8,23 @@ nodes, looked up in a `TypeTable`, so recursive types are finite trees too. The 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Literal
 
 from sglc.types.values import Value
+
+Layout = Literal["", "line", "lines", "free"]
+"""Which control characters a text may have, and which of them a hole may write; see `Str`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Str:
-    """Text without control characters (Unicode category Cc), lengths in code points.
+    """Any Unicode text (of scalar values: no lone surrogates), lengths in code points.
 
+    `layout`: "line" are texts without control characters (Unicode category Cc) only. The others have all
+    texts and differ in what a hole may write as raw text: one line (""), several ("lines"), or whatever the
+    patterns admit ("free", after `matching`). As JSON, which escapes them, every text may be written.
     `until`: stop texts that cannot occur inside the value and end it where it stands as raw text.
     `excludes`: texts that cannot occur inside. `patterns`: regexes that each match the whole value.
     `grammar`: the portable text of a grammar (`sglc.grammar.portable`), or empty. Then the value is a text of
@@ -31,8 +38,15 @@ class Str:
     patterns: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
+    layout: Layout = ""
     grammar: str = ""
     given: tuple[int, ...] = ()
+
+
+def matching(*patterns: str, of: Str | None = None) -> Str:
+    """`str matching /…/`: a hole writes what the patterns admit, line breaks too."""
+    base = Str() if of is None else of
+    return replace(base, patterns=(*base.patterns, *patterns), layout=base.layout or "free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +163,8 @@ class OneOf:
 class SpanOf:
     """`span of x`: a piece of a text that is known only when a hole is reached, never empty.
 
-    The text is the hole's given value number `given`; `text` is None until then. A piece has no control
-    characters, and none of the texts in `until`.
+    The text is the hole's given value number `given`; `text` is None until then. A piece holds none of the
+    texts in `until`.
     """
 
     given: int

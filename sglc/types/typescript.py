@@ -150,7 +150,7 @@ class _Writer:
                         self.grammars.append(type.grammar)
                     return f"in the grammar {grammar_name(type.grammar).rsplit('.', 1)[-1]}"
                 text = show_type(type)
-                return text if " " in text or isinstance(type, Int) else ""
+                return text if " " in text or isinstance(type, Int) or text == "line" else ""
             case Optional(item):
                 return self.note(item)
             case ListOf(item, low, high):
