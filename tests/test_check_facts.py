@@ -97,8 +97,8 @@ def test_options_known_now_give_a_type_and_others_do_not():
 
 def test_slots_of_one_name_differ():
     module = checked(
-        "pub pure fn f(n: int) -> int:\n    var sum = 0\n    for i in 0..n:\n        sum += i\n"
-        "    for i in 0..n:\n        sum += i\n    return sum\n"
+        "pub pure fn f(n: int) -> int:\n    var sum = 0\n    for i in 0..<n:\n        sum += i\n"
+        "    for i in 0..<n:\n        sum += i\n    return sum\n"
     )
     slots = [module.symbols[id(loop)].slot for loop in nodes(module.module, ast.For)]
     assert slots == ["i", "i.2"]

@@ -295,7 +295,7 @@ fn slow() -> str:
     user: | x
     var all = ""
     assistant:
-        for i in 1..=2000:
+        for i in 1..2000:
             | ?{word: str min 30 chars max 40 chars}
             all = all + word
     return all

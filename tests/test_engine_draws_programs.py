@@ -257,7 +257,7 @@ fn judged(about: str) -> str:
 
 fn forked(about: str) -> [str]:
     user: | ${about}
-    let found = fork i in 0..3 seed i:
+    let found = fork i in 0..<3 seed i:
         assistant: | ?{text: str max 20 chars temp 1.0}
         yield text
     return [each.value for each in found]

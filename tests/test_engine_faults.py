@@ -53,7 +53,7 @@ fn careful(about: str) -> str:
 fn both(about: str) -> [str]:
     system: | You sort things.
     user: | ${about}
-    let found = fork i in 0..2 seed i:
+    let found = fork i in 0..<2 seed i:
         if i > 0:
             user: | and thirteen
         assistant: | ?{made: Item}
@@ -62,7 +62,7 @@ fn both(about: str) -> [str]:
 
 fn uneven(about: str) -> [str]:
     user: | ${about}
-    let found = fork i in 0..2:
+    let found = fork i in 0..<2:
         if i > 0:
             assistant: | ?{long: str max 90 chars}
             yield long

@@ -46,7 +46,7 @@ def test_examples_lower_to_sound_ir_that_reads_back(path: Path) -> None:
 
 def test_functions_come_before_their_forks_and_the_main_module_first() -> None:
     text = (
-        "use std.text (email)\nfn f(a: email) -> int:\n    let x = fork i in 0..2:\n        yield i\n"
+        "use std.text (email)\nfn f(a: email) -> int:\n    let x = fork i in 0..<2:\n        yield i\n"
         "    return x[0].value\n"
     )
     module = lowered(Source("main.sgl", text))

@@ -42,7 +42,7 @@ fn f(text: str) -> int raises Angry:
 
 fn wide() -> int:
     user: | x
-    let all = fork i in 0..3:
+    let all = fork i in 0..<3:
         assistant: | ?{n: int in 100..999}
         yield n
     return 1
@@ -367,7 +367,7 @@ fn inner(i: int) -> int raises Wrong:
 
 fn f(text: str) -> int raises Wrong:
     user: | ${text}
-    let all = fork i in 0..3 or skip:
+    let all = fork i in 0..<3 or skip:
         assistant: | ?{n: int in 100..999}
         yield inner(i)
     let rest = inner(1) else 0

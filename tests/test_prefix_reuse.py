@@ -50,7 +50,7 @@ PROGRAMS = {
     return 1
 """,
     "branches": HEAD
-    + """    let all = fork i in 0..8 seed i:
+    + """    let all = fork i in 0..<8 seed i:
         assistant: | ?{n: int in 0..999 temp 1.0}
         yield n
     return len(all)

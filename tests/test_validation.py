@@ -274,7 +274,7 @@ def test_runs_of_a_session_and_streams() -> None:
         Source(
             "p.sgl",
             "pure fn rising(prefix: str) -> alive | dead | final:\n"
-            "    for i in 1..len(prefix):\n"
+            "    for i in 1..<len(prefix):\n"
             "        if prefix[i] <= prefix[i - 1]: return dead\n"
             "    return final if len(prefix) > 2 else alive\n"
             "fn f(begin: str, most: int) -> str:\n    user: | q\n"

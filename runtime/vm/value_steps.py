@@ -122,9 +122,10 @@ def do_range(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     start = frame.stack[-1]
     if not isinstance(start, int) or not isinstance(stop, int):
         raise failure("the ends of a range are integers")
-    if stop - start > ITEMS_LIMIT:
+    last = stop if a else stop - 1
+    if last - start >= ITEMS_LIMIT:
         raise failure(f"a range has at most {ITEMS_LIMIT} items")
-    frame.stack[-1] = range(start, stop + (1 if a else 0))
+    frame.stack[-1] = range(start, last + 1)
     return None
 
 

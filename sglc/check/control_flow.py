@@ -8,6 +8,7 @@ from typing import Any
 from sglc.check.builtins import ERRORS
 from sglc.check.exhaustive import Form, Shape
 from sglc.check.exhaustive import Span as NumberSpan
+from sglc.check.range_slips import Rounds
 from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show
 from sglc.check.result import ErrorOf, ErrorSymbol, ExpressionType, Unknown
 from sglc.check.variables import Variables
@@ -38,7 +39,7 @@ class ControlFlow(Variables):
         return not reached
 
     def _for(self, node: ast.For) -> bool:
-        item = self.iterated(node.iterable)
+        item = self.iterated(node.iterable, Rounds(node.variable.text, node.body))
         self.open()
         self.bind(node, node.variable, item, "loop")
         self._loop(node, node.body, self._rounds(node.iterable))

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from sglc.check.operators import Operators
+from sglc.check.range_slips import Rounds, slip
 from sglc.check.relations import (
     BOOL,
     DEC,
@@ -32,7 +33,7 @@ from sglc.check.relations import (
     without_null,
 )
 from sglc.check.result import ExpressionType, ListValue, Never, RangeOf, Unknown
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
@@ -151,15 +152,27 @@ class Expressions(Operators):
     def _range(self, node: ast.Range, expected: ExpressionType | None) -> ExpressionType:
         self.expect(node.start, INT, "the start of a range")
         self.expect(node.stop, INT, "the end of a range")
+        self._may_slip(node, slip(node, None))
         first, low = self.fold(node.start)
         last, high = self.fold(node.stop)
         if first and last and isinstance(low, int) and isinstance(high, int):
             if low > high or (low == high and not node.inclusive):
                 self.program.report(
                     "W0204", "this range is empty", node.span, label="no number lies in it",
-                    hint="`a..b` leaves b out, `a..=b` includes it" if low == high else "swap its ends",
+                    hint="`a..b` includes b, `a..<b` leaves it out" if low == high else "swap its ends",
                 )  # fmt: skip
         return RANGE
+
+    def _may_slip(self, node: ast.Range, reason: str) -> None:
+        """Report a range whose end is likely not meant, if there is a reason to think so."""
+        if reason:
+            start, stop = node.start.span.text, node.stop.span.text
+            self.program.report(
+                "W0217", f"this range goes up to {stop} and includes it", node.span,
+                label="may go one too far", reason=reason,
+                hint=f"write `{start}..<{stop}`, or `{start}..={stop}` where the end is meant",
+                edits=(Edit(node.operator, "..<"),),
+            )  # fmt: skip
 
     def _regex(self, node: ast.Regex, expected: ExpressionType | None) -> ExpressionType:
         self.program.report(
@@ -168,7 +181,7 @@ class Expressions(Operators):
         return UNKNOWN
 
     def _comprehension(self, node: ast.Comprehension, expected: ExpressionType | None) -> ExpressionType:
-        item = self.iterated(node.iterable)
+        item = self.iterated(node.iterable, Rounds(node.variable.text, (node.element, node.condition)))
         due = None if expected is None else item_of(without_null(expected, self.table), self.table)
         self.open()
         self.bind(node, node.variable, item, "loop")
@@ -179,9 +192,11 @@ class Expressions(Operators):
         self.close()
         return UNKNOWN if isinstance(element, Unknown) else list_of(element)
 
-    def iterated(self, node: ast.Expression) -> ExpressionType:
-        """Type of the items of what a loop goes over."""
+    def iterated(self, node: ast.Expression, rounds: Rounds) -> ExpressionType:
+        """Type of the items of what `rounds` goes over."""
         found = self.infer(node)
+        if isinstance(node, ast.Range) and not slip(node, None):
+            self._may_slip(node, slip(node, rounds))
         plain = expand(found, self.table)
         if isinstance(plain, Unknown | Never):
             return UNKNOWN
@@ -200,7 +215,7 @@ class Expressions(Operators):
         elif allows_null(plain, self.table):
             hint = "it may be null: test it first"
         elif numeric_rank(plain, self.table) == 0:
-            hint = "write a range: `0..n`"
+            hint = "write a range: `1..n`, or `0..<n`"
         self.program.report(
             "E0323", f"{said(found)} cannot be gone over", node.span, label="no list, map or range", hint=hint
         )

@@ -101,11 +101,16 @@ class Patterns(Holes):
         if isinstance(type, Unknown):
             return WILD
         low, high = node.minimum, node.maximum
-        if low is not None and high is not None and low > high:
-            self._never(node.span, "the range is empty", f"write `{high}..{low}`")
+        if low is not None and high is not None and (low > high or (node.below and low == high)):
+            self._never(
+                node.span, "the range is empty",
+                f"write `{high}..{low}`" if low > high else f"`{low}..{high}` includes {high}",
+            )  # fmt: skip
         elif numeric_rank(self._not_null(type), self.table) is None:
             self._never(node.span, f"{said(type)} is no number")
             return WILD
+        if node.below and high is not None and high == int(high):
+            high = int(high) - 1
         return NumberSpan(low, high)
 
     def _not_null(self, type: ExpressionType) -> ExpressionType:

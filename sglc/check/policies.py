@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sglc.check.control_flow import ControlFlow
 from sglc.check.prompt_lines import header
+from sglc.check.range_slips import Rounds
 from sglc.check.relations import INT, NEVER, NULL, UNKNOWN, item_of, join, numeric_rank, said
 from sglc.check.result import BranchOf, ExpressionType, ListValue, Unknown
 from sglc.check.state import ForkFrame, Local
@@ -24,7 +25,7 @@ class Policies(ControlFlow):
         function.mentioned.append(seen)
         if node.each is not None:
             name, iterable = node.each
-            item = self.iterated(iterable)
+            item = self.iterated(iterable, Rounds(name.text, node.condition))
             self.open()
             self.bind(node, name, item, "loop")
         self.condition(node.condition)
@@ -106,7 +107,7 @@ class Policies(ControlFlow):
             self.program.report(
                 "E0404", f"a fork cannot stand in {self.place()}", node.span, label="asks a model"
             )
-        item = self.iterated(node.iterable)
+        item = self.iterated(node.iterable, Rounds(node.variable.text, (node.options, node.body), True))
         self.open()
         self.bind(node, node.variable, item, "loop")
         for option in node.options:

@@ -346,7 +346,14 @@ class TypeResolver:
                     )
                     return UNKNOWN
             low = None if low is None else int(low)
-            high = None if high is None else int(high)
+            high = None if high is None else int(high) - node.below
+        elif node.below:
+            self.program.report(
+                "E0306", f"the upper end of a range of {said(type)} cannot be left out", node.span,
+                label="has no last value", reason="between two decimals there is always another",
+                hint=f"name the last value, such as `in {'' if low is None else low}..{last_below(high)}`",
+            )  # fmt: skip
+            return UNKNOWN
         else:
             low = None if low is None else Decimal(low)
             high = None if high is None else Decimal(high)
@@ -363,7 +370,11 @@ class TypeResolver:
                 f"no number is at least {low} and at most {high}",
                 node.span,
                 label="an empty range",
-                hint=f"write `in {node.maximum}..{node.minimum}`" if swapped else "",
+                hint=f"write `in {node.maximum}..{node.minimum}`"
+                if swapped
+                else f"`{node.minimum}..{node.maximum}` includes {node.maximum}"
+                if node.below
+                else "",
             )
             return UNKNOWN
         step = getattr(type, "multiple_of", None)
@@ -408,13 +419,15 @@ class TypeResolver:
         return True
 
     def _counts(self, minimum: int | None, maximum: int | None, unit: str, span: Span) -> None:
-        if minimum is not None and maximum is not None and minimum > maximum:
+        if maximum is not None and (minimum or 0) > maximum:
             self.program.report(
                 "E0304",
-                f"nothing has at least {minimum} and at most {maximum} {unit}",
+                f"nothing has at least {minimum or 0} and at most {maximum} {unit}",
                 span,
                 label="the bounds contradict each other",
-                hint=f"write `{maximum}..{minimum}`",
+                hint="`..<` leaves its upper end out"
+                if "..<" in span.text
+                else f"write `{maximum}..{minimum}`",
             )
         self._countable(minimum or 0, unit, span)
 
@@ -434,6 +447,11 @@ class TypeResolver:
         self.program.report(
             code, f"not available yet: {what}", span, label="parsed, but it does not run yet", hint=instead
         )
+
+
+def last_below(bound: int | Decimal | None) -> Decimal:
+    """A decimal that is a little less than a bound, to show how one is written."""
+    return Decimal(bound or 0) - Decimal("0.01")
 
 
 _METHODS: dict[type, Any] = {

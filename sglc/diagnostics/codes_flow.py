@@ -137,7 +137,7 @@ pub fn f(top: int) -> int:
         "`yield` stands in the body of a fork, `adopt` takes one of its branches.",
         """\
 pub fn f() -> int:
-    let branches = fork i in 0..2 seed i:
+    let branches = fork i in 0..<2 seed i:
         | ?{n: int in 0..9}
         yield n
     adopt branches
@@ -145,7 +145,7 @@ pub fn f() -> int:
 """,
         """\
 pub fn f() -> int:
-    let branches = fork i in 0..2 seed i:
+    let branches = fork i in 0..<2 seed i:
         | ?{n: int in 0..9}
         yield n
     adopt branches.max(by = value)
@@ -215,7 +215,7 @@ pub fn f() -> int:
     Entry(
         "W0204",
         "an empty range",
-        "`a..b` leaves b out, `a..=b` includes it.",
+        "`a..b` goes from a up to b and includes it, `a..<b` leaves b out. A range does not count down.",
         "pub pure fn f() -> [int]:\n    return [n for n in 5..1]\n",
         "pub pure fn f() -> [int]:\n    return [n for n in 1..5]\n",
     ),

@@ -81,6 +81,16 @@ ENTRIES: tuple[Entry, ...] = (
         "pub fn f() -> [int]:\n    | ?{n: int n 3 temp 0.8}\n    return n\n",
     ),
     Entry(
+        "W0217",
+        "a range that may go one too far",
+        "`a..b` includes b, everywhere. What counts places or rounds from 0 leaves its end out: `0..<n` has "
+        "n values. A range whose end is meant says so with `..=`, which is `..` and never warned of.",
+        "pub pure fn f(xs: [int]) -> int:\n    var sum = 0\n    for i in 0..len(xs):\n"
+        "        sum += xs[i] * i\n    return sum\n",
+        "pub pure fn f(xs: [int]) -> int:\n    var sum = 0\n    for i in 0..<len(xs):\n"
+        "        sum += xs[i] * i\n    return sum\n",
+    ),
+    Entry(
         "W0221",
         "a pattern that admits line breaks",
         "A hole of `str matching /…/` writes whatever the pattern admits, and `[^,]` admits a newline. Such "

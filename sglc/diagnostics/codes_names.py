@@ -122,14 +122,14 @@ pub pure fn f(point: Point) -> int:
         """\
 pub pure fn f(size: int) -> int:
     var total = 0
-    for size in 0..3:
+    for size in 0..<3:
         total += size
     return total + size
 """,
         """\
 pub pure fn f(size: int) -> int:
     var total = 0
-    for step in 0..3:
+    for step in 0..<3:
         total += step
     return total + size
 """,

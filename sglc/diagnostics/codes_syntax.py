@@ -197,7 +197,7 @@ ENTRIES: tuple[Entry, ...] = (
         "E0125",
         "chained comparisons",
         "`a < b < c` would compare a truth value with c. Each comparison is written out, joined with "
-        "`and`; for whole numbers there is `x in 1..=5`.",
+        "`and`; for whole numbers there is `x in 1..5`.",
         "pub pure fn inside(x: int) -> bool:\n    return 0 < x < 5\n",
         "pub pure fn inside(x: int) -> bool:\n    return 0 < x and x < 5\n",
     ),

@@ -200,7 +200,7 @@ pub pure fn f(owner: Owner?) -> str:
         "not a thing to go over",
         "Loops and comprehensions go over lists, ranges and the keys of maps.",
         "pub pure fn f(n: int) -> [int]:\n    return [i * i for i in n]\n",
-        "pub pure fn f(n: int) -> [int]:\n    return [i * i for i in 0..n]\n",
+        "pub pure fn f(n: int) -> [int]:\n    return [i * i for i in 0..<n]\n",
     ),
     Entry(
         "E0324",
@@ -366,7 +366,7 @@ pub pure fn f(answer: "yes" | "no" | "maybe") -> int:
         """\
 pub fn f() -> int:
     var total = 0
-    let branches = fork i in 0..2 seed i:
+    let branches = fork i in 0..<2 seed i:
         | ?{n: int in 0..9}
         total = total + n
         yield n
@@ -374,7 +374,7 @@ pub fn f() -> int:
 """,
         """\
 pub fn f() -> int:
-    let branches = fork i in 0..2 seed i:
+    let branches = fork i in 0..<2 seed i:
         | ?{n: int in 0..9}
         yield n
     return sum([branch.value for branch in branches])

@@ -110,7 +110,7 @@ class Patterns(Expressions):
         build, span = self.build, node.span
         if not isinstance(known, Int | Dec | Float):
             self._is_type(slot, NUMBER, otherwise, span)
-        for operator, bound in ((">=", node.minimum), ("<=", node.maximum)):
+        for operator, bound in ((">=", node.minimum), ("<" if node.below else "<=", node.maximum)):
             if bound is not None:
                 pair = (build.load(slot, span), build.const(bound, span))
                 self._require(build.value(ops.Binary, operator, *pair, span=span), otherwise, span)

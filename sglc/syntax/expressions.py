@@ -20,7 +20,7 @@ MAX_TOLD = 100
 _PRECEDENCE: dict[str, int] = {
     "or": 1, "and": 2,
     "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "not in": 4, "matches": 4, "contains": 4,
-    "..": 5, "..=": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "**": 9,
+    "..": 5, "..=": 5, "..<": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "**": 9,
 }  # fmt: skip
 _NOT, _COMPARISON, _RANGE, _MINUS, _POWER = 3, 4, 5, 8, 9
 _REPLACED = {"&&": "and", "&": "and", "^": "**", "=": "=="}
@@ -304,12 +304,12 @@ class Expressions:
 
     def _join(self, operator: tuple[str, int, int], left: Any, right: Any, begin: int, end: int) -> Any:
         """The node of an infix operator between `begin` and `end`."""
-        text, start, _ = operator
+        text, start, stop = operator
         text = _REPLACED.get(text, text)
         level = _PRECEDENCE.get(text, 1)
         span = Span(self.source, begin, end)
         if level == _RANGE:
-            return ast.Range(left, right, text == "..=", span)
+            return ast.Range(left, right, text != "..<", self.span(start, stop), span)
         if (
             level == _COMPARISON
             and isinstance(left, ast.Binary)

@@ -19,7 +19,7 @@ from sglc.syntax.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault, Token
 _TOKEN = re.compile(
     r"""[ \t]*(?:
      ([^\W\d]\w*)                                                    # 1 word
-    |((?:\.\.=?|==|!=|<=|>=|->|\*\*|//|[-+*/]=|[-+*/%<>])|[=:,.;|?]) # 2 operator or mark
+    |((?:\.\.[=<]?|==|!=|<=|>=|->|\*\*|//|[-+*/]=|[-+*/%<>])|[=:,.;|?]) # 2 operator or mark
     |([(\[{])                                                        # 3 opening bracket
     |([)\]}])                                                        # 4 closing bracket
     |("(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*")                             # 5 string without inserts
@@ -41,7 +41,7 @@ _NOT_CONTAINING = re.compile(r"[ \t]+containing\b")
 _OR_SKIP = re.compile(r"[ \t]+skip[ \t]*:")
 _FIRST_WORD = re.compile(r"[ ]*([A-Za-z]+)\b|[ ]*(\|)")
 
-_BINARY = frozenset("+ - * / // % ** == != < <= > >= .. ..= and or in matches contains".split())
+_BINARY = frozenset("+ - * / // % ** == != < <= > >= .. ..= ..< and or in matches contains".split())
 _AUGMENTED = frozenset("+= -= *= /=".split())
 _ROLES = frozenset("system user assistant tool".split())
 _REGEX_AFTER = frozenset("matching matches skip return in and or not if elif else".split())

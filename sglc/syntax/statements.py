@@ -274,7 +274,7 @@ class Statements(PromptText):
         return ast.LiteralPattern(None, self.span(start, end))
 
     def range_pattern(self, start: int, end: int, bounds: Any) -> ast.RangePattern:
-        return ast.RangePattern(bounds[0], bounds[1], self.span(start, end))
+        return ast.RangePattern(*bounds, self.span(start, end))
 
     def alternatives(self, start: int, end: int, *patterns: Any) -> ast.AlternativesPattern:
         return ast.AlternativesPattern(patterns, self.span(start, end))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from sglc.source import Span
@@ -9,6 +10,8 @@ from sglc.syntax import ast
 from sglc.syntax.expressions import Expressions, _present
 
 By = tuple[str, Span]
+RangeEnds = tuple[int | Decimal | None, int | Decimal | None, bool]
+"""Lower and upper end of a range, and whether the upper one is left out."""
 
 
 class TypeNodes(Expressions):
@@ -115,6 +118,12 @@ class TypeNodes(Expressions):
     def bound_to(self, start: int, end: int, high: ast.Number) -> tuple[None, int]:
         return None, self.count(high)
 
+    def bound_below(self, start: int, end: int, low: ast.Number, high: ast.Number) -> tuple[int, int]:
+        return self.count(low), self.count(high) - 1
+
+    def bound_to_below(self, start: int, end: int, high: ast.Number) -> tuple[None, int]:
+        return None, self.count(high) - 1
+
     def count(self, node: Any) -> int:
         """The value of a whole number that is written out; anything else is reported."""
         if isinstance(node, ast.Number) and isinstance(node.value, int):
@@ -205,16 +214,22 @@ class TypeNodes(Expressions):
         return Optional(start)
 
     def range_refinement(self, start: int, end: int, bounds: Any) -> ast.RangeRefinement:
-        return ast.RangeRefinement(bounds[0], bounds[1], self.span(start, end))
+        return ast.RangeRefinement(*bounds, self.span(start, end))
 
-    def range_from(self, start: int, end: int, low: ast.Number) -> tuple[Any, Any]:
-        return low.value, None
+    def range_from(self, start: int, end: int, low: ast.Number) -> RangeEnds:
+        return low.value, None, False
 
-    def range_between(self, start: int, end: int, low: ast.Number, high: ast.Number) -> tuple[Any, Any]:
-        return low.value, high.value
+    def range_between(self, start: int, end: int, low: ast.Number, high: ast.Number) -> RangeEnds:
+        return low.value, high.value, False
 
-    def range_to(self, start: int, end: int, high: ast.Number) -> tuple[Any, Any]:
-        return None, high.value
+    def range_below(self, start: int, end: int, low: ast.Number, high: ast.Number) -> RangeEnds:
+        return low.value, high.value, True
+
+    def range_to(self, start: int, end: int, high: ast.Number) -> RangeEnds:
+        return None, high.value, False
+
+    def range_to_below(self, start: int, end: int, high: ast.Number) -> RangeEnds:
+        return None, high.value, True
 
     def negative(self, start: int, end: int, number: ast.Number) -> ast.Number:
         return ast.Number(-number.value, self.span(start, end))

@@ -40,7 +40,7 @@ def long_program() -> str:
         "enum Mood{n}: calm, annoyed, furious\n\n"
         "## A note.\nrecord Note{n}:\n    title: str max 40 chars\n"
         "    mood: Mood{n}\n    size: int in 0..{m}\n\n"
-        "pure fn weight{n}(note: Note{n}) -> int:\n    var total = 0\n    for i in 1..=3:\n"
+        "pure fn weight{n}(note: Note{n}) -> int:\n    var total = 0\n    for i in 1..3:\n"
         "        if note.size > i * 2:\n            total += i\n        else:\n            total += 1\n"
         "    return total\n\n"
         "fn note{n}(about: str) -> Note{n}:\n    system: | You take notes.\n"

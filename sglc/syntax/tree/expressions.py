@@ -164,11 +164,12 @@ class Comprehension:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`a..b` (b excluded) or `a..=b` (b included), as a value. In types `a..b` always includes b."""
+    """`a..b` and `a..=b` (b included) or `a..<b` (b left out), as a value. `operator` has the dots."""
 
     start: Expression
     stop: Expression
     inclusive: bool
+    operator: Span
     span: Span
 
 
@@ -247,7 +248,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """`fork i in 0..4 seed i:` with a body that yields; a list of branches.
+    """`fork i in 1..4 seed i:` with a body that yields; a list of branches.
 
     `skip` is True for `fork … or skip:` (a failing branch is dropped instead of cancelling all).
     """

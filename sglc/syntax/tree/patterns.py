@@ -24,10 +24,11 @@ class LiteralPattern:
 
 @dataclass(frozen=True, slots=True)
 class RangePattern:
-    """`1..5`, both ends included; one may be absent."""
+    """`1..5`, both ends included; one may be absent. With `below` (`1..<6`) the maximum is not included."""
 
     minimum: int | Decimal | None
     maximum: int | Decimal | None
+    below: bool
     span: Span
 
 

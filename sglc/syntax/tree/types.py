@@ -28,7 +28,10 @@ class TypeLiteral:
 
 @dataclass(frozen=True, slots=True)
 class TypeList:
-    """`[T; 2..4]`; bounds are None where not written (`[T]`, `[T; 2..]`, `[T; ..4]`; `[T; 3]` is 3..3)."""
+    """`[T; 2..4]`; bounds are None where not written (`[T]`, `[T; 2..]`, `[T; ..4]`; `[T; 3]` is 3..3).
+
+    Of `[T; 2..<5]` the maximum is 4.
+    """
 
     item: TypeExpression
     minimum: int | None
@@ -69,10 +72,11 @@ class TypeUnion:
 
 @dataclass(frozen=True, slots=True)
 class RangeRefinement:
-    """`in 0..120`, `in 0..`, `in ..5`; both ends included."""
+    """`in 0..120`, `in 0..`, `in ..5`; both ends included. With `below` (`in 0..<120`) the maximum is not."""
 
     minimum: int | Decimal | None
     maximum: int | Decimal | None
+    below: bool
     span: Span
 
 
