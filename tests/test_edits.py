@@ -198,7 +198,7 @@ def test_explain_shows_the_edit_of_its_example(cli: Cli) -> None:
     assert "    2 |     if x == 1:\n      |           +\n" in out
     (edit,) = json.loads(cli("explain", "E0110", "--json")[1])["edits"]
     assert edit["text"] == "==" and edit["span"]["start"]["line"] == 2
-    assert "--fix" not in cli("explain", "E0107")[1]
+    assert "--fix" not in cli("explain", "E0114")[1]
 
 
 # -- check --fix ---------------------------------------------------------------------------------------

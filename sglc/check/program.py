@@ -20,12 +20,19 @@ from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
 from sglc.syntax import ast
+from sglc.syntax.faulty_line import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 
 MAX_MODULES = 500
 STANDARD = "std."
 AFTER_ALL = ("W0201", "W0203", "W0208")
 """Findings that errors often cause: said only where there are none."""
+UNKNOWN_NAMES = ("E0201", "E0202", "E0207", "E0212")
+"""Findings about a name that there is not: told once in a declaration."""
+AFTER_MISREAD_BLOCKS = UNKNOWN_NAMES + (
+    "E0209", "E0338", "E0405", "E0406", "E0407", "E0411", "E0415", "E0417", "W0211",
+)  # fmt: skip
+"""Findings that depend on what stands in which block."""
 
 
 def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:
@@ -85,13 +92,16 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     kept: list[Diagnostic] = []
     faulty = any(d.severity == "error" for d in diagnostics)
     unread = [d.span for d in diagnostics if d.code.startswith("E01") and d.span is not None]
+    misread = any(d.code in MISREAD_BLOCKS for d in diagnostics)
     for diagnostic in diagnostics:
         if faulty and diagnostic.code in AFTER_ALL:
             continue
-        if unread and _follows_from_syntax(diagnostic, unread):
+        if unread and _follows_from_syntax(diagnostic, unread, misread):
             continue
         span = diagnostic.span
         place = None if span is None else (id(span.source), span.start, span.end)
+        if diagnostic.code in UNKNOWN_NAMES and span is not None:
+            place = (id(span.source), _declaration_line(span), 0)
         key = (diagnostic.code, diagnostic.message, place)
         if key not in seen:
             seen.add(key)
@@ -105,21 +115,36 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     return sorted(kept, key=order)
 
 
-def _follows_from_syntax(diagnostic: Diagnostic, unread: list[Span]) -> bool:
+def _declaration_line(span: Span) -> int:
+    """The line at the left margin at or above a place: where its declaration begins."""
+    number = span.source.position(span.start)[0]
+    while number > 1 and not span.source.line(number)[:1].strip():
+        number -= 1
+    return number
+
+
+def _follows_from_syntax(diagnostic: Diagnostic, unread: list[Span], misread: bool) -> bool:
     """Whether a finding may only be there because a line near it could not be read.
 
-    A name may be bound by such a line, a case or `return` may stand on it.
+    A name may be bound by such a line, a case or `return` may stand on it; with `misread` blocks it may stand
+    in another declaration than it seems.
     """
     span = diagnostic.span
     if span is None:
         return False
+    if diagnostic.code in AFTER_MISREAD_BLOCKS and misread:
+        return True
     lines = [fault for fault in unread if fault.source is span.source]
-    if diagnostic.code == "E0201":
+    if diagnostic.code in UNKNOWN_NAMES:
         word = re.compile(rf"\b{re.escape(span.text)}\b")
+        local = diagnostic.code == "E0201"
         return any(
-            fault.start < span.start and word.search(fault.source.line(fault.source.position(fault.start)[0]))
+            (fault.start < span.start or not local)
+            and word.search(fault.source.line(fault.source.position(fault.start)[0]))
             for fault in lines
         )
+    if diagnostic.code == "W0211":
+        return any(fault.start < span.start for fault in lines)
     return diagnostic.code in ("E0338", "E0417") and any(fault.start > span.start for fault in lines)
 
 

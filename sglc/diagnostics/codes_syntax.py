@@ -303,6 +303,67 @@ ENTRIES: tuple[Entry, ...] = (
         "pub pure fn double(result: int) -> int:\n    return 2 * result\n",
     ),
     Entry(
+        "E0143",
+        "an arm of a match that is not written as a case",
+        "Below `match` stand arms, each `case pattern:` with what is done; `case _:` takes "
+        "everything else. A "
+        "colon ends the pattern, not an arrow.",
+        'pub pure fn word(x: int) -> str:\n    match x:\n        1: return "one"\n'
+        '        case _: return "many"\n',
+        'pub pure fn word(x: int) -> str:\n    match x:\n        case 1: return "one"\n'
+        '        case _: return "many"\n',
+    ),
+    Entry(
+        "E0144",
+        "a type in the notation of another language",
+        "A list is `[T]`, a map `{str: T}`, a tuple `(A, B)`, a value that may be missing `T?`, one "
+        "of several "
+        '`A | B`, one of a few texts `"a" | "b"`.',
+        "pub pure fn count(xs: list[str]) -> int:\n    return len(xs)\n",
+        "pub pure fn count(xs: [str]) -> int:\n    return len(xs)\n",
+    ),
+    Entry(
+        "E0145",
+        "a missing comma",
+        "Items of lists and maps, arguments, parameters and members are separated by commas.",
+        "pub pure fn three() -> [int]:\n    return [1 2, 3]\n",
+        "pub pure fn three() -> [int]:\n    return [1, 2, 3]\n",
+    ),
+    Entry(
+        "E0146",
+        "a header that is not written as one",
+        "The header of a function is `fn name(parameter: Type, …) -> Type:`. Each parameter has its "
+        "type behind "
+        "its name and a colon, an arrow stands before the type of the result.",
+        "pub pure fn double(n: int): int:\n    return n * 2\n",
+        "pub pure fn double(n: int) -> int:\n    return n * 2\n",
+    ),
+    Entry(
+        "E0147",
+        "a bound that is not written as one",
+        "Lengths of texts are bounded in characters (`max 80 chars`, `min 3 chars`), what a hole may cost in "
+        "tokens (`max 60 tok`), numbers by ranges: `in 1..5`, `in 1..`, `in ..5`.",
+        "pub pure fn stars(n: int in 1-5) -> int:\n    return n\n",
+        "pub pure fn stars(n: int in 1..5) -> int:\n    return n\n",
+    ),
+    Entry(
+        "E0148",
+        "a declaration in the notation of another language",
+        "An enum has names, separated by commas: `enum Mood: calm, angry`. A type with fields is a "
+        "`record` with "
+        "a field on each line. Another name for a type is `type Name = T`. An error has its fields in "
+        "parentheses: `error Odd(n: int)`.",
+        'pub enum Mood: "calm", "angry"\n',
+        "pub enum Mood: calm, angry\n",
+    ),
+    Entry(
+        "E0149",
+        "a pattern without slashes",
+        "A pattern stands between slashes: `matching /[a-z]+/`. A slash inside is written `\\/`.",
+        'pub type Word = str matching "[a-z]{1,9}"\n',
+        "pub type Word = str matching /[a-z]{1,9}/\n",
+    ),
+    Entry(
         "W0101",
         "blanks at the end of a pipe line",
         "Blanks at the end of prompt text are invisible to people and real to the model; a blank before a "

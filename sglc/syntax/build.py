@@ -24,6 +24,10 @@ class Builder(Declarations):
         self.machine = machine
         self.words = words
         self.diagnostics: list[Diagnostic] = []
+        self.covered: list[tuple[int, int]] = []
+        """Parts of the text about which everything is said."""
+        self.edited: set[tuple[int, int, str]] = set()
+        """Edits that have been told."""
         self.pending = {}
         self.held = []
         self.docs = {}
@@ -70,7 +74,20 @@ class Builder(Declarations):
         return None
 
     def layout_faults(self, faults: list[Fault]) -> None:
-        for fault in faults[: max(0, MAX_TOLD - len(self.diagnostics))]:
+        """Tell what could not be cut into tokens; what stands behind an open quote or bracket is misread."""
+        misread = dedented = -1
+        for fault in faults:
+            if len(self.diagnostics) >= MAX_TOLD:
+                return
+            line = self.source.position(fault.start)[0]
+            if line == misread:
+                continue
+            column = fault.end - fault.start if fault.kind == "dedent" else -1
+            if column >= 0 and column == dedented:
+                continue
+            dedented = column
+            if fault.kind in ("string", "bracket", "mismatch", "regex"):
+                misread = line
             self.diagnostics.append(describe_fault(fault, self.source))
 
     def _note_docs(self, docs: list[tuple[int, int]]) -> None:

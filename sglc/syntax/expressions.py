@@ -23,7 +23,7 @@ _PRECEDENCE: dict[str, int] = {
     "..": 5, "..=": 5, "..<": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "**": 9,
 }  # fmt: skip
 _NOT, _COMPARISON, _RANGE, _MINUS, _POWER = 3, 4, 5, 8, 9
-_REPLACED = {"&&": "and", "&": "and", "^": "**", "=": "=="}
+_REPLACED = {"&&": "and", "&": "and", "|": "or", "^": "**", "=": "==", "is": "=="}
 
 _FOREIGN_WORDS = {"None": "null", "True": "true", "False": "false", "nil": "null", "undefined": "null"}
 
@@ -166,18 +166,15 @@ class Expressions:
 
     # -- operands --------------------------------------------------------------------------------------
 
-    def reference(self, start: int, end: int, name: ast.Name) -> ast.Reference:
-        if name.text in _FOREIGN_WORDS:
-            meant = _FOREIGN_WORDS[name.text]
-            self.report(
-                "E0113",
-                f"`{name.text}` is written `{meant}`",
-                start,
-                end,
-                hint=f"write `{meant}`",
-                edits=((start, end, meant),),
-            )
-        return ast.Reference(name.text, name.span)
+    def reference(self, start: int, end: int, name: ast.Name) -> ast.Expression:
+        if name.text not in _FOREIGN_WORDS:
+            return ast.Reference(name.text, name.span)
+        meant = _FOREIGN_WORDS[name.text]
+        self.report(
+            "E0113", f"`{name.text}` is written `{meant}`", start, end, label="from another language",
+            hint=f"write `{meant}`", edits=((start, end, meant),),
+        )  # fmt: skip
+        return ast.Null(name.span) if meant == "null" else ast.Boolean(meant == "true", name.span)
 
     def true(self, start: int, end: int) -> ast.Boolean:
         return ast.Boolean(True, Span(self.source, start, end))

@@ -209,6 +209,9 @@ class Layout(LiteralTokens):
                     position = self._pipe(start)
                     self._end(first)
                     return position
+                if kind == "/" and text.startswith("*", end):
+                    position = self._block_comment(start)
+                    continue
                 if kind[0] == "/" and (in_grammar or self._regex_here(first)):
                     regex = _REGEX.match(text, start) or _REGEX_PLAIN.match(text, start)
                     if regex is not None:

@@ -42,6 +42,13 @@ class LiteralTokens:
             self.tokens.docs.append((start, end))
         return start_of_next_line(self.text, end)
 
+    def _block_comment(self, start: int) -> int:
+        """A comment of another language; returns where it ends."""
+        end = self.text.find("*/", start + 2)
+        end = end + 2 if end >= 0 else end_of_line(self.text, start)
+        self.tokens.faults.append(Fault("block comment", start, end))
+        return end
+
     def _fence(self, start: int, position: int) -> int:
         """A `text \"\"\"` block; its lines lose the indentation of the closing fence."""
         text, lines = self.text, []

@@ -1,106 +1,63 @@
 """Common mistakes, told apart by what stands where: the message for a token that cannot stand there.
 
 The parser knows only that a token does not fit. What a person needs to know is which of a few dozen
-well-known slips it was, so these are looked for by example, the most telling first.
+well-known slips it was, so these are looked for by example, the most telling first. Each rule takes the run,
+the line and whether it stands at the level of declarations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from itertools import pairwise
 
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import HARD, Run
-from sglc.syntax.tokens import Replacements, Tokens
-
-BLOCK_WORDS = frozenset(
-    "fn pure part aside record enum union grammar test if elif else for while match case try except fuzz "
-    "forget par system user assistant tool using".split()
+from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
+from sglc.syntax.bracket_mistakes import braced_list, missing_comma, named_argument
+from sglc.syntax.declaration_mistakes import declaration_mistake
+from sglc.syntax.faulty_line import (
+    BLOCK_WORDS,
+    DECLARATION_WORDS,
+    FOLLOWERS,
+    ROLES,
+    STATEMENT_WORDS,
+    Line,
+    Mistake,
+    enclosing_word,
+    line_extent,
 )
-STATEMENT_WORDS = frozenset(
-    "let var if for while match return break continue raise try ensure check yield adopt include part aside "
-    "forget think par using mock fuzz expect golden replay system user assistant tool".split()
-)
-DECLARATION_WORDS = frozenset(
-    "pub fn pure record enum union type error const grammar extern test use import".split()
-)
-FOLLOWERS = {"else": "an `if`", "elif": "an `if`", "except": "a `try`", "case": "a `match`"}
-OPTION_WORDS = (
-    "max min matching until not in multiple where as temp top_p top_k min_p seed using n decode by".split()
-)
+from sglc.syntax.foreign import foreign
+from sglc.syntax.tokens import Replacements
+from sglc.syntax.unexpected import unexpected
 
-_FOREIGN_START = {
-    "def": ("`fn` begins a function", "fn"),
-    "function": ("`fn` begins a function", "fn"),
-    "func": ("`fn` begins a function", "fn"),
-    "class": ("`record` begins a type with fields", "record"),
-    "struct": ("`record` begins a type with fields", "record"),
-    "from": ("`use` imports names", "use"),
-    "switch": ("`match` tells cases apart", "match"),
-    "catch": ("`except` handles errors", "except"),
-    "throw": ("`raise` raises an error", "raise"),
-    "default": ("`case _` takes everything else", "case _"),
-    "elsif": ("`elif` tests another condition", "elif"),
-    "elseif": ("`elif` tests another condition", "elif"),
-    "assert": ("`ensure` states a condition, `expect` does so in tests", "ensure"),
-    "pass": ("there is no empty statement", ""),
-    "print": ("a program prints nothing; prompt text stands on pipe lines", "|"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is wrong at offsets `start` to `end`. `repair` is a token to take as if it were there."""
-
-    code: str
-    message: str
-    start: int
-    end: int
-    label: str = ""
-    reason: str = ""
-    hint: str = ""
-    repair: str = ""
-    edits: Replacements = ()
-
-
-class Line:
-    """The logical line that a faulty token stands on."""
-
-    def __init__(self, text: str, tokens: Tokens, first: int, index: int) -> None:
-        self.text, self.tokens, self.first, self.index = text, tokens, first, index
-        self.kind = tokens.kinds[index]
-        self.start, self.end = tokens.starts[index], tokens.ends[index]
-        self.word = self.at(first)
-        end = index
-        while tokens.kinds[end] not in ("_NEWLINE", "$END"):
-            end += 1
-        self.last = end
-
-    def at(self, index: int) -> str:
-        return self.text[self.tokens.starts[index] : self.tokens.ends[index]]
-
-    @property
-    def token(self) -> str:
-        return self.at(self.index)
-
-    def kinds(self) -> list[str]:
-        return self.tokens.kinds[self.first : self.last]
+_ROLE_NAMES = {
+    "human": "user", "person": "user", "question": "user", "ai": "assistant", "bot": "assistant",
+    "model": "assistant", "answer": "assistant", "gpt": "assistant", "developer": "system",
+}  # fmt: skip
+"""What roles are called elsewhere."""
 
 
 def line_mistake(run: Run, line: Line, module_level: bool) -> Mistake:
     """What is wrong with a token of a line of code."""
     for rule in (
-        _foreign,
-        _misplaced,
+        _arm,
         _role,
+        _role_name,
+        foreign,
+        declaration_mistake,
+        _bound,
+        _misplaced,
         _colon,
         _equals,
+        _bracket,
         _hole,
         _pipe,
+        _loop,
         _misspelt,
+        _raised,
         _prose,
-        _foreign_inside,
-        _reserved,
+        _comma,
+        reserved,
     ):
         found = rule(run, line, module_level)
         if found is not None:
@@ -108,34 +65,60 @@ def line_mistake(run: Run, line: Line, module_level: bool) -> Mistake:
     return unexpected(run, line)
 
 
-def _foreign(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    word = line.word
-    near = line.index - line.first <= 2
-    if word == "else" and line.at(line.first + 1) == "if":
-        start, end = line.tokens.starts[line.first], line.tokens.ends[line.first + 1]
-        return Mistake(
-            "E0113",
-            "`else if` is written `elif`",
-            start,
-            end,
-            hint="write `elif …:`",
-            edits=((start, end, "elif"),),
+def _bound(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    return bound_mistake(run, line) or pattern_mistake(run, line)
+
+
+def _arm(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    """A line under `match` that does not begin with `case`, and arms that end in an arrow."""
+    if line.word == "case" and line.index > line.first:
+        token, arrow = (
+            line.token,
+            line.at(line.index + 1) == ">" and line.touching(line.index, line.index + 1),
         )
-    if word in _FOREIGN_START and near and line.at(line.first + 1) not in ("=", ".", ":"):
-        message, meant = _FOREIGN_START[word]
-        start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
-        hint = f"write `{meant}`" if meant else "leave the block out, or `return`"
-        return Mistake("E0113", message, start, end, label="from another language", hint=hint)
-    if line.token == "{" and line.word in BLOCK_WORDS:
+        if not run.could_take(":") or not (token == "->" or (token == "=" and arrow)):
+            return None
+        end = line.end if token == "->" else line.ends(line.index + 1)
         return Mistake(
-            "E0113", "blocks are indented, not put in braces", line.start, line.end,
-            label="a colon is due here", hint="end the line with `:` and indent what follows",
+            "E0143", "a colon ends the pattern of a case", line.start, end, label="`:` is due here",
+            hint="write `:`", edits=((line.ends(line.index - 1), end, ":"),),
+            repair=":", skip=1 if token == "->" else 2,
         )  # fmt: skip
-    if line.token == ";":
+    if line.index != line.first or not run.could_take("case") or run.could_take("let"):
+        return None
+    if line.word in ("default", "else", "otherwise", "_"):
         return Mistake(
-            "E0113", "a line is one statement", line.start, line.end, hint="put the rest on its own line"
+            "E0143",
+            "`case _` takes everything else",
+            line.start,
+            line.end,
+            label="an arm begins with `case`",
+            hint="write `case _:`",
+            edits=((line.start, line.end, "case _"),),
+            repair="case",
         )
-    return None
+    if line.kind not in ("NAME", "STRING", "NUMBER", "true", "false", "null", "ROLE", "(", "-", ".."):
+        return None
+    return Mistake(
+        "E0143", "an arm of a `match` begins with `case`", line.start, line.end, label="`case` is due here",
+        hint=f"write `case {line.token}: …`", edits=_arms(line), repair="case",
+    )  # fmt: skip
+
+
+def _arms(line: Line) -> Replacements:
+    """`case` before this arm and before those below it that lack it too."""
+    tokens, edits, depth, at_start = line.tokens, [], 0, True
+    for index in range(line.index, len(tokens.kinds)):
+        kind = tokens.kinds[index]
+        depth += (kind == "_INDENT") - (kind == "_DEDENT")
+        if depth < 0 or kind == "$END":
+            break
+        if at_start and depth == 0 and kind not in ("case", "_DEDENT", "_NEWLINE"):
+            if line.text[tokens.starts[index] : tokens.ends[index]] in ("default", "else", "otherwise", "_"):
+                break
+            edits.append((tokens.starts[index], tokens.starts[index], "case "))
+        at_start = kind in ("_NEWLINE", "_INDENT", "_DEDENT")
+    return tuple(edits)
 
 
 def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -148,7 +131,13 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
     ):
         start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
         return Mistake(
-            "E0122", f"`{word}` inside a function", start, end, label="declarations stand at the left margin"
+            "E0122",
+            f"`{word}` inside a function",
+            start,
+            end,
+            label="declarations stand at the left margin",
+            hint="write `let`" if word == "const" else f"move the `{word}` to the left margin",
+            edits=((start, end, "let"),) if word == "const" else (),
         )
     if line.index != line.first:
         return None
@@ -169,20 +158,84 @@ def _misplaced(run: Run, line: Line, module_level: bool) -> Mistake | None:
             return Mistake(
                 "E0122", "code outside a function", line.start, line.end,
                 reason="a file holds declarations; what runs stands in functions and tests",
-                hint=f"write `const {named} = …`" if named.isidentifier() else "put it into a `fn`",
+                hint=f"write `const {named} = …`" if named.isidentifier()
+                else "indent it if it belongs to the function above, or put it into a `fn`",
+                edits=_constant(line, named),
             )  # fmt: skip
     return None
 
 
 def _role(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    if line.word in ("system", "user", "assistant", "tool") and line.index == line.first + 1:
-        place = line.tokens.ends[line.first]
-        if line.kind in ("|", "BINARY", "_NEWLINE", "NAME"):
-            return Mistake(
-                "E0102", "a colon is missing", line.tokens.starts[line.first], place,
-                label="a role begins a block", hint=f"write `{line.word}:`", edits=((place, place, ":"),),
-            )  # fmt: skip
+    """A role without its colon, and text right behind its colon."""
+    if line.word not in ROLES or line.first + 1 > line.index:
+        return None
+    first, following = line.first, line.at(line.first + 1)
+    place = line.ends(first)
+    extent = line_extent(line.text, line.starts(first), place)
+    if following == ":" and line.index > first + 1:
+        start = line.starts(first + 2)
+        if (
+            line.at(first + 2) == "|"
+            or start >= extent[1]
+            or not (line.text[start].isalpha() or line.text[start] in "$?")
+        ):
+            return None
+        return Mistake(
+            "E0103", "text behind a role begins with a pipe", start, len(line.text[: extent[1]].rstrip()),
+            label="this is code", reason="prompt text stands behind `|`; everything else is code",
+            hint=f"write `{line.word}: | …`", edits=((start, start, "| "),), covers=extent,
+        )  # fmt: skip
+    if following in ("|", "") or (
+        following not in (":", "with", "=", ".", "(", "[", ",") and line.index == first + 1
+    ):
+        return Mistake(
+            "E0102",
+            "a colon is missing",
+            line.starts(first),
+            place,
+            label="a role begins a block",
+            hint=f"write `{line.word}:`",
+            edits=((place, place, ":"),),
+            covers=extent,
+        )
     return None
+
+
+def _role_name(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    """`human: | …`: a role that there is not."""
+    if (
+        module_level
+        or line.index != line.first + 1
+        or line.token != ":"
+        or line.tokens.kinds[line.first] != "NAME"
+    ):
+        return None
+    following = line.tokens.kinds[line.index + 1]
+    below = following == "_NEWLINE" and line.tokens.kinds[line.index + 2 : line.index + 4] == [
+        "_INDENT",
+        "PIPE",
+    ]
+    if following != "PIPE" and not below:
+        return None
+    start, end = line.starts(line.first), line.ends(line.first)
+    meant = _ROLE_NAMES.get(line.word.lower()) or nearest(line.word, ROLES)
+    return Mistake(
+        "E0111", f"there is no role `{line.word}`", start, end, label="unknown role",
+        hint=f"write `{meant}`" if meant else "roles are `system`, `user`, `assistant` and `tool`",
+        edits=((start, end, meant),) if meant else (),
+    )  # fmt: skip
+
+
+def _constant(line: Line, named: str) -> Replacements:
+    """`const` in the place of `let`, or before a bare assignment of something plain."""
+    if not named.isidentifier() or "(" in line.text[slice(*line.written)]:
+        return ()
+    start = line.starts(line.first)
+    return (
+        ((start, line.ends(line.first), "const"),)
+        if line.word in ("let", "var")
+        else ((start, start, "const "),)
+    )
 
 
 def _colon(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -220,6 +273,8 @@ def _hole(run: Run, line: Line, module_level: bool) -> Mistake | None:
                 "E0112", "a hole stands outside prompt text", tokens.starts[place], tokens.starts[place] + 2,
                 label="this is code",
                 hint="put it on a pipe line: `| ?{name: T}`, or write `let name = gen T`",
+                edits=((tokens.starts[place], tokens.starts[place], "| "),) if place == line.first else (),
+                covers=line_extent(line.text, tokens.starts[place], line.end),
             )  # fmt: skip
     return None
 
@@ -242,11 +297,12 @@ def _misspelt(run: Run, line: Line, module_level: bool) -> Mistake | None:
     words = DECLARATION_WORDS | {"part", "aside"} if module_level else STATEMENT_WORDS | {"else", "elif"}
     meant = nearest(line.word, words)
     start, end = line.tokens.starts[line.first], line.tokens.ends[line.first]
-    if meant is not None:
+    if meant is not None and not (line.index == line.first + 1 and line.kind == "NAME" and meant in ROLES):
         return Mistake(
             "E0111", f"no statement begins with `{line.word}`" if not module_level
             else f"no declaration begins with `{line.word}`",
             start, end, label="unknown word", hint=f"did you mean `{meant}`?",
+            edits=((start, end, meant),) if line.tokens.kinds[line.index] != ":" else (),
         )  # fmt: skip
     return None
 
@@ -266,28 +322,97 @@ def _prose(run: Run, line: Line, module_level: bool) -> Mistake | None:
     neighbours = sum(
         a in ("NAME", "ROLE") and (b in ("NAME", "ROLE") or b[0].islower()) for a, b in pairwise(kinds)
     )
-    if words >= 3 and neighbours >= 1 and line.word not in STATEMENT_WORDS | {"each", "retry"}:
+    spoken = enclosing_word(line.text, start) in ROLES and line.at(line.first + 1) not in ("=", "(", ".", "[")
+    enough = spoken or (words >= 3 and neighbours >= 1)
+    if not enough or line.word in STATEMENT_WORDS | {"each", "retry", "else", "elif", "except", "case"}:
+        return None
+    lines = _prose_lines(line.text, start)
+    return Mistake(
+        "E0103", "this looks like prompt text without its pipe", start, max(end, lines[0][1]),
+        reason="prompt text stands on lines that begin with `|`; everything else is code",
+        hint="begin the line with `| `" if len(lines) == 1 else "begin these lines with `| `",
+        edits=tuple((place, place, "| ") for place, _ in lines), covers=(start, lines[-1][1]),
+    )  # fmt: skip
+
+
+_CODE = re.compile(
+    r"\||\#|\Z|(?:[^\W\d]\w*(?:[ \t]*[-+*/]?=(?!=)|\(.*\)[ \t]*$|\.\w+\())"
+    r"|(?:let|var|for|while|match|if|elif|else|return|break|continue|raise|try|except|case|include|part|forget|think"
+    r"|ensure|check|system|user|assistant|tool)\b"
+)
+
+
+def _prose_lines(text: str, start: int) -> list[tuple[int, int]]:
+    """The line at `start` and those below it that read like it: begin, without blanks, and end of each."""
+    column = start - text.rfind("\n", 0, start) - 1
+    lines: list[tuple[int, int]] = []
+    while True:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        lines.append((start, len(text[:end].rstrip())))
+        following = text[end + 1 : text.find("\n", end + 1) if "\n" in text[end + 1 :] else len(text)]
+        body = following.lstrip(" \t")
+        if end >= len(text) or len(following) - len(body) != column or _CODE.match(body):
+            return lines
+        start = end + 1 + column
+
+
+def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    """`for i = 0 to n:` and `for (i = 0; …)`."""
+    if line.word != "for":
+        return None
+    first, index = line.first, line.index
+    whole = (line.starts(first), line.ends(line.last - 1))
+    if line.token == "(" and index == first + 1:
         return Mistake(
-            "E0103", "this looks like prompt text without its pipe", start, end,
-            reason="prompt text stands on lines that begin with `|`; everything else is code",
-            hint=f"write `| {line.text[start:end]}`" if end - start <= 60 else "begin the line with `| `",
+            "E0113", "a loop goes through a range or a list", *whole, label="from another language",
+            hint="write `for i in 1..n:` or `for x in xs:`", covers=line_extent(line.text, *whole),
+        )  # fmt: skip
+    if index == first + 2 and (line.token == "=" or line.token in ("of", ":")):
+        edits = [(line.start, line.end, "in" if line.text[line.start - 1] == " " else " in")]
+        to = next((i for i in range(index, line.last) if line.at(i) == "to"), None)
+        if to is not None:
+            edits.append((line.ends(to - 1), line.starts(to + 1), ".."))
+        clear = to is not None or line.token == "of"
+        return Mistake(
+            "E0113", "a loop goes through a range or a list", line.start, line.end, label="`in` is due here",
+            hint=f"write `for {line.at(first + 1)} in 1..n:`", edits=tuple(edits) if clear else (),
         )  # fmt: skip
     return None
 
 
-def _foreign_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    before = line.at(line.index - 1) if line.index > line.first else ""
-    if before in ("lambda", "await", "async", "new") and line.index > line.first + 1:
-        start, end = line.tokens.starts[line.index - 1], line.tokens.ends[line.index - 1]
-        return Mistake("E0113", f"there is no `{before}`", start, end, label="from another language")
-    if line.token in ("lambda", "await", "async", "new", "is", "then", "do") and line.kind == "NAME":
-        what = {"is": "`==` compares", "then": "a colon ends the condition"}
-        message = what.get(line.token, f"there is no `{line.token}` here")
-        return Mistake("E0113", message, line.start, line.end, label="from another language")
+def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    if line.at(line.index - 1) == "raise" and line.kind == "STRING":
+        return Mistake(
+            "E0113", "what is raised is an error with a name", line.start, line.end, label="this is a text",
+            hint=f"declare `error Name(why: str)` at the left margin and write `raise Name({line.token})`",
+        )  # fmt: skip
+    if line.word == "mock" and line.token == "=" and line.index == line.first + 2:
+        return Mistake(
+            "E0113",
+            "a mock names the function and its hole",
+            line.starts(line.first + 1),
+            line.ends(line.first + 1),
+            label="of which function?",
+            hint=f"write `mock function.{line.at(line.first + 1)} = …`",
+        )
+    if line.word == "use" and line.token in ("*", ")") and line.at(line.index - 1) == "(":
+        return Mistake(
+            "E0113", "`use` names what it takes", line.start, line.end, label="everything is never taken",
+            hint="write the names: `use module (one, two)`",
+        )  # fmt: skip
     return None
 
 
-def _reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
+def _bracket(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    return named_argument(run, line) or braced_list(run, line)
+
+
+def _comma(run: Run, line: Line, module_level: bool) -> Mistake | None:
+    return missing_comma(run, line)
+
+
+def reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
     word = line.token
     if word in HARD and run.could_take("NAME") and not run.could_take("NUMBER"):
         return Mistake(
@@ -295,160 +420,3 @@ def _reserved(run: Run, line: Line, module_level: bool) -> Mistake | None:
             label="a name is due here", hint=f"choose another name, such as `{word}_`",
         )  # fmt: skip
     return None
-
-
-# -- inside ${…} and ?{…} ------------------------------------------------------------------------------
-
-
-def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> Mistake:
-    """What is wrong inside an insert or hole that spans `place`, or in a fragment."""
-    tokens = run.tokens
-    line = Line(text, tokens, 0, run.index)
-    if start == "hole":
-        if tokens.kinds[0] == "$END":
-            return Mistake(
-                "E0134", "an empty hole", *place, label="needs a name and a type", hint="write `?{name: T}`"
-            )
-        if run.index == 0 or (run.index == 1 and run.could_take(":")):
-            return Mistake(
-                "E0134", "a hole needs a name and a type", *place, label="no `name:` before the type",
-                hint=f"write `?{{name: {text[place[0] + 2 : place[1] - 1].strip(': ')}}}`"
-                if place[1] - place[0] < 60 else "write `?{name: T}`",
-            )  # fmt: skip
-        if line.kind == "$END" and run.index == 2:
-            return Mistake(
-                "E0134", f"the hole `{line.word}` has no type", *place, hint=f"write `?{{{line.word}: T}}`"
-            )
-    if line.kind == "$END" and run.index == 0:
-        return Mistake("E0101", "nothing is inserted", *place, label="an expression is due here")
-    if start == "hole" and line.kind == "," and run.index > 2:
-        return Mistake(
-            "E0115",
-            "options are not separated by commas",
-            line.start,
-            line.end,
-            hint="leave the comma out",
-            edits=((line.start, line.end, ""),),
-        )
-    option = _option(run, line)
-    if option is not None:
-        return option
-    for rule in (_equals_inside, _reserved):
-        found = rule(run, line, False)
-        if found is not None:
-            return found
-    return unexpected(run, line)
-
-
-def _equals_inside(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    if line.token == "=" and run.could_take("BINARY"):
-        return Mistake("E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
-                       edits=((line.start, line.end, "=="),))  # fmt: skip
-    return None
-
-
-_FOREIGN_OPTIONS = {
-    "temperature": "temp t", "max_tokens": "max n tok", "stop": 'until "…"', "regex": "matching /…/",
-    "topp": "top_p p", "topk": "top_k k", "length": "max n chars",
-}  # fmt: skip
-
-
-def _option(run: Run, line: Line) -> Mistake | None:
-    """A word after a type that is no option."""
-    if not run.could_take("temp"):
-        return None
-    if line.kind in ("NAME", "ROLE") or (line.kind[0].islower() and line.token.isidentifier()):
-        meant = nearest(line.token, [*OPTION_WORDS, *_FOREIGN_OPTIONS])
-        foreign = _FOREIGN_OPTIONS.get(line.token) or _FOREIGN_OPTIONS.get(meant or "")
-        hint = "options are max n tok, temp, top_p, top_k, min_p, seed, until, where, using, n, decode"
-        if line.token in OPTION_WORDS:
-            return None
-        if foreign or meant:
-            hint = f"write `{foreign}`" if foreign else f"did you mean `{meant}`?"
-        return Mistake(
-            "E0115",
-            f"there is no option `{line.token}`",
-            line.start,
-            line.end,
-            label="after a type",
-            hint=hint,
-        )
-    return None
-
-
-# -- anything else -------------------------------------------------------------------------------------
-
-_SAID = {
-    "NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "REGEX": "a regular expression",
-    "PIPE": "a pipe line", "_NEWLINE": "the end of the line", "_INDENT": "an indented block",
-    "PATH": "a path", "BINARY": "an operator", "INLINE_JSON": "JSON",
-    "_DEDENT": "the end of the block", "$END": "the end",
-}  # fmt: skip
-_VALUE = {"NAME", "NUMBER", "STRING", "[", "(", "{"}
-_VALUE_MORE = {
-    "true",
-    "false",
-    "null",
-    "REGEX",
-    "-",
-    "not",
-    "gen",
-    "choose",
-    "select",
-    "schema",
-    "fork",
-    "raise",
-}
-_TYPE_MORE = {"true", "false", "span", "one", "json", "-"}
-
-
-def unexpected(run: Run, line: Line) -> Mistake:
-    """What was found and what could have stood there instead."""
-    found = {
-        "_NEWLINE": "the end of the line",
-        "$END": "the end",
-        "_INDENT": "an indented line",
-        "_DEDENT": "the end of the block",
-        "STRING": "a text in quotes",
-        "PIPE": "a pipe line",
-        "REGEX": "a regular expression",
-    }.get(line.kind) or f"`{line.token if len(line.token) <= 30 else line.token[:29] + '…'}`"
-    due = due_here(run)
-    start, end = line.start, line.end
-    if start == end and line.index > 0 and line.kind in ("_NEWLINE", "$END"):
-        end = start + 1 if line.kind == "$END" and start < len(line.text) else start
-        start = max(end - 1, line.tokens.starts[line.index - 1]) if end == start else start
-    return Mistake(
-        "E0101",
-        f"{found} cannot stand here" if line.kind != "_NEWLINE" else "the line ends too early",
-        start,
-        end,
-        label="the value before it is complete"
-        if run.could_take("BINARY")
-        else f"{due} is due"
-        if due
-        else "",
-    )
-
-
-def due_here(run: Run) -> str:
-    """The few things that could come next, in words; empty if there are many."""
-    kinds = run.expected()
-    words: list[str] = []
-    if kinds >= _VALUE:
-        typed = "span" in kinds
-        words.append("a type" if typed else "a value")
-        kinds -= _VALUE | (_TYPE_MORE if typed else _VALUE_MORE)
-    marks = [
-        kind for kind in ("NAME", ":", "=", "->", "(", ")", "]", "}", ",", "in", "as", "of") if kind in kinds
-    ]
-    rest = sorted(kinds - set(marks) - {"BINARY", "_NEWLINE", ".", "[", "AUGMENTED"})
-    if not words and len(marks) + len(rest) <= 4:
-        words += [_SAID.get(kind, f"`{kind}`") for kind in (*marks, *rest)]
-        if not words and "_NEWLINE" in kinds:
-            words.append(_SAID["_NEWLINE"])
-    elif marks and len(words) + len(marks) <= 3:
-        words += [_SAID.get(kind, f"`{kind}`") for kind in marks if kind not in ("(", ",")]
-    if len(words) > 4:
-        return ""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1] if words else ""

@@ -11,7 +11,9 @@ from typing import Any
 
 from sglc.source import Span
 from sglc.syntax.automaton import INDENT_MARK, Run
-from sglc.syntax.mistakes import FOLLOWERS, Line, Mistake, inside_mistake, line_mistake
+from sglc.syntax.faulty_line import FOLLOWERS, Line, Mistake
+from sglc.syntax.hole_mistakes import inside_mistake
+from sglc.syntax.mistakes import line_mistake
 from sglc.syntax.tokens import Tokens
 
 MAX_REPORTS = 40
@@ -34,7 +36,6 @@ class Recovery:
         self.level = depth
         self.skipped: tuple[int, int] = (-1, -1)
         """Depth and end of the line given up last."""
-        self.prose_end = -1
 
     def report_inside(self, start: str, place: Span) -> None:
         """Say what is wrong inside an insert, a hole or a fragment."""
@@ -99,20 +100,12 @@ class Recovery:
         line = Line(self.text, run.tokens, first, index)
         word = line.word
         follows = word in FOLLOWERS and self.skipped == (level, first)
-        if not follows and not self._already_told(run.tokens.starts[first], line.end):
+        if not follows:
             mistake = line_mistake(run, line, level == 0 and self.level == 0 and run.goal == "<module>")
-            if mistake.repair and last != (index, mistake.repair):
-                self._tell(mistake)
-                if mistake.repair == "BINARY":
-                    kinds[index] = "BINARY"
+            self._tell_line(mistake, run.tokens.starts[first], line.end)
+            if (mistake.repair or mistake.skip) and last != (index, mistake.repair):
+                if self._repaired(mistake, index):
                     return mistake.repair
-                if run.feed(mistake.repair):
-                    return mistake.repair
-            elif mistake.code != "E0103" or first != self.prose_end:
-                self._tell(mistake)
-            end = self._line_end(index)
-            if mistake.code == "E0103":
-                self.prose_end = end
         end = self._line_end(index)
         if kinds[end] == "_INDENT":
             stop = self._block_end(end)
@@ -123,6 +116,25 @@ class Recovery:
         self._give_up(level)
         self.skipped = (level, end)
         return ""
+
+    def _repaired(self, mistake: Mistake, index: int) -> bool:
+        """Go on as if the line had been written right."""
+        run, kinds = self.run, self.run.tokens.kinds
+        if mistake.repair == "BINARY":
+            kinds[index] = "BINARY"
+            run.index = index
+            for _ in range(mistake.skip - 1):
+                self._drop(index + 1)
+            return True
+        if mistake.repair and not run.feed(mistake.repair):
+            return False
+        run.index = index + mistake.skip
+        return True
+
+    def _drop(self, index: int) -> None:
+        tokens = self.run.tokens
+        del tokens.kinds[index], tokens.starts[index], tokens.ends[index]
+        del self.levels[index]
 
     def _line_end(self, index: int) -> int:
         """The token after the end of the line."""
@@ -215,6 +227,10 @@ class Recovery:
                 )
             )
         elif run.can_take("except"):
+            if tokens.kinds[index] == "NAME" and self.text.startswith(
+                ("catch", "finally"), tokens.starts[index]
+            ):
+                return
             start = next(
                 (
                     s
@@ -261,6 +277,8 @@ class Recovery:
 
     def _already_told(self, start: int, end: int) -> bool:
         """Whether an error on the same line was told already: one slip gives one message."""
+        if any(first <= start < last for first, last in self.builder.covered):
+            return True
         start = self.text.rfind("\n", 0, start) + 1
         end = self.text.find("\n", end)
         end = len(self.text) if end < 0 else end
@@ -268,6 +286,26 @@ class Recovery:
             d.severity == "error" and d.span is not None and start <= d.span.start <= end
             for d in self.builder.diagnostics[-200:]
         )
+
+    def _tell_line(self, mistake: Mistake, start: int, end: int) -> None:
+        """Say what is wrong with a line, unless it was said: by itself, or with edits for several lines."""
+        builder = self.builder
+        if any(first <= start < last for first, last in builder.covered):
+            return
+        if mistake.covers is None and self._already_told(start, end):
+            return
+        if mistake.edits and builder.edited.issuperset(mistake.edits):
+            return
+        if mistake.covers is not None:
+            first, last = mistake.covers
+            builder.covered.append(mistake.covers)
+            builder.diagnostics[:] = [
+                d
+                for d in builder.diagnostics
+                if d.severity != "error" or d.span is None or not first <= d.span.start < last
+            ]
+        builder.edited.update(mistake.edits)
+        self._tell(mistake)
 
     def _tell(self, mistake: Mistake) -> None:
         if len(self.builder.diagnostics) < MAX_REPORTS:

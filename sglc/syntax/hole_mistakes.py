@@ -1,0 +1,167 @@
+"""Slips inside `${…}` and `?{…}`, in options of holes and in bounds."""
+
+from __future__ import annotations
+
+import re
+
+from sglc.diagnostics.suggest import nearest
+from sglc.syntax.automaton import Run
+from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
+from sglc.syntax.bracket_mistakes import braced_list, missing_comma, named_argument
+from sglc.syntax.declaration_mistakes import is_type_word
+from sglc.syntax.faulty_line import Line, Mistake
+from sglc.syntax.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
+from sglc.syntax.mistakes import reserved
+from sglc.syntax.unexpected import unexpected
+
+OPTION_WORDS = (
+    "max min matching until not in multiple where as temp top_p top_k min_p seed using n decode by".split()
+)
+_FOREIGN_OPTIONS = {
+    "temperature": "temp t", "max_tokens": "max n tok", "stop": 'until "…"', "regex": "matching /…/",
+    "pattern": "matching /…/", "topp": "top_p p", "topk": "top_k k", "length": "max n chars",
+    "max_length": "max n chars", "min_length": "min n chars",
+}  # fmt: skip
+_EXAMPLE = "str max 80 chars"
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> Mistake:
+    """What is wrong inside an insert or hole that spans `place`, or in a fragment."""
+    line = Line(text, run.tokens, 0, run.index)
+    if start == "hole":
+        found = _shape(run, line, place)
+        if found is not None:
+            return found
+    if line.kind == "$END" and run.index == 0:
+        return Mistake(
+            "E0101", "nothing is inserted", *place, label="an expression is due here",
+            hint="write `${name}`, or `\\${}` for the text itself",
+        )  # fmt: skip
+    for rule in (bound_mistake, pattern_mistake, _option, foreign_type, foreign_operator, _equals):
+        found = rule(run, line)
+        if found is not None:
+            return found
+    for simple in (foreign_word, prefixed_text):
+        found = simple(line)
+        if found is not None:
+            return found
+    for rule in (named_argument, braced_list, missing_comma):
+        found = rule(run, line)
+        if found is not None:
+            return found
+    return reserved(run, line, False) or unexpected(run, line)
+
+
+def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
+    """A hole without name, colon or type."""
+    kinds, index = line.tokens.kinds, run.index
+    if kinds[0] == "$END":
+        return Mistake(
+            "E0134", "an empty hole", *place, label="needs a name and a type",
+            hint=f"write `?{{name: {_EXAMPLE}}}`, or another type",
+        )  # fmt: skip
+    if line.word == "think" and line.at(1) != ":":
+        return _think(line, place)
+    if line.kind == "$END" and index == 1 and kinds[0] != "STRING" and not is_type_word(line.word):
+        return Mistake(
+            "E0134", f"the hole `{line.word}` has no type", *place, label="what may the model write?",
+            hint=f"write `?{{{line.word}: {_EXAMPLE}}}`, or another type",
+        )  # fmt: skip
+    if index == 1 and line.token == "=" and kinds[0] == "NAME":
+        return Mistake(
+            "E0134", "a colon stands between the name of a hole and its type", line.start, line.end,
+            hint=f"write `{line.word}: …`", edits=((line.ends(0), line.end, ":"),),
+        )  # fmt: skip
+    if index == 0 or (index == 1 and run.could_take(":")):
+        written = line.text[place[0] + 2 : place[1] - 1].strip(": ")
+        return Mistake(
+            "E0134", "a hole needs a name and a type", *place, label="no `name:` before the type",
+            hint=f"write `?{{name: {written}}}`" if place[1] - place[0] < 60 else "write `?{name: T}`",
+        )  # fmt: skip
+    if line.kind == "$END" and index == 2:
+        return Mistake(
+            "E0134", f"the hole `{line.word}` has no type", *place, label="what may the model write?",
+            hint=f"write `?{{{line.word}: {_EXAMPLE}}}`, or another type",
+        )  # fmt: skip
+    return None
+
+
+def _think(line: Line, place: tuple[int, int]) -> Mistake:
+    """`?{think …}`: it is a statement, on the line before the text that follows it."""
+    text = line.text
+    statement = text[place[0] + 2 : place[1] - 1].strip()
+    begin = text.rfind("\n", 0, place[0]) + 1
+    head = text[begin : place[0]]
+    column = " " * (len(head) - len(head.lstrip()))
+    rest_start = place[1]
+    while text[rest_start : rest_start + 1] == " ":
+        rest_start += 1
+    rest = text[rest_start : rest_start + 1] not in ("", "\n", "\r")
+    after = rest_start if rest else place[1]
+    edits: tuple[tuple[int, int, str], ...] = ()
+    if head.strip() == "|":
+        edits = ((begin + len(column), after, f"{statement}\n{column}| " if rest else statement),)
+    elif re.fullmatch(r"\s*assistant:[ ]*\|[ ]?", head):
+        colon = begin + head.index(":") + 1
+        inner = column + "    "
+        edits = ((colon, after, f"\n{inner}{statement}" + (f"\n{inner}| " if rest else "")),)
+    return Mistake(
+        "E0134", "`think` is a statement, not a hole", *place, label="nothing is bound here",
+        reason="what a model thinks is no value: it stands before the text that follows it",
+        hint=f"write `{statement}` on a line of its own, without a pipe", edits=edits,
+    )  # fmt: skip
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+def _option(run: Run, line: Line) -> Mistake | None:
+    """A comma between options, or a word after a type that is no option."""
+    if line.kind == "," and line.index > 2 and run.could_take("temp") and not run.could_take(","):
+        following = _named_option(line, line.index + 1)
+        edits = ((line.start, line.end, ""), *(following[1] if following else ()))
+        return Mistake(
+            "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out",
+            edits=edits,
+        )  # fmt: skip
+    if not run.could_take("temp"):
+        return None
+    if not (line.kind in ("NAME", "ROLE") or (line.kind[0].islower() and line.token.isidentifier())):
+        return None
+    if line.token in OPTION_WORDS:
+        return None
+    meant = nearest(line.token, [*OPTION_WORDS, *_FOREIGN_OPTIONS])
+    foreign = _FOREIGN_OPTIONS.get(line.token) or _FOREIGN_OPTIONS.get(meant or "")
+    hint = "options are max n tok, temp, top_p, top_k, min_p, seed, until, where, using, n, decode"
+    if foreign or meant:
+        hint = f"write `{foreign}`" if foreign else f"did you mean `{meant}`?"
+    named = _named_option(line, line.index)
+    return Mistake(
+        "E0115", f"there is no option `{line.token}`", line.start, line.end, label="after a type",
+        hint=named[0] if named else hint, edits=named[1] if named else (),
+    )  # fmt: skip
+
+
+def _named_option(line: Line, index: int) -> tuple[str, tuple[tuple[int, int, str], ...]] | None:
+    """`temperature=0.5` as an option is written here: the hint and the edits; None where it needs thought."""
+    word, value = line.at(index), index + 1 + (line.at(index + 1) in ("=", ":"))
+    if line.tokens.kinds[value] not in ("NUMBER", "STRING", "NAME"):
+        return None
+    start, end = line.starts(index), line.ends(value)
+    foreign = _FOREIGN_OPTIONS.get(
+        word, f"{word} x" if word in ("temp", "top_p", "top_k", "min_p", "seed") else ""
+    )
+    if not foreign or (word in OPTION_WORDS and value == index + 1) or "/" in foreign:
+        return None
+    made = " ".join(line.at(value) if place == 1 else part for place, part in enumerate(foreign.split(" ")))
+    return f"write `{made}`", ((start, end, made),)
+
+
+def _equals(run: Run, line: Line) -> Mistake | None:
+    if line.token == "=" and run.could_take("BINARY"):
+        return Mistake(
+            "E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
+            edits=((line.start, line.end, "=="),),
+        )  # fmt: skip
+    return None
