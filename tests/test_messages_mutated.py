@@ -57,7 +57,7 @@ def slipped(text: str, chance: random.Random) -> str:
         elif kind == 1:
             lines.insert(at, lines[at])
         else:
-            other = chance.randrange(len(lines))
+            other = min(at + 1, len(lines) - 1)
             lines[at], lines[other] = lines[other], lines[at]
         return "\n".join(lines)
     pieces = _PIECE.findall(text)
