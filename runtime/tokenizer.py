@@ -40,6 +40,9 @@ END_OF_TURN = (
 MAX_DEFINITION = 256 << 20
 """Bytes; a larger tokenizer file is refused."""
 
+MOST_TOKENS = 1 << 22
+"""Ids of a vocabulary; those of today's models have up to 262,144. Tables of ids are made by this number."""
+
 _UNICODE_FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 _SPACE_MARK = "\u2581"
 
@@ -99,6 +102,10 @@ class Tokenizer:
         known = max(max(vocabulary.values(), default=-1), max(special.values(), default=-1)) + 1
         self.size = known if size is None else size
         """Length of the vocabulary and of the model's logits."""
+        if max(known, self.size) > MOST_TOKENS:
+            raise TokenizerError(
+                f"a vocabulary of {max(known, self.size)} tokens; {MOST_TOKENS} are the most"
+            )
         if known > self.size:
             raise TokenizerError(
                 f"the tokenizer has ids up to {known - 1}, but the model only {self.size} logits"
@@ -111,7 +118,7 @@ class Tokenizer:
         self.end_ids = frozenset(
             id
             for id in (*end_ids, *(special[name] for name in END_OF_TURN if name in special))
-            if id in inert
+            if type(id) is int and id in inert
         )
         """Ids that end a text or a message."""
         self.bos_id = _bos_id(definition, special, add_bos, bos_token)
@@ -262,6 +269,8 @@ def inert_definition(definition: Mapping[str, Any]) -> tuple[dict[str, Any], dic
             f"tokenizers of kind {kind or 'unknown'} do not keep all text and are not supported"
         )
     added = [dict(token) for token in definition.get("added_tokens") or ()]
+    if not all(type(token["id"]) is int and isinstance(token["content"], str) for token in added):
+        raise TokenizerError("the tokenizer definition has added tokens without a number or a text")
     special = {token["content"]: int(token["id"]) for token in added if token.get("special")}
     kept, dropped = [], set()
     for token in added:
@@ -441,7 +450,7 @@ def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
         raise TokenizerError(f"{path.name} is larger than {MAX_DEFINITION >> 20} MiB")
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TokenizerError(f"{path.name} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise TokenizerError(f"{path.name} does not hold a JSON object")

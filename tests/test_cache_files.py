@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sglc import cache_files
-from sglc.cache_files import is_trusted, keep, write_atomically
+from sglc.cache_files import Untrusted, is_trusted, keep, read_own, write_atomically
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -53,3 +54,179 @@ def test_files_that_others_can_write_are_not_trusted(tmp_path: Path, mode: int, 
     path.chmod(mode)
     with path.open("rb") as file:
         assert is_trusted(file) is trusted
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize(
+    ("file", "folder", "owner", "trusted"),
+    [
+        (0o600, 0o700, None, True), (0o644, 0o755, None, True), (0o664, 0o700, None, False),
+        (0o600, 0o770, None, False), (0o600, 0o777, None, False), (0o600, 0o1777, None, False),
+        (0o600, 0o700, "file", False), (0o600, 0o700, "folder", False),
+    ],
+)  # fmt: skip
+def test_a_cache_is_read_only_where_nobody_else_could_have_written(
+    tmp_path: Path, file: int, folder: int, owner: str | None, trusted: bool
+) -> None:
+    path = tmp_path / "cache" / "entry"
+    keep(path, b"data")
+    assert path.parent.stat().st_mode & 0o777 == 0o700 and path.stat().st_mode & 0o777 == 0o600
+    assert read_own(path) == b"data"
+    path.chmod(file)
+    path.parent.chmod(folder)
+    if owner is not None:
+        if os.getuid():
+            pytest.skip("only the administrator gives files away")
+        os.chown(path if owner == "file" else path.parent, 12345, -1)
+    if trusted:
+        assert read_own(path) == b"data"
+    else:
+        with pytest.raises(Untrusted, match="another user, or others can write"):
+            read_own(path)
+
+
+def test_more_than_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "entry"
+    keep(path, b"data")
+    with pytest.raises(OSError, match="more than 3 bytes"):
+        read_own(path, 3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_folders_of_the_cache_are_private_whatever_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
+    old = os.umask(0)
+    try:
+        keep(tmp_path / "cache" / "kind" / "entry", b"data")
+        (tmp_path / "cache" / "wide").mkdir()
+        keep(tmp_path / "cache" / "wide" / "entry", b"data")
+        (tmp_path / "elsewhere").mkdir()
+        keep(tmp_path / "elsewhere" / "entry", b"data")
+    finally:
+        os.umask(old)
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in ("cache", "cache/kind", "cache/wide")}
+    assert modes == {"cache": 0o700, "cache/kind": 0o700, "cache/wide": 0o755}
+    assert (tmp_path / "elsewhere").stat().st_mode & 0o777 == 0o777  # not ours to change
+    assert read_own(tmp_path / "cache" / "wide" / "entry") == b"data"
+
+
+# -- what is kept in the cache -------------------------------------------------------------------------
+
+
+def trie() -> tuple[str, Callable[[], object]]:
+    from sglc.runtime.mask import vocabulary_cache
+    from sglc.runtime.mask.vocabulary import Vocabulary
+
+    vocabulary = Vocabulary([b"a", b"ab", b"b", b"a"], [])
+    vocabulary_cache.save(vocabulary.digest, vocabulary.trie)
+    return "tries", lambda: vocabulary_cache.load(vocabulary.digest, vocabulary.size)
+
+
+def program() -> tuple[str, Callable[[], object]]:
+    from sglc.commands import compiled
+    from sglc.driver import compile_source
+    from sglc.source import Source
+
+    source = Source("a.sgl", "pure fn f() -> int:\n    return 3\n")
+    made = compile_source(source).program
+    assert made is not None
+    folder = cache_files.cache_folder() / "programs"
+    compiled.keep(source, made, folder)
+    return "programs", lambda: compiled.find(source, folder)
+
+
+def masks() -> tuple[str, Callable[[], object]]:
+    from sglc.automata.term import Language, Words
+    from sglc.runtime.mask.freeze import freeze
+    from sglc.runtime.mask.frozen import FrozenFolders, masks_folder, save_frozen
+    from sglc.runtime.mask.vocabulary import Vocabulary
+
+    vocabulary = Vocabulary([b"a", b"ab", b"b"], [])
+    language = Language(Words(frozenset({b"ab"})))
+    save_frozen(masks_folder(), language, vocabulary, freeze(language, vocabulary))
+    return "masks", lambda: FrozenFolders([masks_folder()]).find(language, vocabulary)
+
+
+def digests() -> tuple[str, Callable[[], object]]:
+    import json
+
+    from sglc.runtime.model import load
+
+    model = cache_files.cache_folder() / "model.gguf"
+    model.parent.mkdir(exist_ok=True)
+    model.write_bytes(b"GGUF")
+    right = load._file_digest(model, None)
+    memory = load.cache_directory() / "digests.json"
+    known = json.loads(memory.read_text())
+    keep(memory, json.dumps(dict.fromkeys(known, "0" * 64)).encode())
+
+    def find() -> object:
+        found = load._file_digest(model, None)
+        return None if found == right else found
+
+    return "models", find
+
+
+def tables() -> tuple[str, Callable[[], object]]:
+    from sglc.lalr import tables
+
+    path = cache_files.cache_folder() / "lalr" / "entry.json"
+    tables._write(path, "digest", {"a": 1})
+    return "lalr", lambda: tables._read(path, "digest")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize("place", ["file", "folder"])
+@pytest.mark.parametrize("kind", [trie, program, masks, digests, tables])
+def test_nothing_that_is_kept_is_taken_from_others(
+    kind: Callable[[], tuple[str, Callable[[], object]]],
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
+    folder, find = kind()
+    assert find() is not None
+    if place == "folder":
+        (tmp_path / "cache" / folder).chmod(0o777)
+    else:
+        for path in (tmp_path / "cache" / folder).iterdir():
+            path.chmod(0o666)
+    assert find() is None
+
+
+def test_a_trie_is_of_the_vocabulary_that_it_was_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checksum covers the name: another's file under this name is not taken."""
+    from sglc.runtime.mask import vocabulary_cache
+    from sglc.runtime.mask.vocabulary import Vocabulary
+
+    monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
+    one, other = Vocabulary([b"a", b"ab", b"b"], []), Vocabulary([b"b", b"a", b"ab"], [])
+    vocabulary_cache.save(one.digest, one.trie)
+    stored = vocabulary_cache._path(one.digest)
+    stored.rename(vocabulary_cache._path(other.digest))
+    assert vocabulary_cache.load(other.digest, other.size) is None
+
+
+@pytest.mark.parametrize("change", ["end too far", "end inside", "depth jumps"])
+def test_a_trie_that_is_none_is_refused(change: str) -> None:
+    """Walks skip subtrees by `end` and keep a state for each depth: neither may lead them astray."""
+    import dataclasses
+
+    from sglc.runtime.mask import vocabulary_cache
+    from sglc.runtime.mask.vocabulary import Vocabulary
+
+    right = Vocabulary([b"a", b"ab", b"abc", b"b", b"bc"], []).trie
+    assert vocabulary_cache._sound(right, 5)
+    end, depth = right.end.copy(), right.depth.copy()
+    if change == "end too far":
+        end[1] = 4
+    elif change == "end inside":
+        end[0] = 2
+    else:
+        depth[1] = 3
+    assert not vocabulary_cache._sound(dataclasses.replace(right, end=end, depth=depth), 5)

@@ -230,7 +230,11 @@ def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: 
 
     # A file that others may write is not trusted; one that cannot be written is no error.
     stored.chmod(0o666)
-    assert jit._load(stored) is None
+    stored.write_bytes(b"whose code is this")
+    assert jit.compile_functions(ir, names)[names[0]]
+    assert stored.read_bytes() == whole and stored.stat().st_mode & 0o777 == 0o600
+    # Code is of the key that it is stored under, not of whatever name it is found by.
+    assert jit._load(stored, bytes(32)) is None
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "file").write_text("in the way")
     assert jit.compile_functions(ir, names)[names[0]]

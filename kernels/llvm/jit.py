@@ -16,10 +16,11 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from sglc.cache_files import cache_folder, is_trusted, keep
+from sglc.cache_files import cache_folder, keep, read_own
 from sglc.kernels.llvm.target import Target, host
 
-_FORMAT = b"sglc object 1\0"
+_FORMAT = b"sglc object 2\0"
+_DIGEST = 32
 _engines: list[llvm.ExecutionEngine] = []
 """Engines own the code they loaded, so they are kept for the life of the process."""
 
@@ -59,12 +60,12 @@ def _functions(
     key: bytes, build: Callable[[], str], names: Sequence[str], given: Target | None
 ) -> dict[str, int]:
     target = given or host()
-    digest = hashlib.sha256(_FORMAT + target.identity.encode() + b"\0" + key).hexdigest()
-    path = cache_folder() / "objects" / f"{digest[:40]}.o"
-    code = _load(path)
+    digest = hashlib.sha256(_FORMAT + target.identity.encode() + b"\0" + key)
+    path = cache_folder() / "objects" / f"{digest.hexdigest()[:40]}.o"
+    code = _load(path, digest.digest())
     if code is None:
         code = object_code(build(), target)
-        keep(path, hashlib.sha256(_FORMAT + code).digest(), code)
+        keep(path, _checksum(digest.digest(), code), code)
     # An engine takes ownership of its target machine.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host().machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -102,13 +103,16 @@ def optimised(ir: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     return module
 
 
-def _load(path: Path) -> bytes | None:
+def _load(path: Path, key: bytes) -> bytes | None:
+    """The object code under a key, if it is what was stored under this key."""
     try:
-        with path.open("rb") as file:
-            if not is_trusted(file):
-                return None
-            data = file.read()
+        data = read_own(path)
     except OSError:
         return None
-    checksum, code = data[:32], data[32:]
-    return code if hashlib.sha256(_FORMAT + code).digest() == checksum else None
+    code = data[_DIGEST:]
+    return code if _checksum(key, code) == data[:_DIGEST] else None
+
+
+def _checksum(key: bytes, code: bytes) -> bytes:
+    """Of code and the key that it is stored under: a file that was renamed is not taken for another."""
+    return hashlib.sha256(_FORMAT + key + code).digest()

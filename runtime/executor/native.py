@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.cache_files import cache_folder
+from sglc.cache_files import cache_folder, is_own_folder, make_private
 from sglc.kernels.lanes import LANES
 from sglc.kernels.library import address, typed_library
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
@@ -31,9 +31,11 @@ from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
 from sglc.runtime.executor.threads import Crew, processors
 from sglc.runtime.model import packed
+from sglc.runtime.model.config import read_config
 from sglc.runtime.model.convert import MANIFEST, Progress
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family, NotNativeError, family_of
+from sglc.runtime.model.load import cache_directory
 from sglc.runtime.model.pace import Pace
 from sglc.runtime.model.packed import FolderSource, PackedModel, open_packed, pack
 from sglc.runtime.tokenizer import Tokenizer
@@ -340,24 +342,14 @@ def _lines(count: int, kind: type) -> np.ndarray:
     return raw[start : start + count * size].view(kind)
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The folder's config.json. Raises ModelError."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError("cannot read the model's config.json", str(folder), str(error)) from error
-    if not isinstance(config, dict):
-        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
-    return config
-
-
 def kept_weights(folder: Path, family: Family, bits: int = 8) -> PackedModel | None:
     """The weights of a folder as the step reads them, if they are kept.
 
-    A folder that was converted from GGUF has them as a file of its own. For others they are kept in the
-    cache, by what the folder's files are now.
+    A folder that was converted from GGUF into the cache has them as a file of its own. For others they are
+    kept in the cache, by what the folder's files are now: machine code reads packed weights by the numbers in
+    their head, so none are taken that came with a folder from elsewhere.
     """
-    converted = _converted_digest(folder)
+    converted = _converted_digest(folder) if _is_in_cache(folder) else None
     found = open_packed(folder / packed.NAME, family, converted) if converted is not None else None
     if found is None:
         identity = _identity(folder, bits)
@@ -370,7 +362,7 @@ def new_weights(folder: Path, family: Family, bits: int = 8, progress: Progress 
     identity = _identity(folder, bits)
     place = _place(identity)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_private(place.parent)
         pack(FolderSource(folder, bits), family, place, identity, progress)
     except OSError as error:
         hint = "SGLC_CACHE_DIR names another folder for the cache"
@@ -379,6 +371,11 @@ def new_weights(folder: Path, family: Family, bits: int = 8, progress: Progress 
     if found is None:
         raise ModelError("cannot read the packed weights", str(place), "they are not what was written")
     return found
+
+
+def _is_in_cache(folder: Path) -> bool:
+    """Whether sglc has made the folder: it lies in the cache of this user, who alone can write to it."""
+    return folder.resolve().parent == cache_directory().resolve() and is_own_folder(folder)
 
 
 def _place(identity: str) -> Path:
@@ -390,7 +387,7 @@ def _converted_digest(folder: Path) -> str | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return str(manifest["files"]["model.safetensors"]["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

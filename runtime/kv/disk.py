@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from sglc.cache_files import PART, is_trusted, write_atomically
+from sglc.cache_files import PART, make_private, open_own, write_atomically
 from sglc.runtime.kv.accounts import DiskStats
 
 _FORMAT = b"sglc keys and values 1\0"
@@ -52,7 +52,7 @@ class DiskTier:
         self._writes = self._reads = self._removals = 0
         self._write_faults = self._read_faults = self._corrupt = 0
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(folder)
             self._scan()
         except OSError:
             self._write_fault()
@@ -98,9 +98,7 @@ class DiskTier:
             return None
         path = self.folder / file
         try:
-            with path.open("rb") as source:
-                if not is_trusted(source):
-                    raise PermissionError("others can write the file")
+            with open_own(path) as source:
                 data = source.read(len(_FORMAT) + _DIGEST + size + 1)
         except OSError:
             self._read_faults += 1

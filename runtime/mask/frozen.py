@@ -419,7 +419,8 @@ def load_frozen(
 
 
 def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> FrozenTables:
-    tables = open_file(path, digest, bytes.fromhex(vocabulary.digest))
+    own = os.path.dirname(path) == os.fspath(masks_folder())
+    tables = open_file(path, digest, bytes.fromhex(vocabulary.digest), own=own)
     if tables.size != vocabulary.size:
         raise FrozenError("the file is of another vocabulary")
     return tables

@@ -39,9 +39,12 @@ import os
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path
 from struct import Struct
 
 import numpy as np
+
+from sglc.cache_files import open_own
 
 MAGIC = b"SGLMASKS"
 VERSION = 7
@@ -284,19 +287,19 @@ def to_bytes(tables: FrozenTables, constraint: bytes, vocabulary: bytes) -> byte
     return keys + hashlib.sha256(keys + head).digest() + head + body
 
 
-def open_file(path: str | os.PathLike[str], constraint: bytes, vocabulary: bytes) -> FrozenTables:
+def open_file(
+    path: str | os.PathLike[str], constraint: bytes, vocabulary: bytes, *, own: bool = False
+) -> FrozenTables:
     """The tables in a file, by memory map. Raises FrozenError, and OSError where it cannot be read.
 
-    A file is replaced, never changed: who cuts one short while it is mapped breaks its readers.
+    A file is replaced, never changed: who cuts one short while it is mapped breaks its readers. `own` refuses
+    files that somebody else could have written, as those of a cache.
     """
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        size = os.fstat(file).st_size
+    with open_own(Path(path)) if own else open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
         if not _SIZES <= size <= LARGEST:
             raise FrozenError("the file has not the size of a frozen constraint")
-        data = mmap.mmap(file, size, access=mmap.ACCESS_READ)
-    finally:
-        os.close(file)
+        data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     return from_bytes(data, constraint, vocabulary)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sglc.cache_files import cache_folder, keep
+from sglc.cache_files import cache_folder, keep, read_own
 from sglc.runtime.mask.trie import Trie
 
-_FORMAT = "1"
+_FORMAT = "2"
 _ARRAYS = {"byte": np.uint8, "depth": np.int32, "end": np.int32, "token": np.int32, "duplicates": np.int32}
 
 
@@ -22,9 +22,9 @@ def _path(digest: str) -> Path:
 def load(digest: str, size: int) -> Trie | None:
     """The stored trie, or None if there is none or it is damaged."""
     try:
-        data = _path(digest).read_bytes()
+        data = read_own(_path(digest))
         checksum, payload = data[:32], data[32:]
-        if hashlib.sha256(payload).digest() != checksum:
+        if _checksum(digest, payload) != checksum:
             return None
         with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
             arrays = {name: np.ascontiguousarray(archive[name], kind) for name, kind in _ARRAYS.items()}
@@ -39,7 +39,12 @@ def save(digest: str, trie: Trie) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: getattr(trie, name) for name in _ARRAYS})
     payload = buffer.getvalue()
-    keep(_path(digest), hashlib.sha256(payload).digest() + payload)
+    keep(_path(digest), _checksum(digest, payload) + payload)
+
+
+def _checksum(digest: str, payload: bytes) -> bytes:
+    """Of a trie and the vocabulary that it is of: the name of the file says the same, but may be changed."""
+    return hashlib.sha256(f"{_FORMAT} {digest}\0".encode() + payload).digest()
 
 
 def _sound(trie: Trie, size: int) -> bool:
@@ -51,6 +56,12 @@ def _sound(trie: Trie, size: int) -> bool:
     if trie.depth[0] != 1 or (np.diff(trie.depth) > 1).any() or (trie.depth < 1).any():
         return False
     if (trie.end <= here).any() or (trie.end > n).any():
+        return False
+    inside = trie.end < n
+    if (trie.depth[trie.end[inside]] > trie.depth[inside]).any():
+        return False
+    # No subtree ends too early now. Their sizes count a node once for each node above it and for itself.
+    if int((trie.end.astype(np.int64) - here).sum()) != int(trie.depth.sum(dtype=np.int64)):
         return False
     if trie.token.max() >= size or trie.duplicates.max(initial=-1) >= size or trie.duplicates[-1] != -1:
         return False

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.cache_files import make_private
 from sglc.runtime.model import packed
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import NotNativeError, family_of
@@ -59,7 +60,7 @@ def convert_gguf(source: str | Path, target: str | Path, progress: Progress | No
     """Convert the GGUF file to the folder `target` and return it. Raises ModelError."""
     folder = Path(target)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private(folder.parent)
         work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -96,7 +97,7 @@ def is_whole(folder: Path) -> bool:
         return all(
             (folder / name).stat().st_size == entry["size"] for name, entry in manifest["files"].items()
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 
 

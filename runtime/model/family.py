@@ -122,7 +122,7 @@ def _window(value: Any) -> int:
     window = int(value)
     if window < 1:
         raise NotNativeError(f"a window of {window} positions")
-    return window
+    return min(window, UNBOUNDED)
 
 
 def _rotary(config: Mapping[str, Any]) -> Mapping[str, Any]:

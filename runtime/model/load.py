@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from sglc import cache_files
 from sglc.runtime.model.base import LanguageModel
+from sglc.runtime.model.config import read_config
 from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
 from sglc.runtime.model.download import hub_folder, wheel_file
 from sglc.runtime.model.errors import ModelError
@@ -77,7 +78,7 @@ def load_tokenizer(name: str = DEFAULT, *, progress: Progress | None = None) -> 
     from sglc.runtime.tokenizer import Tokenizer, TokenizerError
 
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_config(folder)
         size = config.get("vocab_size", (config.get("text_config") or {}).get("vocab_size"))
         return Tokenizer.from_directory(folder, size=size if isinstance(size, int) else None)
     except (TokenizerError, OSError, ValueError, AttributeError) as error:
@@ -198,7 +199,7 @@ def _file_digest(path: Path, progress: Progress | None) -> str:
     memory = cache_directory() / "digests.json"
     known: dict[str, str] = {}
     with contextlib.suppress(OSError, ValueError):
-        loaded = json.loads(memory.read_text(encoding="utf-8"))
+        loaded = json.loads(cache_files.read_own(memory))
         if isinstance(loaded, dict):
             known = {str(place): str(digest) for place, digest in loaded.items()}
     found = known.get(key, "")

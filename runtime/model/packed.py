@@ -12,7 +12,7 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sglc.kernels.llama.records import Blocks, joined, packed, quantised
+from sglc.cache_files import open_own
+from sglc.kernels.llama.records import KINDS, Blocks, joined, matrix_bytes, packed, quantised
 from sglc.runtime.model import verified
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family
@@ -278,13 +279,16 @@ def _head(header: Mapping[str, Any]) -> bytes:
 
 
 def open_packed(path: Path, family: Family, identity: str) -> PackedModel | None:
-    """Map a file into memory; None if it is not there, damaged, of another version or of another model.
+    """Map a file into memory; None if it is not there, damaged, of another version or of another model, or if
+    anybody else could have written it.
 
     Its content is verified by the digest before it is used for the first time. A mark beside the file says
-    that it was, and is believed as long as the file is the same one and has not been changed since.
+    that it was, and is believed as long as the file is the same one and has not been changed since. Machine
+    code reads the weights where the head says they are, so a head that says anything else than `pack` would
+    have written for this family is refused too, whatever its digest.
     """
     try:
-        with path.open("rb") as file:
+        with open_own(path) as file:
             facts = os.fstat(file.fileno())
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
@@ -294,16 +298,50 @@ def open_packed(path: Path, family: Family, identity: str) -> PackedModel | None
     body = data[start : start + 8 + size] if size < HEAD else b""
     if data[: len(_MAGIC)] != _MAGIC or data[len(_MAGIC) : start] != hashlib.sha256(body).digest():
         return None
-    header = json.loads(body[8:])
-    wanted = (FORMAT, identity, asdict(family.shape))
-    if (header["format"], header["identity"], header["shape"]) != wanted:
-        return None
-    if len(data) != HEAD + header["size"]:
+    header = _header(body[8:], family)
+    if header is None or header.get("identity") != identity or len(data) != HEAD + header["size"]:
         return None
     if not verified.is_marked(path, facts, header["sha256"]):
         if hashlib.sha256(memoryview(data)[HEAD:]).hexdigest() != header["sha256"]:
             return None
         verified.mark(path, facts, header["sha256"])
     whole = np.frombuffer(data, np.uint8, header["size"], HEAD)
-    vectors = whole[header["vectors"] :].view(np.float32)
+    numbers = family.shape.vector_numbers
+    vectors = whole[header["vectors"] : header["vectors"] + 4 * numbers].view(np.float32)
     return PackedModel(whole, np.array(header["places"], np.int64), vectors, header["sha256"])
+
+
+def _header(text: bytes, family: Family) -> dict[str, Any] | None:
+    """The head of a file, if `pack` writes such a one for this family: only kinds of matrices are free."""
+    try:
+        header = json.loads(text)
+        kinds = [kind for _, kind in header["places"]]
+        known = all(type(kind) is int and kind in KINDS for kind in kinds)
+        if not known or header["format"] != FORMAT or header["shape"] != asdict(family.shape):
+            return None
+        places, vectors, size = layout(family, kinds)
+        sound = (header["places"], header["vectors"], header["size"]) == (places, vectors, size)
+        return header if sound and isinstance(header["sha256"], str) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def layout(family: Family, kinds: Sequence[int]) -> tuple[list[list[int]], int, int]:
+    """Where `pack` puts the matrices of these kinds, the vectors, and how many bytes there are.
+
+    Raises ValueError for another number of matrices than the family has.
+    """
+    places: list[list[int]] = []
+    offset = 0
+    names = matrix_names(family)
+    for number, ((_, outputs, inputs), kind) in enumerate(zip(names, kinds, strict=True)):
+        if number == len(names) - 1 and family.tied:
+            places.append(places[-1])
+            continue
+        places.append([offset, kind])
+        offset += _whole_lines(matrix_bytes(outputs, inputs, kind))
+    return places, offset, offset + _whole_lines(4 * family.shape.vector_numbers)
+
+
+def _whole_lines(size: int) -> int:
+    return -(-size // _LINE) * _LINE

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from safetensors import safe_open
 
+from sglc.runtime.model.config import read_config
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.safetensors_file import weight_files
 
@@ -90,12 +91,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError("cannot read the model's config.json", str(folder), first_line(error)) from error
-    if not isinstance(config, dict):
-        raise ModelError("the model is damaged", str(folder), "config.json does not hold an object")
+    config = read_config(folder)
     layers = config.get("layer_types")
     kinds = [*(layers if isinstance(layers, list) else ()), config.get("model_type")]
     for kind in kinds:

@@ -31,7 +31,7 @@ def weight_files(folder: Path) -> list[Path]:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         if any(Path(name).name != name for name in names):
             raise ModelError("the model is damaged", str(index), "it names files outside of its folder")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError("the model is damaged", str(index), str(error)) from error
     return [folder / name for name in names]
 
@@ -42,6 +42,8 @@ class SafetensorsFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
+            if not path.is_file():  # what is opened may wait for a writer otherwise
+                raise FileNotFoundError(f"{path.name} is no file")
             with path.open("rb") as file:
                 self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
@@ -52,7 +54,7 @@ class SafetensorsFile:
         try:
             header = json.loads(self._data[8 : 8 + size])
             entries = {name: self._entry(entry) for name, entry in header.items() if name != "__metadata__"}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise self._damaged(str(error)) from error
         self._base = 8 + size
         self._entries = entries

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sglc.cache_files import is_trusted, write_atomically
+from sglc.cache_files import open_own, write_atomically
 
 SUFFIX = ".verified"
 RECENT = 1.0
@@ -23,11 +23,9 @@ RECENT = 1.0
 def is_marked(path: Path, facts: os.stat_result, digest: str) -> bool:
     """Whether the file with these `facts` (of `fstat`) was verified to have the digest."""
     try:
-        with _place(path).open("rb") as file:
-            if not is_trusted(file):
-                return False
+        with open_own(_place(path)) as file:
             return bool(json.loads(file.read(4096)) == _content(facts, digest))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sglc.cache_files import is_trusted, write_atomically
+from sglc.cache_files import make_private, read_own, write_atomically
 from sglc.source import Source
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def find(source: Source, folder: Path) -> Program | None:
 
     path = folder / name_of(source)
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1) if is_trusted(file) else b""
-        return loads(data)[0] if 0 < len(data) <= LARGEST else None
+        return loads(read_own(path, LARGEST))[0]
     except OSError:
         return None
 
@@ -50,7 +48,7 @@ def keep(source: Source, program: Program, folder: Path) -> None:
     from sglc.bytecode.serial import dumps
 
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         path = folder / name_of(source)
         write_atomically(path, dumps(program))
         entries = sorted(folder.glob("*.sglb"), key=lambda entry: entry.stat().st_mtime_ns)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sglc.cache_files import cache_folder, keep
+from sglc.cache_files import cache_folder, keep, read_own
 
 FORMAT = 4
 """Counts changes of the stored layout and of how tables are made from a grammar."""
@@ -156,11 +156,11 @@ def _tables(data: dict[str, Any]) -> Tables:
 def _read(path: Path, digest: str) -> dict[str, Any] | None:
     """The stored data if it is whole: two lines, the checksum of the second and the data."""
     try:
-        head, _, body = path.read_text(encoding="utf-8").partition("\n")
+        head, _, body = read_own(path).decode("utf-8").partition("\n")
         if head != _checksum(digest, body):
             return None
         return json.loads(body)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
