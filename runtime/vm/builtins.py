@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
-from sglc.runtime.vm.operators import BINARY, DIGITS, contains
+from sglc.runtime.vm.operators import BINARY, DIGITS, contains, occurrences, same
 from sglc.runtime.vm.values import TEXT_LIMIT, Scored, display, failure, kind
 from sglc.types.grammar_text import parameters_of, part_type, parts_of
 from sglc.types.type import TypeTable
@@ -238,7 +238,7 @@ def _last(arguments: list[Any], table: TypeTable) -> Any:
 
 def _by_id(arguments: list[Any], table: TypeTable) -> Any:
     for item in arguments[0]:
-        if isinstance(item, RecordValue) and item.fields.get("id") == arguments[1]:
+        if isinstance(item, RecordValue) and same(item.fields.get("id"), arguments[1]):
             return item
     raise failure(f"no item has the id {_shown(arguments[1])}")
 
@@ -250,16 +250,16 @@ LIST: Mapping[str, Function] = {
     "first": _first,
     "last": _last,
     "by_id": _by_id,
-    "contains": lambda a, t: a[1] in a[0],
-    "count": lambda a, t: list(a[0]).count(a[1]),
+    "contains": lambda a, t: contains(a[0], a[1]),
+    "count": lambda a, t: occurrences(a[0], a[1]),
     "join": lambda a, t: _join([display(x, t) for x in a[0]], a[1]),
 }
 
 MAP: Mapping[str, Function] = {
-    "get": lambda a, t: a[0].get(a[1], a[2] if len(a) > 2 else None),
+    "get": lambda a, t: a[0][a[1]] if contains(a[0], a[1]) else a[2] if len(a) > 2 else None,
     "keys": lambda a, t: list(a[0]),
     "values": lambda a, t: list(a[0].values()),
-    "contains": lambda a, t: a[1] in a[0],
+    "contains": lambda a, t: contains(a[0], a[1]),
 }
 
 SCORED: Mapping[str, Function] = {

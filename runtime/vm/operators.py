@@ -7,7 +7,7 @@ Whatever cannot be computed is a `Failure`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, DecimalException, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 from typing import Any
@@ -16,11 +16,16 @@ from sglc.automata.dfa import accepts
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.term import CharDfa
 from sglc.runtime.vm.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
+from sglc.types.equality import equal, position
+from sglc.types.values import EnumValue
 
 DIGITS = Context(prec=50, Emax=999_999, Emin=-999_999, traps=[InvalidOperation, DivisionByZero, Overflow])
 """Decimals are exact up to 50 digits; beyond, results are rounded half even."""
 INTEGER_BITS = 20_000
 """Most bits of an integer that a program may compute."""
+
+
+_TOO_DEEP = "values are nested too deeply to be compared"
 
 
 def _promote(a: Any, b: Any) -> tuple[Any, Any]:
@@ -126,27 +131,48 @@ def _add(a: Any, b: Any) -> Any:
 
 def _multiply(a: Any, b: Any) -> Any:
     for sequence, times in ((a, b), (b, a)):
-        if isinstance(sequence, str | list) and isinstance(times, int):
+        if isinstance(sequence, str | list) and isinstance(times, int) and not isinstance(times, bool):
             if len(sequence) * max(times, 0) > ITEMS_LIMIT:
                 raise failure("a repeated text or list grew too large")
             return sequence * times
     return _multiply_numbers(a, b)
 
 
+def same(a: Any, b: Any) -> bool:
+    try:
+        return equal(a, b)
+    except RecursionError:
+        raise failure(_TOO_DEEP) from None
+
+
 def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(a: Any, b: Any) -> bool:
-        if isinstance(a, str) and isinstance(b, str):
+        while isinstance(a, list | tuple) and isinstance(b, list | tuple):
+            # By the first parts that differ, else by length.
+            places = range(min(len(a), len(b)))
+            at = next((at for at in places if not same(a[at], b[at])), None)
+            if at is None:
+                return test(len(a), len(b))
+            a, b = a[at], b[at]
+        if (isinstance(a, str) and isinstance(b, str)) or (_is_number(a) and _is_number(b)):
             return test(a, b)
-        if _is_number(a) and _is_number(b):
-            return test(a, b)
-        if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-            try:
-                return test(list(a), list(b))
-            except TypeError:
-                pass
         raise failure(f"`{symbol}` does not order {kind(a)} and {kind(b)}")
 
     return compare
+
+
+def occurrences(items: Sequence[Any], item: Any, most: int | None = None) -> int:
+    """How many items equal one; `most` are enough."""
+    found, at = 0, -1
+    try:
+        while most is None or found < most:
+            at = position(items, item, at + 1)
+            if at < 0:
+                break
+            found += 1
+    except RecursionError:
+        raise failure(_TOO_DEEP) from None
+    return found
 
 
 def contains(container: Any, item: Any) -> bool:
@@ -155,8 +181,10 @@ def contains(container: Any, item: Any) -> bool:
         if not isinstance(item, str):
             raise failure(f"a text cannot contain {kind(item)}")
         return item in container
-    if isinstance(container, list | tuple | dict | range):
-        return item in container
+    if isinstance(container, dict):
+        return isinstance(item, str | EnumValue) and item in container
+    if isinstance(container, list | tuple | range):
+        return occurrences(container, item, 1) > 0
     raise failure(f"{kind(container)} contains nothing")
 
 
@@ -175,14 +203,6 @@ def matches(text: Any, pattern: Any) -> bool:
     return accepts(_pattern(pattern), text)
 
 
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, range):
-        a = list(a)
-    if isinstance(b, range):
-        b = list(b)
-    return bool(a == b)
-
-
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": _add,
     "-": _arithmetic("-", operator.sub, DIGITS.subtract),
@@ -191,8 +211,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "//": _arithmetic("//", operator.floordiv, _floor_divide),
     "%": _arithmetic("%", operator.mod, _modulo),
     "**": _arithmetic("**", _power, DIGITS.power),
-    "==": _equal,
-    "!=": lambda a, b: not _equal(a, b),
+    "==": same,
+    "!=": lambda a, b: not same(a, b),
     "<": _compare("<", operator.lt),
     "<=": _compare("<=", operator.le),
     ">": _compare(">", operator.gt),

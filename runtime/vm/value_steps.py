@@ -7,7 +7,7 @@ from typing import Any
 from sglc.runtime.vm.builtins import call_function, call_method
 from sglc.runtime.vm.coerce import coerce, fault_of
 from sglc.runtime.vm.frame import Frame, take
-from sglc.runtime.vm.operators import BINARY, UNARY
+from sglc.runtime.vm.operators import BINARY, UNARY, contains
 from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import (
     ITEMS_LIMIT,
@@ -161,10 +161,14 @@ def _attribute_of(value: Any, name: str) -> Any:
 
 def _item_of(value: Any, index: Any) -> Any:
     if isinstance(value, dict):
-        if index in value:
+        if contains(value, index):
             return value[index]
         raise failure(f"the map has no entry `{index}`")
-    if isinstance(value, list | tuple | str | range) and isinstance(index, int):
+    if (
+        isinstance(value, list | tuple | str | range)
+        and isinstance(index, int)
+        and not isinstance(index, bool)
+    ):
         if -len(value) <= index < len(value):
             return value[index]
         raise failure(f"index {index} is outside of {kind(value)} of length {len(value)}")

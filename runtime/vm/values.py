@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sglc.runtime.errors import SglError
+from sglc.types.equality import equal
 from sglc.types.number_text import number_text
 from sglc.types.type import TAG, RecordType, TypeTable, UnionType
 from sglc.types.values import EnumValue, RecordValue
@@ -42,7 +43,7 @@ class Scored:
     def p(self, option: Any) -> float:
         """Probability of an option; 0 of what was none."""
         for known, probability in zip(self.options, self.probabilities, strict=True):
-            if known == option:
+            if equal(known, option):
                 return probability
         return 0.0
 
@@ -53,7 +54,7 @@ class Scored:
     @property
     def margin(self) -> float:
         """Probability of the top option less that of the best other one."""
-        others = [p for o, p in zip(self.options, self.probabilities, strict=True) if o != self.top]
+        others = [p for o, p in zip(self.options, self.probabilities, strict=True) if not equal(o, self.top)]
         return self.p(self.top) - max(others, default=0.0)
 
 

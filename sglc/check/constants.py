@@ -27,6 +27,7 @@ from sglc.check.result import (
 )
 from sglc.check.state import Entity, FunctionState
 from sglc.syntax import ast
+from sglc.types.equality import equal
 from sglc.types.type import (
     Alternatives,
     Dec,
@@ -47,7 +48,7 @@ MAX_SIZE = 100_000
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    ">": operator.gt, ">=": operator.ge, "==": equal, "!=": lambda a, b: not equal(a, b),
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from sglc.check.relations import Table, expand
 from sglc.check.result import ExpressionType
+from sglc.types.equality import equal, key_of
 from sglc.types.type import (
     Alternatives,
     Bool,
@@ -249,12 +250,12 @@ def _open(forms: list[Form], text: bool) -> Iterator[Constructor]:
 
 def _of_any_kind(forms: list[Form]) -> Iterator[Constructor]:
     """The literals that occur, of whatever kind, then anything else."""
-    seen: dict[tuple[type, object], None] = {}
+    seen: dict[object, str | int | Decimal | None] = {}
     for form in forms:
         for part in form.forms if isinstance(form, AnyOf) else (form,):
             if isinstance(part, Shape) and (part.key is None or isinstance(part.key, str | int | Decimal)):
-                seen[part.key.__class__, part.key] = None
-    for _, value in seen:
+                seen.setdefault(key_of(part.key), part.key)
+    for value in seen.values():
         yield Constructor(value, (), None, "null" if value is None else _literal(value))
     yield Constructor(_REST, (), None, "_")
 
@@ -277,10 +278,8 @@ def _specialise(form: Form, constructor: Constructor) -> list[Form] | None:
     assert isinstance(form, Shape)
     if constructor.interval is not None:
         start, end = constructor.interval
-        return [] if isinstance(form.key, int) and start == end == form.key else None
-    if form.key is not constructor.key and (
-        form.key.__class__ is not constructor.key.__class__ or form.key != constructor.key
-    ):
+        return [] if start == end and equal(form.key, start) else None
+    if form.key is not constructor.key and not equal(form.key, constructor.key):
         return None
     return list(form.parts) if form.parts else [WILD] * len(constructor.types)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from sglc.sources.fault import SourceFault
+from sglc.types.equality import equal
 from sglc.types.json_text import surrogate_fault
 from sglc.types.type import Alternatives, Constant, Type
 
@@ -16,10 +17,6 @@ def one_of_constants(values: Sequence[str | int | Decimal | bool], start: int, e
     for value in values:
         if isinstance(value, str) and (fault := surrogate_fault(value)) is not None:
             raise SourceFault(start, end, fault)
-        if not any(is_same(value, one.value) for one in kept):
+        if not any(equal(value, one.value) for one in kept):
             kept.append(Constant(value))
     return kept[0] if len(kept) == 1 else Alternatives(tuple(kept))
-
-
-def is_same(one: object, other: object) -> bool:
-    return isinstance(one, bool) == isinstance(other, bool) and one == other

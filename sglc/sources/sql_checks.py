@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sglc.lalr.parse import Node, Part, Token
-from sglc.sources.constants import is_same
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_patterns import glob_regex, like_regex
 from sglc.sources.sql_tokens import name_of, string_of
+from sglc.types.equality import equal
 
 Value = str | int | Decimal | bool
 _LENGTHS = ("LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "LEN")
@@ -181,7 +181,7 @@ class _Check:
         if limits.allowed is None:
             limits.allowed = list(values)
         else:
-            limits.allowed = [one for one in limits.allowed if any(is_same(one, other) for other in values)]
+            limits.allowed = [one for one in limits.allowed if any(equal(one, other) for other in values)]
         limits.allowed_at = node
 
     def either(self, node: Node, arms: list[Node]) -> None:

@@ -10,9 +10,10 @@ from sglc.automata.emptiness import is_empty
 from sglc.automata.regex import RegexError
 from sglc.lalr.parse import Node
 from sglc.sources.bounds import beyond
-from sglc.sources.constants import is_same, one_of_constants
+from sglc.sources.constants import one_of_constants
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql_checks import Bound, Limits, Value
+from sglc.types.equality import equal
 from sglc.types.language import language
 from sglc.types.member import is_member
 from sglc.types.type import (
@@ -41,7 +42,7 @@ def narrowed(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
     values = [
         value
         for value in limits.allowed
-        if _is_value(value, within, table) and not any(is_same(value, one) for one in barred)
+        if _is_value(value, within, table) and not any(equal(value, one) for one in barred)
     ]
     if not values:
         raise SourceFault(at.start, at.end, f"no value of column {limits.name} is allowed")
@@ -158,7 +159,7 @@ def _without(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
                 else:
                     type = Alternatives((below, above))
             case Alternatives(arms) if all(isinstance(arm, Constant) for arm in arms):
-                rest = [arm for arm in arms if isinstance(arm, Constant) and not is_same(arm.value, value)]
+                rest = [arm for arm in arms if isinstance(arm, Constant) and not equal(arm.value, value)]
                 if not rest:
                     raise SourceFault(at.start, at.end, f"no value of column {limits.name} is allowed")
                 type = rest[0] if len(rest) == 1 else Alternatives(tuple(rest))

@@ -7,12 +7,13 @@ from decimal import Decimal
 
 from sglc.lalr.parse import Node, Part, Token
 from sglc.sources.comments import Comments
-from sglc.sources.constants import is_same, one_of_constants
+from sglc.sources.constants import one_of_constants
 from sglc.sources.fault import SourceFault
 from sglc.sources.typescript_nodes import is_node, only, reference_of, value_of
 from sglc.sources.typescript_objects import SHAPED, Objects
 from sglc.sources.typescript_tags import bounded, without_tags
 from sglc.sources.typescript_tokens import string_of
+from sglc.types.equality import equal
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -194,7 +195,7 @@ class Declarations(Objects):
                     else Float()
                 )
                 if wide not in plain and not any(
-                    isinstance(other, Constant) and is_same(other.value, behind.value) for other in kept
+                    isinstance(other, Constant) and equal(other.value, behind.value) for other in kept
                 ):
                     kept.append(behind)
             elif arm not in kept:

@@ -7,7 +7,7 @@ hole is given them). `holds` says what a condition means; `sglc.types.narrow` ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sglc.automata.dfa import accepts
 from sglc.automata.regex import compile_regex
+from sglc.types.equality import equal, key_of
 from sglc.types.given import GivenError
 from sglc.types.json_text import json_text
 from sglc.types.values import RecordValue, Value
@@ -201,14 +202,14 @@ def _with(atom: Condition, **parts: Any) -> Condition:
 
 
 class Listed(tuple[Any, ...]):
-    """The values of a list, with a set of them where they have one."""
+    """The values of a list, with a set of what they are known by."""
 
     @cached_property
-    def members(self) -> Collection[Any]:
-        try:
-            return frozenset(self)
-        except TypeError:
-            return self
+    def keys(self) -> frozenset[Hashable]:
+        return frozenset(map(key_of, self))
+
+    def has(self, value: Any) -> bool:
+        return key_of(value) in self.keys
 
 
 def listed(values: Any) -> Listed:
@@ -273,7 +274,7 @@ def holds(condition: Condition, value: Any) -> bool:
             by = known(step)
             return bool(is_number(value) and is_number(by) and by != 0 and value % by == known(rest))
         case Among(values=values):
-            return value in listed(known(values)).members
+            return listed(known(values)).has(value)
         case TextAt(place=place, text=text):
             part = known(text)
             if not isinstance(value, str) or not isinstance(part, str):
@@ -294,11 +295,6 @@ def known(operand: Operand) -> Any:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def equal(left: Any, right: Any) -> bool:
-    """Equality of values of the language."""
-    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
 def compare(left: Any, operator: Comparison, right: Any) -> bool:

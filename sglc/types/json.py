@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any, assert_never
 
+from sglc.types.equality import equal
 from sglc.types.json_membership import ordered_json
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.member import (
@@ -200,8 +201,7 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
                 raise _wrong(path, "null", data)
             return None
         case Constant(value):
-            same = isinstance(data, bool) == isinstance(value, bool) and _same_scalar(data, value)
-            if not same:
+            if not equal(_exact(data) if isinstance(data, float) else data, value):
                 raise _wrong(path, constant_notation(value), data)
             return value
         case Optional(item):
@@ -240,12 +240,6 @@ def _decimal_of_text(text: str, path: str) -> Decimal:
     if len(text) > MAX_DECIMAL_TEXT or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
         raise _wrong(path, "a number", text)
     return Decimal(text)
-
-
-def _same_scalar(data: Any, value: Any) -> bool:
-    if isinstance(value, str) or isinstance(data, str):
-        return isinstance(data, str) and data == value
-    return (_is_number(data) and _is_number(value) and _exact(data) == _exact(value)) or data is value
 
 
 def _convert_named(data: Any, name: str, table: TypeTable, path: str, depth: int) -> Value:

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 from sglc.automata.dfa import accepts
 from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
+from sglc.types.equality import equal
 from sglc.types.given import one_of_fault, span_fault
 from sglc.types.grammar_text import grammar_fault
 from sglc.types.json_membership import json_fault
@@ -256,9 +257,8 @@ def constant_notation(value: str | int | Decimal | bool) -> str:
 
 
 def is_constant(value: Any, type: Constant) -> bool:
-    """Equal and of the same kind: true is not 1, 1 is not 1.0."""
-    same = isinstance(value, bool) == isinstance(type.value, bool)
-    return same and isinstance(value, type.value.__class__) and value == type.value
+    """Equal and of the same kind: 1 is not 1.0."""
+    return isinstance(value, type.value.__class__) and equal(value, type.value)
 
 
 # --- faults of scalars: None, or what is wrong ------------------------------------------------------------

@@ -290,7 +290,7 @@ class _Narrowing(LanguageBuilder):
                 for text in dict.fromkeys(chosen[0])
                 if isinstance(text, str)
                 and text not in left_out
-                and all(text in values.members for values in chosen[1:])
+                and all(values.has(text) for values in chosen[1:])
                 and holds(All(tuple(asked)), text)
                 and is_member(text, type, self.table)
             ]

@@ -85,11 +85,23 @@ class Null:
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A literal type: exactly this string, number or boolean."""
+    """A literal type: exactly this string, number or boolean.
+
+    Two are equal if their values are of one kind and written alike: `true` is not `1`, `1.0` not `1.00`.
+    """
 
     value: str | int | Decimal | bool
+
+    def _written(self) -> tuple[type, str]:
+        return self.value.__class__, str(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return self._written() == other._written() if isinstance(other, Constant) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._written())
 
 
 @dataclass(frozen=True, slots=True)
