@@ -52,6 +52,8 @@ class Emitter:
         self.rests: dict[_Rest, str] = {}
         self.keys: dict[str, tuple[int, int] | _Rest] = {}
         """What the rules that have been named so far stand for."""
+        self.named: list[str] = []
+        """Those rules in their order."""
         self.counts: dict[str, int] = {}
         """How many names were made of one that was wanted."""
         self.ways: dict[frozenset[tuple[int, ...]], tuple[tuple[int, ...], ...]] = {}
@@ -172,6 +174,7 @@ class Emitter:
             count = self.counts[wanted] = self.counts.get(wanted, 1) + 1
             name = f"{wanted}.{count}"
         self.keys[name] = key
+        self.named.append(name)
         return name
 
     def sequence(self, items: tuple[int, ...], alive: int) -> Term:
@@ -356,9 +359,8 @@ class _Rules(t.LateRules):
     def make_all(self) -> None:
         """Make all that are reached."""
         with self._lock:
-            while len(self._made) < len(self._emitter.keys):
-                for name in list(self._emitter.keys):
-                    self[name]
+            for name in self._emitter.named:  # grows meanwhile
+                self[name]
 
     def __getitem__(self, name: str) -> Term:
         found = self._made.get(name)

@@ -115,7 +115,8 @@ def test_examples_of_a_code_show_exactly_that_code(entry):
         assert [d.code for d in findings(entry.bad)[1]] == [entry.code]
         assert findings(entry.good)[1] == []
     else:
-        assert entry.code == "E0214", "only faults between files have no one-file example"
+        # E0214 lies between files; programs with E0341 have hundreds of cases (test_check_growth has one).
+        assert entry.code in ("E0214", "E0341")
 
 
 SETS = {

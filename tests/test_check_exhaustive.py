@@ -5,16 +5,23 @@ The oracle lists all values of a small type and matches them one by one, by the 
 
 from __future__ import annotations
 
+import random
+import re
+from decimal import Decimal
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.check.exhaustive import WILD, AnyOf, Cases, OfType, Shape, Span, Wild
+from sglc.check.case_forms import WILD, AnyOf, OfType, Shape, Span, Wild
+from sglc.check.constructors import RecordKey
+from sglc.check.exhaustive import TooComplex, judge
 from sglc.types.type import (
     Alternatives,
     Bool,
     Constant,
+    Dec,
     EnumType,
     FieldType,
     Int,
@@ -25,6 +32,7 @@ from sglc.types.type import (
     UnionType,
 )
 
+R = RecordKey("R")
 TABLE = {
     "E": EnumType("E", ("a", "b", "c")),
     "R": RecordType("R", (FieldType("x", Bool()), FieldType("y", Named("E"), optional=True))),
@@ -46,11 +54,11 @@ def values(type):
         case Alternatives(arms):
             return [value for arm in arms for value in values(arm)]
         case TupleOf(items):
-            return [("tuple", parts) for parts in product(*map(values, items))]
+            return [(TupleOf, parts) for parts in product(*map(values, items))]
         case Named("E"):
             return [(("E", member), ()) for member in "abc"]
         case Named("R"):
-            return [("R", parts) for parts in product(values(Bool()), values(Optional(Named("E"))))]
+            return [(R, parts) for parts in product(values(Bool()), values(Optional(Named("E"))))]
         case Named("U"):
             return [*((("U", "V"), (n,)) for n in range(3)), (("U", "W"), ())]
 
@@ -58,7 +66,11 @@ def values(type):
 def _type_of(value) -> object:
     """Name of the declared type that a value is of."""
     key = None if isinstance(value, int) else value[0]
-    return key[0] if isinstance(key, tuple) else key
+    return key[0] if isinstance(key, tuple) else key.name if isinstance(key, RecordKey) else key
+
+
+def missing(forms, type):
+    return judge([(form, True) for form in forms], type, TABLE).missing
 
 
 def matches(form, value) -> bool:
@@ -67,9 +79,10 @@ def matches(form, value) -> bool:
             return True
         case AnyOf(forms):
             return any(matches(part, value) for part in forms)
-        case Span(low, high):
-            number = isinstance(value, int)
-            return number and (low is None or low <= value) and (high is None or value <= high)
+        case Span(low, high, below):
+            if not isinstance(value, int) or (low is not None and value < low):
+                return False
+            return high is None or (value < high if below else value <= high)
         case OfType(kind):
             return isinstance(value, int) if kind is Int else _type_of(value) == kind
         case Shape(key, parts):
@@ -88,7 +101,7 @@ def forms(type):
             ends = st.integers(low - 1, high + 1)
             some = st.one_of(
                 st.builds(Shape, ends),
-                st.builds(Span, st.none() | ends, st.none() | ends),
+                st.builds(Span, st.none() | ends, st.none() | ends, st.booleans()),
                 st.just(OfType(Int)),
             )
         case Constant(value):
@@ -98,11 +111,11 @@ def forms(type):
         case Alternatives(arms):
             some = st.one_of(*map(forms, arms))
         case TupleOf(items):
-            some = st.tuples(*map(forms, items)).map(lambda parts: Shape("tuple", parts))
+            some = st.tuples(*map(forms, items)).map(lambda parts: Shape(TupleOf, parts))
         case Named("E"):
             some = st.sampled_from([*(Shape(("E", member)) for member in "abc"), OfType("E")])
         case Named("R"):
-            some = st.tuples(forms(Bool()), forms(Optional(Named("E")))).map(lambda p: Shape("R", p))
+            some = st.tuples(forms(Bool()), forms(Optional(Named("E")))).map(lambda p: Shape(R, p))
         case Named("U"):
             inner = forms(Int(0, 2)).map(lambda part: Shape(("U", "V"), (part,)))
             some = st.one_of(
@@ -116,34 +129,153 @@ TYPES = st.sampled_from(
     [
         Bool(), Int(0, 3), Named("E"), Named("R"), Named("U"), Optional(Named("U")), Optional(Bool()),
         TupleOf((Bool(), Named("E"))), Alternatives((Constant("p"), Constant("q"))),
+        TupleOf((Bool(),) * 4), TupleOf((Bool(), Named("E"), Int(0, 2), Optional(Bool()))),
         Alternatives((Int(0, 2), Named("R"))), TupleOf((Named("U"), Optional(Int(1, 2)))),
     ]
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.data())
-def test_a_case_is_missing_exactly_if_some_value_matches_none(data):
-    type = data.draw(TYPES)
-    rows = data.draw(st.lists(forms(type), max_size=5))
-    open_ = [value for value in values(type) if not any(matches(row, value) for row in rows)]
-    assert (Cases(TABLE).missing(rows, type) is None) == (not open_)
+def is_written(value, witness: str) -> bool:
+    """Whether a witness, a pattern as text, matches a value."""
+    found, rest = _pattern(witness)
+    assert not rest, witness
+    return _fits(value, found)
 
 
-@settings(max_examples=300, deadline=None)
+def _pattern(text: str):
+    """`V(f = 2)` as ("V", {"f": "2"}), `(a, _)` as ("", [...]), a word as itself; and what follows it."""
+    word = re.match(r'"[^"]*"|[-\w.]*', text).group()
+    text = text[len(word) :]
+    if not text.startswith("("):
+        return word, text
+    parts, text = [], text[1:]
+    while not text.startswith(")"):
+        name = re.match(r"(\w+) = ", text)
+        inner, text = _pattern(text[name.end() :] if name else text)
+        parts.append((name.group(1) if name else None, inner))
+        text = text.removeprefix(",").removeprefix(" ")
+    return (word, parts), text[1:]
+
+
+FIELDS = {"R": ("x", "y"), "V": ("f",), "W": ()}
+
+
+def _fits(value, pattern) -> bool:
+    if pattern == "_":
+        return True
+    if isinstance(value, int):
+        return pattern == str(value)
+    key, inner = value
+    word, parts = pattern if isinstance(pattern, tuple) else (pattern, [])
+    if key is TupleOf:
+        return not word and all(_fits(v, p) for v, (_, p) in zip(inner, parts, strict=True))
+    if isinstance(key, RecordKey) or (isinstance(key, tuple) and key[0] == "U"):
+        name = key.name if isinstance(key, RecordKey) else key[1]
+        return word == name and all(_fits(inner[FIELDS[name].index(f)], p) for f, p in parts)
+    if isinstance(key, tuple):
+        return word == key[1]
+    return word == {None: "null", True: "true", False: "false"}.get(key, f'"{key}"')
+
+
+@settings(max_examples=1000, deadline=None)
 @given(st.data())
-def test_a_case_is_reachable_exactly_if_some_value_comes_to_it(data):
+def test_a_match_is_judged_as_by_trying_every_value(data):
+    """Which cases are reached, guards among them, whether a value is missing, and which."""
     type = data.draw(TYPES)
-    rows = data.draw(st.lists(forms(type), max_size=4))
-    last = data.draw(forms(type))
-    left = [v for v in values(type) if matches(last, v) and not any(matches(row, v) for row in rows)]
-    assert Cases(TABLE).reachable(rows, last, type) == bool(left)
+    rows = data.draw(st.lists(st.tuples(forms(type), st.booleans() | st.just(True)), max_size=6))
+    open_, reached = [], set()
+    for value in values(type):
+        for place, (form, firm) in enumerate(rows):
+            if matches(form, value):
+                reached.add(place)
+                if firm:
+                    break
+        else:
+            open_.append(value)
+    found = judge(rows, type, TABLE)
+    assert set(found.unreached) == set(range(len(rows))) - reached
+    assert (found.missing is None) == (not open_)
+    if found.missing is not None:
+        shown = [value for value in values(type) if is_written(value, found.missing)]
+        assert shown and all(value in open_ for value in shown)
 
 
 def test_the_missing_case_is_written_as_a_pattern():
-    cases = Cases(TABLE)
-    assert cases.missing([Shape(("E", "a")), Shape(("E", "c"))], Named("E")) == "b"
-    assert cases.missing([Shape(("U", "V"), (Span(0, 1),)), Shape(("U", "W"))], Named("U")) == "V(f = 2)"
-    assert cases.missing([Shape("R", (Shape(True), WILD))], Named("R")) == "R(x = false)"
-    assert cases.missing([Shape("tuple", (Shape(True), WILD))], TupleOf((Bool(), Bool()))) == "(false, _)"
-    assert cases.missing([Shape(None)], Optional(Bool())) == "true"
+    assert missing([Shape(("E", "a")), Shape(("E", "c"))], Named("E")) == "b"
+    assert missing([Shape(("U", "V"), (Span(0, 1),)), Shape(("U", "W"))], Named("U")) == "V(f = 2)"
+    assert missing([Shape(R, (Shape(True), WILD))], Named("R")) == "R(x = false)"
+    assert missing([Shape(TupleOf, (Shape(True), WILD))], TupleOf((Bool(), Bool()))) == "(false, _)"
+    assert missing([Shape(TupleOf, (Shape(True),))], TupleOf((Bool(),))) == "(false,)"
+    assert missing([Shape(None)], Optional(Bool())) == "true"
+
+
+def test_the_missing_case_says_no_more_than_it_must():
+    """Of several that are missing, the one that tells the fewest parts."""
+    pair = TupleOf((Bool(), Bool(), Bool()))
+    true, false = Shape(True), Shape(False)
+    rows = [Shape(TupleOf, (true, true, true)), Shape(TupleOf, (true, true, false))]
+    assert missing(rows, pair) == "(false, _, _)"
+    rows = [Shape(TupleOf, (true, true, WILD)), Shape(TupleOf, (false, WILD, WILD))]
+    assert missing(rows, pair) == "(true, false, _)"
+
+
+def test_numbers_are_cut_where_patterns_end():
+    assert missing([Span(None, 4), Span(6, None)], Int()) == "5"
+    assert missing([Span(Decimal(0), Decimal(4)), Span(Decimal(6), Decimal(10))], Dec(0, 10)) == "5"
+    assert missing([Span(0, 5), Span(5, 10)], Dec(Decimal(0), Decimal(10))) is None
+    assert missing([Span(0, 5, True), Span(5, 10)], Dec(Decimal(0), Decimal(10))) is None
+    assert missing([Span(0, 5, True), Span(6, 10)], Dec(Decimal(0), Decimal(10))) == "5"
+    assert missing([Span(0, 5, True), Span(6, 10)], Int(0, 10)) == "5"
+    assert missing([Shape(Decimal("0.5"))], Dec()) == "_"
+    assert missing([Shape(n) for n in (0, 5, 10)], Int(0, 10, 5)) is None
+    assert missing([Span(-(10**30), Decimal(10**40))], Int()) is None
+    assert missing([Span(1, 2), Shape(3)], Alternatives((Constant(1), Constant(2), Constant(3)))) is None
+
+
+def test_true_is_not_one_and_a_literal_is_no_record():
+    both = Alternatives((Constant(1), Constant(True)))
+    assert missing([Shape(1)], both) == "true"
+    assert missing([Shape(True)], both) == "1"
+    assert missing([Shape(True)], Alternatives((Int(0, 1), Bool()))) == "false"
+    assert missing([Shape("R")], Alternatives((Constant("R"), Named("R")))) == "R"
+
+
+def entangled(width: int, count: int, seed: int) -> list[Shape]:
+    """Cases over booleans of which each looks at three parts: a random 3-SAT formula."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        parts = [WILD] * width
+        for place in draw.sample(range(width), 3):
+            parts[place] = Shape(draw.random() < 0.5)
+        rows.append(Shape(TupleOf, tuple(parts)))
+    return rows
+
+
+def test_columns_do_not_multiply():
+    """Cases that each look at another part need as many steps as there are parts, in whatever order."""
+    width = 200
+    type = TupleOf((Bool(),) * width)
+    alone = [
+        Shape(TupleOf, tuple(Shape(True) if place == row else WILD for place in range(width)))
+        for row in range(width)
+    ]
+    assert missing(alone, type) == "(" + ", ".join(["false"] * width) + ")"
+    assert missing([*reversed(alone), Shape(TupleOf, (Shape(False),) * width)], type) is None
+
+
+def test_work_is_bounded():
+    type = TupleOf((Bool(),) * 150)
+    with pytest.raises(TooComplex):
+        missing(entangled(150, 640, 1), type)
+
+
+def test_work_grows_with_the_cases():
+    members = tuple(f"m{n}" for n in range(10_000))
+    table = {"E": EnumType("E", members)}
+    rows = [(Shape(("E", member)), True) for member in members]
+    found = judge(rows, Named("E"), table)
+    assert not found.unreached and found.missing is None and found.work <= 20_000
+    assert judge(rows[:-1], Named("E"), table).missing == members[-1]
+    found = judge([*rows, (WILD, True)], Named("E"), table)
+    assert found.unreached == (10_000,) and found.work <= 30_000

@@ -9,7 +9,9 @@ answer is that nothing was found.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 from sglc.automata import dfa, word_trie
@@ -54,17 +56,46 @@ LIMIT = 20_000
 class _Place:
     """A position in a word: what is to be read, and the place behind it. Each is made once per walker."""
 
-    __slots__ = ("head", "opened", "rest", "steps")
+    __slots__ = ("head", "opened", "rest", "sorted", "steps")
 
     def __init__(self, head: Any, rest: _Place | None) -> None:
         self.head = head
         self.rest = rest
         self.opened: tuple[_Place | None, ...] | None = None
-        self.steps: list[tuple[int, int, _Place | None]] | None = None
+        self.steps: list[Step] | None = None
+        self.sorted: _SortedSteps | None = None
 
 
 Place = _Place | None
 """None when the word is complete."""
+Step = tuple[int, int, Place]
+"""The lowest and highest character, and the place after."""
+
+
+class _SortedSteps:
+    """The steps from a place, found by characters: those by one character are told from those by a range."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
+        self.single: dict[int, list[int]] = {}
+        self.wide: list[int] = []
+        for index, (low, high, _) in enumerate(steps):
+            if low == high:
+                self.single.setdefault(low, []).append(index)
+            else:
+                self.wide.append(index)
+        self.points = sorted(self.single)
+
+    def meeting(self, low: int, high: int) -> list[Step]:
+        """The steps by characters from `low` to `high`, in their order."""
+        found = [i for i in self.wide if self.steps[i][0] <= high and low <= self.steps[i][1]]
+        if low == high:
+            found += self.single.get(low, ())
+        else:
+            for point in self.points[bisect_left(self.points, low) : bisect_right(self.points, high)]:
+                found += self.single[point]
+        found.sort()
+        return [self.steps[i] for i in found]
 
 
 def overlap(a: Language, b: Language) -> bytes | None:
@@ -108,24 +139,23 @@ def _pairs(left: _Walker, right: _Walker) -> Iterator[tuple[Place, Place, str]]:
     start = (left.start(), right.start())
     seen = set()
     queue: list[tuple[Place, Place, int, int]] = []
-    for a in left.open(start[0]):
-        for b in right.open(start[1]):
-            if (a, b) not in seen:
-                seen.add((a, b))
-                queue.append((a, b, -1, 0))
+    for a, b in product(left.open(start[0]), right.open(start[1])):
+        if (a, b) not in seen:
+            seen.add((a, b))
+            queue.append((a, b, -1, 0))
+        if len(queue) > LIMIT:
+            break
     for index, (a, b, _, _) in enumerate(queue):
         yield a, b, _text_to(queue, index)
         if len(queue) > LIMIT:
             continue
         for low, high, after_a in left.steps(a):
-            for first, last, after_b in right.steps(b):
-                begin, end = max(low, first), min(high, last)
-                if begin <= end:
-                    for next_a in left.open(after_a):
-                        for next_b in right.open(after_b):
-                            if (next_a, next_b) not in seen:
-                                seen.add((next_a, next_b))
-                                queue.append((next_a, next_b, index, nice_char([(begin, end)])))
+            for first, last, after_b in right.sorted_steps(b).meeting(low, high):
+                point = nice_char([(max(low, first), min(high, last))])
+                for both in product(left.open(after_a), right.open(after_b)):
+                    if both not in seen:
+                        seen.add(both)
+                        queue.append((*both, index, point))
 
 
 def _text_to(queue: list[tuple[Place, Place, int, int]], index: int) -> str:
@@ -310,8 +340,8 @@ class _Walker:
             case Bytes(data):
                 yield self.place(Chars(data.decode("utf-8", "replace")), rest)
             case Words(words):
-                for word in sorted(words):
-                    yield self.place(Chars(word.decode("utf-8", "replace")), rest)
+                texts = frozenset(word.decode("utf-8", "replace") for word in words)
+                yield self.place(self.make((id(head), "texts"), lambda: Listed(texts)), rest)
             case Listed(texts):
                 words = self.make((id(head), "sorted"), lambda: sorted(texts))
                 yield self.place(InListed(head, words, (0, len(words), 0)), rest)
@@ -366,13 +396,20 @@ class _Walker:
             case _:
                 raise TypeError(f"no term: {head!r}")
 
-    def steps(self, place: Place) -> list[tuple[int, int, Place]]:
+    def steps(self, place: Place) -> list[Step]:
         """(low, high, place after) for the characters that may come next; of an opened place."""
         if place is None:
             return []
         if place.steps is None:
             place.steps = list(self._steps(place))
         return place.steps
+
+    def sorted_steps(self, place: Place) -> _SortedSteps:
+        if place is None:
+            return _SortedSteps([])
+        if place.sorted is None:
+            place.sorted = _SortedSteps(self.steps(place))
+        return place.sorted
 
     def _steps(self, place: _Place) -> Iterator[tuple[int, int, Place]]:
         head, rest = place.head, place.rest

@@ -8,7 +8,8 @@ takes all it can is not looked at: it is read as any text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import islice, permutations, product
 
@@ -111,16 +112,20 @@ def empty_rules(rules: Mapping[str, Term]) -> list[str]:
 class _RuleWords(dict[str, tuple[bytes, ...]]):
     """The `limit` shortest words of rules; `asked` is for how many of a rule's some term has asked.
 
-    Terms that leave words out ask for more than they give.
+    Terms that leave words out ask for more than they give. `readers` are the rules in whose terms a rule has
+    been asked for while they were `reader`.
     """
 
     def __init__(self, names: Iterable[str], limit: int) -> None:
         super().__init__({name: () for name in names})
         self.limit = limit
         self.asked = limit
+        self.reader = ""
+        self.readers: dict[str, set[str]] = {}
 
     def words(self, name: str, count: int) -> tuple[bytes, ...]:
         self.asked = max(self.asked, count)
+        self.readers.setdefault(name, set()).add(self.reader)
         return self.get(name, ())
 
     def more_asked(self) -> bool:
@@ -129,15 +134,19 @@ class _RuleWords(dict[str, tuple[bytes, ...]]):
 
 
 def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
+    """The least fixed point: a rule is looked at again where one that it asks for has got other words."""
     known = _RuleWords(rules, count)
-    changed = True
-    while changed:
-        changed = False
-        for name, term in rules.items():
-            words = _best(term, known, count)
-            if words != known[name]:
-                known[name] = words
-                changed = True
+    waiting = deque(rules)
+    due = set(rules)
+    while waiting:
+        name = known.reader = waiting.popleft()
+        due.remove(name)
+        words = _best(rules[name], known, count)
+        if words != known[name]:
+            known[name] = words
+            again = sorted(known.readers.get(name, set()) - due)
+            waiting.extend(again)
+            due.update(again)
     return known
 
 
@@ -353,11 +362,39 @@ def is_finite(language: Language) -> bool:
     if is_empty(language):
         return True
     known = _rule_words(language.rules, 2)
-    return _finite(language.root, language, known, frozenset())
+    asked: dict[str, set[str]] = {}
+    here: set[str] = set()
+    if not _finite(language.root, known, here.add):
+        return False
+    waiting = list(here)
+    while waiting:
+        name = waiting.pop()
+        if name not in asked:
+            asked[name] = here = set()
+            if not _finite(language.rules[name], known, here.add):
+                return False
+            waiting.extend(here)
+    return not _has_cycle(asked)
 
 
-def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[str]) -> bool:
-    """For terms that have a word. A rule that reaches itself adds bytes each time round, so is infinite."""
+def _has_cycle(asked: Mapping[str, set[str]]) -> bool:
+    """Whether a rule asks for itself, through others or not: then it adds bytes each time round."""
+    left = {name: len(below) for name, below in asked.items()}
+    above: dict[str, list[str]] = {name: [] for name in asked}
+    for name, below in asked.items():
+        for other in below:
+            above[other].append(name)
+    ended = [name for name, count in left.items() if not count]
+    for name in ended:
+        for other in above[name]:
+            left[other] -= 1
+            if not left[other]:
+                ended.append(other)
+    return len(ended) < len(asked)
+
+
+def _finite(term: Term, known: Known, ask: Callable[[str], None]) -> bool:
+    """Whether a term that has a word has finitely many, if the rules that it asks for have."""
 
     def has_words(part: Term) -> bool:
         return bool(_best(part, known, 1))
@@ -372,25 +409,24 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
         case Pattern(nfa):
             return not has_cycle(nfa)
         case Rule(name):
-            return name not in open_rules and _finite(
-                language.rules[name], language, known, open_rules | {name}
-            )
+            ask(name)
+            return True
         case Choice(arms):
-            return all(_finite(arm, language, known, open_rules) for arm in arms if has_words(arm))
+            return all(_finite(arm, known, ask) for arm in arms if has_words(arm))
         case Sequence(items):
-            return all(_finite(item, language, known, open_rules) for item in items)
+            return all(_finite(item, known, ask) for item in items)
         case Except(item, _):
-            return _finite(item, language, known, open_rules)
+            return _finite(item, known, ask)
         case Repeat(item, _, maximum, separator):
             if maximum == 0 or not has_words(item):
                 return True
             only_empty = _best(item, known, 2) == (b"",) and not separator
-            return (maximum is not None or only_empty) and _finite(item, language, known, open_rules)
+            return (maximum is not None or only_empty) and _finite(item, known, ask)
         case Array() | Object():
             best = partial(_best_known, known)
 
             def finite(part: Term) -> bool:
-                return _finite(part, language, known, open_rules)
+                return _finite(part, known, ask)
 
             if isinstance(term, Array):
                 return array_is_finite(term, best, finite)
@@ -400,4 +436,4 @@ def _finite(term: Term, language: Language, known: Known, open_rules: frozenset[
         case UniqueKeys(key, value, _, maximum):
             if maximum == 0 or not has_words(value) or not has_words(key):
                 return True
-            return _finite(value, language, known, open_rules) and _finite(key, language, known, open_rules)
+            return _finite(value, known, ask) and _finite(key, known, ask)

@@ -7,7 +7,7 @@ shortest value. Structure decides first; automata are built only where two texts
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Literal
 
 from sglc.automata.dfa import accepts
@@ -49,39 +49,63 @@ def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, 
 
     As JSON, texts are quoted and so differ from numbers; as the raw text of a hole they are not.
     """
-    if raw and _few_and_different(facts, arms):
+    found = _first_pair(facts, arms, raw)
+    if found is None:
         return True
+    a, b, witness = found
+    first = spans[a]
+    facts.program.report(
+        "E0308",
+        f"{said(arms[a])} and {said(arms[b])} share texts",
+        spans[b],
+        label="overlaps an earlier arm",
+        reason="the value read back would not tell which arm was meant",
+        witness=witness,
+        secondary=() if first == spans[b] else (Label(first, "the earlier arm"),),
+        hint="narrow one of them, or use a `union` whose variants are tagged",
+    )
+    return False
+
+
+def _first_pair(facts: TypeFacts, arms: tuple[Type, ...], raw: bool) -> tuple[int, int, str] | None:
+    """The first two arms that share a text, and the text.
+
+    Finite sets of words are compared by a table, records by their first keys. Only of the others each is held
+    against each, and against those words and records that could look like it.
+    """
     kinds = [_kinds(facts, arm, raw) for arm in arms]
-    for (a, b), (x, y) in zip(combinations(range(len(arms)), 2), combinations(kinds, 2), strict=True):
-        if not x & y:
-            continue
-        witness = _shared(facts, arms[a], arms[b], raw)
-        if witness is None:
-            continue
-        first = spans[a]
-        facts.program.report(
-            "E0308",
-            f"{said(arms[a])} and {said(arms[b])} share texts",
-            spans[b],
-            label="overlaps an earlier arm",
-            reason="the value read back would not tell which arm was meant",
-            witness=witness,
-            secondary=() if first == spans[b] else (Label(first, "the earlier arm"),),
-            hint="narrow one of them, or use a `union` whose variants are tagged",
-        )
-        return False
-    return True
-
-
-def _few_and_different(facts: TypeFacts, arms: tuple[Type, ...]) -> bool:
-    """Whether the arms are small sets of words without one in common: the usual union of literals."""
-    seen: set[str] = set()
-    for arm in arms:
+    pairs: list[tuple[int, int]] = []
+    by_word: dict[tuple[bool, str], int] = {}
+    by_key: dict[str, list[int]] = {}
+    wordy, keyed, others = [], [], []
+    bracketed = False
+    for place, arm in enumerate(arms):
         words = facts.words(arm)
-        if words is None or not seen.isdisjoint(words):
-            return False
-        seen.update(words)
-    return True
+        key = first_key(facts, expand(arm, facts.table))
+        if words is not None and (raw or len(kinds[place]) == 1):
+            # As JSON the texts of one kind are quoted, and those of the others are not.
+            wordy.append(place)
+            bracketed = bracketed or (raw and any(word.startswith("{") for word in words))
+            for word in words:
+                earlier = by_word.setdefault((raw or "text" in kinds[place], word), place)
+                if earlier != place:
+                    pairs.append((earlier, place))
+        elif key is not None:
+            keyed.append(place)
+            pairs.extend((earlier, place) for earlier in by_key.setdefault(key, []))
+            by_key[key].append(place)
+        else:
+            others.append(place)
+    near = [(place, other) for place in others for other in (*wordy, *keyed)]
+    if bracketed:  # a word that looks like a record
+        near += product(keyed, wordy)
+    pairs.extend((min(pair), max(pair)) for pair in near if kinds[pair[0]] & kinds[pair[1]])
+    pairs.extend((a, b) for a, b in combinations(others, 2) if kinds[a] & kinds[b])
+    for a, b in sorted(pairs):
+        witness = _shared(facts, arms[a], arms[b], raw)
+        if witness is not None:
+            return a, b, witness
+    return None
 
 
 def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from sglc.check.builtins import ERRORS
-from sglc.check.exhaustive import Form, Shape
-from sglc.check.exhaustive import Span as NumberSpan
+from sglc.check.case_forms import Form, Shape
+from sglc.check.case_forms import Span as NumberSpan
 from sglc.check.range_slips import Rounds
 from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show
 from sglc.check.result import ErrorOf, ErrorSymbol, ExpressionType, Unknown
@@ -98,7 +95,7 @@ class ControlFlow(Variables):
     def _match(self, node: ast.Match) -> bool:
         type = self.subject(node)
         forms: list[tuple[ast.Case, Form]] = []
-        reached = faulty = False
+        reached = faulty = past_null = False
         costs, self.function.costs = self.function.costs, None
         for case in node.cases:
             self.open()
@@ -109,7 +106,7 @@ class ControlFlow(Variables):
                 self.condition(case.guard)
                 self.function.scope.narrowed.update(self.narrowings(case.guard, True))
             path = None
-            if isinstance(node.subject, ast.Reference) and _excludes_null(forms, form):
+            if isinstance(node.subject, ast.Reference) and (past_null or _never_null(form)):
                 path = node.subject.name
             if path is not None:
                 plain = expand(type, self.table)
@@ -117,9 +114,12 @@ class ControlFlow(Variables):
             reached = self.body(case.body) or reached
             self.close()
             forms.append((case, form))
+            past_null = past_null or (case.guard is None and isinstance(form, Shape) and form.key is None)
         self.function.costs = costs
-        covered = faulty or self.cover(node, type, forms)
-        return covered and not reached and bool(node.cases)
+        if not faulty:
+            self.cover(node, type, forms)
+        # A value without a case has been reported: what is behind the match is judged as if there were none.
+        return not reached and bool(node.cases)
 
     def _return(self, node: ast.Return) -> bool:
         function = self.function
@@ -258,10 +258,5 @@ def _leaves(statement: ast.Statement) -> bool:
     return False
 
 
-def _excludes_null(before: Sequence[tuple[ast.Case, Any]], form: Any) -> bool:
-    """Whether an earlier case took null, or this form cannot match it."""
-
-    for case, earlier in before:
-        if case.guard is None and isinstance(earlier, Shape) and earlier.key is None:
-            return True
+def _never_null(form: Form) -> bool:
     return isinstance(form, NumberSpan) or (isinstance(form, Shape) and form.key is not None)

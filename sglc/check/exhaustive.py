@@ -1,292 +1,229 @@
 """Is every value met by a case, and is every case met by a value?
 
-The usefulness algorithm of Maranget ("Warnings for pattern matching", JFP 17, 2007): a row of patterns is
-useful below earlier rows if some value matches it and none of them. With a wildcard as the row, the value
-found is the missing case. Integers are cut into the intervals that the patterns name; texts and decimals into
-the literals that occur and the rest.
+After Maranget, "Warnings for pattern matching" (JFP 17, 2007): a matrix with a row for each case and a column
+for each part of the subject that a pattern looks at is split by the constructors of one column. Each
+constructor leaves the rows that match it, specialised; those that no row names share one default matrix, and
+what the default leaves out is left out by each of them. All cases are judged in one walk: a row is reached
+where it is the first that is left, and the values of a matrix without a row that takes what it matches (only
+with guards, or none at all) are missing.
+
+The column is the first one in which the first row looks at anything. So every step brings this row nearer to
+taking all that is left, and patterns that look at different columns do not multiply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from sglc.check.relations import Table, expand
+from sglc.check.case_forms import WILD, AnyOf, Form, Wild, plain_forms
+from sglc.check.constructors import Column, Constructor, Looks, Place, Slot, looks
+from sglc.check.relations import Table
 from sglc.check.result import ExpressionType
-from sglc.types.equality import equal, key_of
-from sglc.types.type import (
-    Alternatives,
-    Bool,
-    Constant,
-    Dec,
-    EnumType,
-    Float,
-    Int,
-    Json,
-    Named,
-    Null,
-    Optional,
-    RecordType,
-    Str,
-    TupleOf,
-    UnionType,
-)
 
-MAX_STEPS = 100_000
-LOWEST, HIGHEST = -(10**18) + 1, 10**18 - 1
-"""Integers of 18 digits: what `int` holds where nothing else is said."""
+MAX_WORK = 400_000
+"""Rows that are put into matrices for one match, some 0.6 s. Cases over one column need one for each, while
+the question is NP-hard in the number of columns."""
 
 
 class TooComplex(Exception):
-    """The search was given up; a wildcard case always helps."""
+    """The search was given up; a case for any other value always helps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wild:
-    """Any value."""
+class Judgement:
+    """`unreached`: places of the cases that no value comes to. `missing`: a value without a case. `work`: the
+    rows that were put into matrices."""
+
+    unreached: tuple[int, ...]
+    missing: str | None
+    work: int
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """A constructor with patterns for its parts. `key` is a member, variant, literal or type."""
+class _Row:
+    """What a case still asks of a value. `looks`: a part and its form, then other parts; None for nothing."""
 
-    key: object
-    parts: tuple[Form, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Numbers from `low` to `high`, both included."""
-
-    low: object
-    high: object
+    looks: _Looks | None
+    case: int
+    firm: bool
+    """Whether it takes what it matches: no guard may pass it on."""
+    wanted: bool
+    """Whether being reached here says what is not said elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    forms: tuple[Form, ...]
+_Looks = tuple[int, Form, "_Looks | None"]
+_Facts = tuple[int, Slot, Constructor, "_Facts | None"]
+"""What is known of the values of a matrix: the constructor of a part, then the other facts."""
 
 
 @dataclass(frozen=True, slots=True)
-class OfType:
-    """Every value of one arm of `A | B`; `kind` as in Constructor."""
-
-    kind: object
-
-
-Form = Wild | Shape | Span | AnyOf | OfType
-WILD = Wild()
-
-
-@dataclass(frozen=True, slots=True)
-class Constructor:
-    """One way a value can look: its parts' types, and how it is written in a witness."""
-
-    key: object
-    types: tuple[ExpressionType, ...]
-    names: tuple[str, ...] | None
-    text: str
-    interval: tuple[int, int] | None = None
-    kind: object = None
-    """Name of the declared type, else the class of the type that it belongs to."""
-
-    def write(self, parts: Sequence[str]) -> str:
-        if self.names is None:
-            return self.text if not parts else "(" + ", ".join(parts) + ")"
-        said = [f"{n} = {p}" for n, p in zip(self.names, parts, strict=True) if p != "_"]
-        return f"{self.text}({', '.join(said)})" if said else self.text
+class _Matrix:
+    rows: Sequence[_Row]
+    facts: _Facts | None
+    known: int
+    """Number of the facts."""
+    open: bool
+    """Whether a value that is missing here need be looked for."""
 
 
-class Cases:
-    """Decides usefulness over one table of declared types."""
+def judge(cases: Sequence[tuple[Form, bool]], type: ExpressionType, table: Table) -> Judgement:
+    """Judge cases in their order, each with whether it takes all that it matches (it has no guard).
 
-    def __init__(self, table: Table) -> None:
+    Raises TooComplex.
+    """
+    return _Search(type, table, len(cases)).run(cases)
+
+
+class _Search:
+    def __init__(self, type: ExpressionType, table: Table, cases: int) -> None:
         self.table = table
-        self.steps = 0
+        self.types: list[ExpressionType] = [type]
+        """Types of the parts that were looked at; the subject is part 0."""
+        self.looks: dict[int, Looks] = {}
+        self.parts: dict[tuple[int, Slot], tuple[int, ...]] = {}
+        self.reached = [False] * cases
+        self.missing: _Matrix | None = None
+        """The matrix without rows of which the fewest facts are known."""
+        self.work = 0
 
-    def missing(self, forms: Sequence[Form], type: ExpressionType) -> str | None:
-        """A value that no form matches, in the language's notation; None if there is none."""
-        self.steps = 0
-        found = self._useful([[form] for form in forms], [WILD], [type])
-        return None if found is None else found[0]
+    def run(self, cases: Sequence[tuple[Form, bool]]) -> Judgement:
+        rows = [
+            _Row(_before((0,), (form,), None), place, firm, True) for place, (form, firm) in enumerate(cases)
+        ]
+        waiting = [_Matrix(rows, None, 0, True)]
+        while waiting:
+            waiting.extend(reversed(self.step(waiting.pop())))
+        unreached = tuple(place for place, reached in enumerate(self.reached) if not reached)
+        missing = None if self.missing is None else self.witness(self.missing.facts)
+        return Judgement(unreached, missing, self.work)
 
-    def reachable(self, before: Sequence[Form], form: Form, type: ExpressionType) -> bool:
-        """Whether some value gets past the forms before and matches this one."""
-        self.steps = 0
-        return self._useful([[earlier] for earlier in before], [form], [type]) is not None
+    def step(self, matrix: _Matrix) -> list[_Matrix]:
+        """Judge the first rows as far as they look at nothing more; the matrices of the rest."""
+        rows = matrix.rows
+        first = 0
+        while first < len(rows) and rows[first].looks is None:
+            self.reached[rows[first].case] = True
+            if rows[first].firm:
+                return []
+            first += 1
+        if self.missing is not None and matrix.known >= self.missing.known:
+            matrix = _Matrix(matrix.rows, matrix.facts, matrix.known, False)
+        if matrix.open and not any(row.firm for row in rows):
+            self.missing = matrix
+            matrix = _Matrix(matrix.rows, matrix.facts, matrix.known, False)
+        if not matrix.open and not any(row.wanted and not self.reached[row.case] for row in rows[first:]):
+            return []
+        return self.split(matrix, rows[first:] if first else rows)
 
-    def _useful(
-        self, rows: list[list[Form]], query: list[Form], types: list[ExpressionType]
-    ) -> list[str] | None:
-        self.steps += 1
-        if self.steps > MAX_STEPS:
+    def split(self, matrix: _Matrix, rows: Sequence[_Row]) -> list[_Matrix]:
+        """The matrices by the constructors of the part that the first row looks at first."""
+        assert rows[0].looks is not None
+        part = rows[0].looks[0]
+        known = self.looks.get(part)
+        if known is None:
+            known = self.looks[part] = looks(self.types[part], self.table)
+        passing: list[tuple[int, _Row]] = []
+        asking: list[tuple[int, _Row, _Looks | None, list[Form]]] = []
+        for place, row in enumerate(rows):
+            form, rest = _without(row.looks, part)
+            if form is None:
+                passing.append((place, row))
+            else:
+                asking.append((place, row, rest, plain_forms(form)))
+        column = Column(known, [form for _, _, _, forms in asking for form in forms])
+        matching: dict[Slot, list[tuple[int, _Row]]] = {}
+        for place, row, rest, forms in asking:
+            for slot, inner in _places(column, forms):
+                self.spend()
+                below = _before(self.below(part, slot, column) if inner else (), inner, rest)
+                matching.setdefault(slot, []).append((place, _Row(below, row.case, row.firm, row.wanted)))
+        left_out = column.left_out(set(matching))
+        made: list[_Matrix] = []
+        if left_out is not None:
+            facts = (part, left_out.key, left_out, matrix.facts)
+            made.append(_Matrix([row for _, row in passing], facts, matrix.known + 1, matrix.open))
+            passing = [(place, _Row(r.looks, r.case, r.firm, False)) for place, r in passing]
+        for slot, named in matching.items():
+            merged = self.merged(named, passing)
+            facts = (part, slot, column.constructor(slot), matrix.facts)
+            made.append(_Matrix(merged, facts, matrix.known + 1, matrix.open and left_out is None))
+        return made
+
+    def spend(self) -> None:
+        self.work += 1
+        if self.work > MAX_WORK:
             raise TooComplex
-        if not types:
-            return None if rows else []
-        head = query[0]
-        if isinstance(head, AnyOf):
-            for form in head.forms:
-                found = self._useful(rows, [form, *query[1:]], types)
-                if found is not None:
-                    return found
-            return None
-        if isinstance(head, Wild) and all(isinstance(row[0], Wild) for row in rows):
-            found = self._useful([row[1:] for row in rows], query[1:], types[1:])
-            return None if found is None else ["_", *found]
-        flat = list(_flatten(rows))
-        for constructor in self._constructors(types[0], [row[0] for row in flat] + [head]):
-            below = _specialise(head, constructor)
-            if below is None:
-                continue
-            kept = []
-            for row in flat:
-                parts = _specialise(row[0], constructor)
-                if parts is not None:
-                    kept.append([*parts, *row[1:]])
-            found = self._useful(kept, [*below, *query[1:]], [*constructor.types, *types[1:]])
-            if found is not None:
-                width = len(constructor.types)
-                return [constructor.write(found[:width]), *found[width:]]
-        return None
 
-    def _constructors(self, type: ExpressionType, forms: list[Form]) -> Iterator[Constructor]:
-        plain = expand(type, self.table)
-        if isinstance(plain, Optional):
-            yield Constructor(None, (), None, "null", kind=Null)
-            yield from self._constructors(plain.item, forms)
-        elif isinstance(plain, Alternatives):
-            for arm in plain.arms:
-                yield from self._constructors(arm, forms)
-        else:
-            kind = plain.name if isinstance(plain, Named) else plain.__class__
-            for constructor in self._plain(plain, forms):
-                yield replace(constructor, kind=kind)
+    def below(self, part: int, slot: Slot, column: Column) -> tuple[int, ...]:
+        """Numbers of the parts of a part that has one constructor."""
+        numbers = self.parts.get((part, slot))
+        if numbers is None:
+            types = column.constructor(slot).types
+            numbers = tuple(range(len(self.types), len(self.types) + len(types)))
+            self.types.extend(types)
+            self.parts[part, slot] = numbers
+        return numbers
 
-    def _plain(self, plain: ExpressionType, forms: list[Form]) -> Iterator[Constructor]:
-        match plain:
-            case Bool():
-                yield Constructor(True, (), None, "true")
-                yield Constructor(False, (), None, "false")
-            case Null():
-                yield Constructor(None, (), None, "null")
-            case Constant(value):
-                yield Constructor(value, (), None, _literal(value))
-            case TupleOf(items):
-                yield Constructor("tuple", items, None, "_")
-            case Int(minimum, maximum):
-                low = LOWEST if minimum is None else minimum
-                high = HIGHEST if maximum is None else maximum
-                yield from _intervals(low, high, forms)
-            case Str() | Dec() | Float():
-                yield from _open(forms, isinstance(plain, Str))
-            case Json():
-                yield from _of_any_kind(forms)
-            case Named(name):
-                yield from self._declared(name)
-            case _:
-                yield Constructor(plain, (), None, "_")
+    def merged(self, named: list[tuple[int, _Row]], passing: list[tuple[int, _Row]]) -> list[_Row]:
+        """Rows of both in their order, up to the first that takes all that is left."""
+        rows: list[_Row] = []
+        i = j = 0
+        while i < len(named) or j < len(passing):
+            if j == len(passing) or (i < len(named) and named[i][0] <= passing[j][0]):
+                row = named[i][1]
+                i += 1
+            else:
+                row = passing[j][1]
+                j += 1
+                self.spend()
+            rows.append(row)
+            if row.firm and row.looks is None:
+                break
+        return rows
 
-    def _declared(self, name: str) -> Iterator[Constructor]:
-        declared = self.table.get(name)
-        match declared:
-            case EnumType(_, members):
-                for member in members:
-                    yield Constructor((name, member), (), None, member)
-            case UnionType(_, variants):
-                for variant in variants:
-                    yield _record((name, variant.name), variant)
-            case RecordType():
-                yield _record(name, declared)
+    def witness(self, facts: _Facts | None) -> str:
+        """The values of which these facts are known, as a pattern."""
+        known: dict[int, tuple[Slot, Constructor]] = {}
+        while facts is not None:
+            part, slot, constructor, facts = facts
+            known[part] = (slot, constructor)
+        return self._write(0, known)
+
+    def _write(self, part: int, known: dict[int, tuple[Slot, Constructor]]) -> str:
+        if part not in known:
+            return "_"
+        slot, constructor = known[part]
+        below = self.parts.get((part, slot), ())
+        if not below:
+            return constructor.write(["_"] * len(constructor.types))
+        return constructor.write([self._write(inner, known) for inner in below])
 
 
-def _record(key: object, record: RecordType) -> Constructor:
-    types = tuple(
-        Optional(field.type) if field.optional and not field.has_default else field.type
-        for field in record.fields
-    )
-    return Constructor(key, types, tuple(f.name for f in record.fields), record.name.rsplit(".", 1)[-1])
+def _before(parts: Iterable[int], forms: Sequence[Form], rest: _Looks | None) -> _Looks | None:
+    """What is asked of parts, before the rest; of a part that may be anything, nothing is asked."""
+    for part, form in reversed(list(zip(parts, forms, strict=True))):
+        if not isinstance(form, Wild) and not (isinstance(form, AnyOf) and plain_forms(form) == [WILD]):
+            rest = (part, form, rest)
+    return rest
 
 
-def _flatten(rows: list[list[Form]]) -> Iterator[list[Form]]:
-    for row in rows:
-        if isinstance(row[0], AnyOf):
-            yield from _flatten([[form, *row[1:]] for form in row[0].forms])
-        else:
-            yield row
+def _without(looks: _Looks | None, part: int) -> tuple[Form | None, _Looks | None]:
+    """The form of one part, None where it may be anything, and what is asked beside it."""
+    passed: list[tuple[int, Form]] = []
+    at = looks
+    while at is not None and at[0] != part:
+        passed.append((at[0], at[1]))
+        at = at[2]
+    if at is None:
+        return None, looks
+    rest = at[2]
+    for other, form in reversed(passed):
+        rest = (other, form, rest)
+    return at[1], rest
 
 
-def _intervals(low: int, high: int, forms: list[Form]) -> Iterator[Constructor]:
-    """The integers from low to high, cut wherever a pattern begins or ends."""
-    cuts = {low, high + 1}
-    for form in forms:
-        for part in form.forms if isinstance(form, AnyOf) else (form,):
-            if isinstance(part, Shape) and isinstance(part.key, int) and not isinstance(part.key, bool):
-                cuts.update((part.key, part.key + 1))
-            elif isinstance(part, Span):
-                if isinstance(part.low, int):
-                    cuts.add(part.low)
-                if isinstance(part.high, int):
-                    cuts.add(part.high + 1)
-    ordered = sorted(cut for cut in cuts if low <= cut <= high + 1)
-    for start, end in pairwise(ordered):
-        near = start if start > LOWEST else end - 1
-        yield Constructor("int", (), None, str(near), (start, end - 1))
-
-
-def _open(forms: list[Form], text: bool) -> Iterator[Constructor]:
-    """The literals that occur, then anything else."""
-    seen: list[object] = []
-    for form in forms:
-        for part in form.forms if isinstance(form, AnyOf) else (form,):
-            if isinstance(part, Shape) and part.key not in seen and part.key is not None:
-                if isinstance(part.key, str) == text and not isinstance(part.key, tuple | bool):
-                    seen.append(part.key)
-    for value in seen:
-        yield Constructor(value, (), None, _literal(value))
-    yield Constructor(_REST, (), None, "_")
-
-
-def _of_any_kind(forms: list[Form]) -> Iterator[Constructor]:
-    """The literals that occur, of whatever kind, then anything else."""
-    seen: dict[object, str | int | Decimal | None] = {}
-    for form in forms:
-        for part in form.forms if isinstance(form, AnyOf) else (form,):
-            if isinstance(part, Shape) and (part.key is None or isinstance(part.key, str | int | Decimal)):
-                seen.setdefault(key_of(part.key), part.key)
-    for value in seen.values():
-        yield Constructor(value, (), None, "null" if value is None else _literal(value))
-    yield Constructor(_REST, (), None, "_")
-
-
-_REST = object()
-
-
-def _specialise(form: Form, constructor: Constructor) -> list[Form] | None:
-    """Patterns for the parts of a constructor; None where the form does not match it."""
-    if isinstance(form, Wild):
-        return [WILD] * len(constructor.types)
-    if isinstance(form, OfType):
-        return [WILD] * len(constructor.types) if form.kind == constructor.kind else None
-    if isinstance(form, Span):
-        if constructor.interval is None:
-            return None
-        start, end = constructor.interval
-        inside = (form.low is None or form.low <= start) and (form.high is None or end <= form.high)  # type: ignore[operator]
-        return [] if inside else None
-    assert isinstance(form, Shape)
-    if constructor.interval is not None:
-        start, end = constructor.interval
-        return [] if start == end and equal(form.key, start) else None
-    if form.key is not constructor.key and not equal(form.key, constructor.key):
-        return None
-    return list(form.parts) if form.parts else [WILD] * len(constructor.types)
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+def _places(column: Column, forms: list[Form]) -> Iterable[Place]:
+    if len(forms) == 1:
+        return column.places(forms[0])
+    return dict.fromkeys(place for form in forms for place in column.places(form))

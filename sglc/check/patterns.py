@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sglc.check.exhaustive import WILD, AnyOf, Cases, Form, OfType, Shape, TooComplex
-from sglc.check.exhaustive import Span as NumberSpan
+from sglc.check.case_forms import WILD, AnyOf, Form, OfType, Shape
+from sglc.check.case_forms import Span as NumberSpan
+from sglc.check.constructors import RecordKey
+from sglc.check.exhaustive import MAX_WORK, TooComplex, judge
 from sglc.check.holes import Holes
 from sglc.check.names import field_type
 from sglc.check.relations import (
@@ -81,7 +83,7 @@ class Patterns(Holes):
             hint = f"write the member without quotes: `{value}`" if enum and value in enum.members else ""
             self._never(node.span, f"{said(own)} is never equal to {said(type)}", hint)
             return WILD
-        words = self.facts.words(type) if isinstance(value, str) else None
+        words = self._words(type) if isinstance(value, str) else None
         if words is not None and value not in words and is_enum(type, self.table) is None:
             close = nearest(str(value), words)
             self._never(
@@ -91,6 +93,15 @@ class Patterns(Holes):
         if isinstance(value, Decimal) and numeric_rank(type, self.table) == 0:
             self._never(node.span, "an int never has a fraction")
         return Shape(value)
+
+    def _words(self, type: ExpressionType) -> dict[str, None] | None:
+        """All values of a type as texts, where it has few."""
+        key = ("words", id(type))
+        known = self.program.memo.get(key)
+        if known is None:
+            words = self.facts.words(type)
+            known = self.program.memo[key] = (type, None if words is None else dict.fromkeys(words))
+        return known[1]
 
     def _never(self, span: Span, reason: str, hint: str = "") -> None:
         self.program.report(
@@ -109,9 +120,7 @@ class Patterns(Holes):
         elif numeric_rank(self._not_null(type), self.table) is None:
             self._never(node.span, f"{said(type)} is no number")
             return WILD
-        if node.below and high is not None and high == int(high):
-            high = int(high) - 1
-        return NumberSpan(low, high)
+        return NumberSpan(low, high, node.below)
 
     def _not_null(self, type: ExpressionType) -> ExpressionType:
         plain = expand(type, self.table)
@@ -125,24 +134,38 @@ class Patterns(Holes):
             return [inner for arm in plain.arms for inner in self._arms(arm)]
         return [type]
 
+    def _cases_by_name(
+        self, type: ExpressionType
+    ) -> dict[str, tuple[EnumType | UnionType, RecordType | None]]:
+        """The members of enums and the variants of unions that a value can be, by their names."""
+        key = ("cases", id(type))
+        known = self.program.memo.get(key)
+        if known is None:
+            found: dict[str, tuple[EnumType | UnionType, RecordType | None]] = {}
+            for arm in self._arms(type):
+                plain = expand(arm, self.table)
+                declared = self.table.get(plain.name) if isinstance(plain, Named) else None
+                if isinstance(declared, EnumType):
+                    for member in declared.members:
+                        found.setdefault(member, (declared, None))
+                elif isinstance(declared, UnionType):
+                    for variant in declared.variants:
+                        found.setdefault(variant.name, (declared, variant))
+            # The type is kept too, so that no other one gets its identity.
+            known = self.program.memo[key] = (type, found)
+        return known[1]
+
     def _name_pattern(self, node: ast.NamePattern, name: ast.Name, type: ExpressionType, binds: bool) -> Form:
         label = name.text
-        members: list[str] = []
-        for arm in self._arms(type):
-            plain = expand(arm, self.table)
-            declared = self.table.get(plain.name) if isinstance(plain, Named) else None
-            if isinstance(declared, EnumType):
-                if label in declared.members:
-                    self.symbols[id(node)] = ConstantSymbol(EnumValue(declared.name, label))
-                    self._use(declared.name)
-                    return Shape((declared.name, label))
-                members.extend(declared.members)
-            elif isinstance(declared, UnionType):
-                if any(variant.name == label for variant in declared.variants):
-                    self.symbols[id(node)] = VariantSymbol(declared.name, label)
-                    self._use(declared.name)
-                    return Shape((declared.name, label))
-                members.extend(variant.name for variant in declared.variants)
+        cases = self._cases_by_name(type)
+        if label in cases:
+            declared, variant = cases[label]
+            self._use(declared.name)
+            if variant is None:
+                self.symbols[id(node)] = ConstantSymbol(EnumValue(declared.name, label))
+            else:
+                self.symbols[id(node)] = VariantSymbol(declared.name, label)
+            return Shape((declared.name, label))
         found = self._type_pattern(node, label, type)
         if found is not None:
             return found
@@ -157,6 +180,7 @@ class Patterns(Holes):
             if isinstance(value, EnumValue):
                 return Shape((value.enum, value.name))
             return Shape(value) if isinstance(value, str | int | Decimal) else Shape(object())
+        members = list(cases)
         close = nearest(label, members)
         if members and (close is not None or label[:1].isupper()):
             self._never(
@@ -205,23 +229,22 @@ class Patterns(Holes):
         label = node.name.text
         record: RecordType | None = None
         key: object = None
-        names: list[str] = []
-        for arm in self._arms(type):
+        cases = self._cases_by_name(type)
+        names = [name for name, (_, variant) in cases.items() if variant is not None]
+        if cases.get(label, (None, None))[1] is not None:
+            declared, record = cases[label]
+            key = (declared.name, label)
+            self.symbols[id(node)] = VariantSymbol(declared.name, label)
+            self._use(declared.name)
+        for arm in self._arms(type) if record is None else ():
             plain = expand(arm, self.table)
             declared = self.table.get(plain.name) if isinstance(plain, Named) else None
-            if isinstance(declared, UnionType):
-                for variant in declared.variants:
-                    names.append(variant.name)
-                    if variant.name == label:
-                        record, key = variant, (declared.name, label)
-                        self.symbols[id(node)] = VariantSymbol(declared.name, label)
-                        self._use(declared.name)
-            elif isinstance(declared, RecordType):
+            if isinstance(declared, RecordType):
                 short = declared.name.rsplit(".", 1)[-1]
                 names.append(short)
                 entity = self.module.names.get(label)
                 if short == label or (entity is not None and entity.name == declared.name):
-                    record, key = declared, declared.name
+                    record, key = declared, RecordKey(declared.name)
                     self.symbols[id(node)] = RecordSymbol(declared.name)
                     self._use(declared.name)
         if record is None:
@@ -265,7 +288,7 @@ class Patterns(Holes):
                 self._never(node.span, f"{said(type)} is no tuple of {len(items)} items")
             return WILD
         parts = tuple(self.pattern(item, due, binds) for item, due in zip(items, plain.items, strict=True))
-        return Shape("tuple", parts)
+        return Shape(TupleOf, parts)
 
     # -- all cases ---------------------------------------------------------------------------------
 
@@ -279,29 +302,25 @@ class Patterns(Holes):
             return UNKNOWN
         return found
 
-    def cover(self, node: ast.Match, type: ExpressionType, forms: list[tuple[ast.Case, Form]]) -> bool:
-        """Report cases that no value reaches, and the value that no case meets; whether there is none."""
+    def cover(self, node: ast.Match, type: ExpressionType, forms: list[tuple[ast.Case, Form]]) -> None:
+        """Report cases that no value reaches, and the value that no case meets."""
         if isinstance(type, Unknown):
-            return True
-        cases = Cases(self.table)
-        firm: list[Form] = []
+            return
         try:
-            for case, form in forms:
-                if not cases.reachable(firm, form, type):
-                    self.program.report(
-                        "E0337", "no value reaches this case", case.pattern.span, label="never taken",
-                        reason="the cases before it take every value that it matches",
-                        hint="remove it, or move it up",
-                    )  # fmt: skip
-                if case.guard is None:
-                    firm.append(form)
-            missing = cases.missing(firm, type)
+            found = judge([(form, case.guard is None) for case, form in forms], type, self.table)
         except TooComplex:
-            missing = None
+            self._too_complex(node, forms)
+            return
+        for place in found.unreached:
+            self.program.report(
+                "E0337", "no value reaches this case", forms[place][0].pattern.span, label="never taken",
+                reason="the cases before it take every value that it matches",
+                hint="remove it, or move it up",
+            )  # fmt: skip
+        missing = found.missing
         if missing is None:
-            return True
+            return
         guarded = any(case.guard is not None for case, _ in forms)
-        missing = "_" if missing.strip() == "_" else missing
         self.program.report(
             "E0338", "this match does not cover every value", node.subject.span,
             label=f"{said(type)} has more values",
@@ -309,4 +328,13 @@ class Patterns(Holes):
             witness="any other value" if missing == "_" else missing,
             hint=f"add `case {missing}:`",
         )  # fmt: skip
-        return False
+
+    def _too_complex(self, node: ast.Match, forms: list[tuple[ast.Case, Form]]) -> None:
+        """A match whose cases are too entangled to be judged needs one that takes any value."""
+        if any(form == WILD and case.guard is None for case, form in forms):
+            return
+        self.program.report(
+            "E0341", "these cases are too many to tell whether a value is left out", node.subject.span,
+            label="not decided", reason=f"they were split into {MAX_WORK:,} groups without an end",
+            hint="add `case _:` at the end",
+        )  # fmt: skip

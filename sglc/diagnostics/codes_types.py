@@ -388,4 +388,11 @@ pub fn f() -> int:
         "pub type book = str min 2147483646 chars\n",
         "pub type book = str min 20 chars max 2147483646 chars\n",
     ),
+    Entry(
+        "E0341",
+        "cases that cannot be judged",
+        "Whether the cases of a match leave out a value is found by splitting them part by part. Cases over "
+        "many parts of a tuple or record, each of which looks at a few of them, can need exponentially many "
+        "groups. So the work is bounded. A last case for any other value, `case _:`, answers the question.",
+    ),
 )

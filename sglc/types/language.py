@@ -225,16 +225,22 @@ def constant_text(value: str | int | Decimal | bool, surface: Surface) -> str:
 def sequence(*items: Term) -> Term:
     """Items one after the other; neighbouring bytes joined, nested sequences flattened."""
     out: list[Term] = []
+    joined: list[bytes] = []
     for item in items:
         for part in item.items if isinstance(item, Sequence) else (item,):
             if isinstance(part, Nothing):
                 return part
-            if part == EMPTY:
+            if isinstance(part, Bytes) and not part.data:
                 continue
-            if out and isinstance(part, Bytes) and isinstance(out[-1], Bytes):
-                out[-1] = Bytes(out[-1].data + part.data)
-            else:
-                out.append(part)
+            if isinstance(part, Bytes):
+                joined.append(part.data)
+                continue
+            if joined:
+                out.append(Bytes(b"".join(joined)))
+                joined = []
+            out.append(part)
+    if joined:
+        out.append(Bytes(b"".join(joined)))
     if not out:
         return EMPTY
     return out[0] if len(out) == 1 else Sequence(tuple(out))
@@ -244,14 +250,18 @@ def choice(*arms: Term) -> Term:
     """Any of the arms; finite sets are joined."""
     finite: set[bytes] = set()
     out: list[Term] = []
+    alike: dict[object, list[Term]] = {}
     for arm in arms:
         for part in arm.arms if isinstance(arm, Choice) else (arm,):
             if isinstance(part, Bytes):
                 finite.add(part.data)
             elif isinstance(part, Words):
                 finite |= part.words
-            elif not isinstance(part, Nothing) and part not in out:
-                out.append(part)
+            elif not isinstance(part, Nothing):
+                like = alike.setdefault(_beginning(part), [])
+                if part not in like:
+                    like.append(part)
+                    out.append(part)
     if len(finite) == 1:
         out.append(Bytes(next(iter(finite))))
     elif finite:
@@ -259,6 +269,18 @@ def choice(*arms: Term) -> Term:
     if not out:
         return Nothing()
     return out[0] if len(out) == 1 else Choice(tuple(out))
+
+
+def _beginning(term: Term) -> object:
+    """Something that equal terms have in common, and few others."""
+    match term:
+        case Sequence(items):
+            return len(items), _beginning(items[0])
+        case Text(dfa):
+            return len(dfa.edges), dfa.edges[:1], len(dfa.accepting)
+        case Bytes() | Rule():
+            return term
+    return term.__class__
 
 
 def _finite(texts: list[str]) -> Term:
@@ -469,15 +491,14 @@ class LanguageBuilder:
 
     def fields(self, left: bytes, items: list[tuple[Term, bool]], right: bytes) -> Term:
         """Items with `, ` between those that are there; the flag says which may be left out."""
-        behind: list[Term] = [Bytes(right)]
-        for term, optional in reversed(items):
+        behind: list[Term] = []
+        for term, optional in items:
             entry = sequence(Bytes(b", "), term)
-            behind.append(sequence(choice(EMPTY, entry) if optional else entry, behind[-1]))
-        behind.reverse()
+            behind.append(choice(EMPTY, entry) if optional else entry)
         # Before the first item that is there no comma is due: one arm per item that may be the first.
         firsts: list[Term] = []
         for index, (term, optional) in enumerate(items):
-            firsts.append(sequence(term, behind[index + 1]))
+            firsts.append(sequence(term, *behind[index + 1 :], Bytes(right)))
             if not optional:
                 break
         else:

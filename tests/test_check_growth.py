@@ -1,0 +1,215 @@
+"""Checking takes time in proportion to the program: calls of Python functions are counted, not seconds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sglc.bytecode.verify import verified
+from sglc.check.program import check
+from sglc.diagnostics.diagnostic import has_errors
+from sglc.emit.program import emit
+from sglc.library import Library
+from sglc.lower.program import lower
+from sglc.passes import pipeline
+from sglc.source import Source
+
+
+def _lines(count: int, line) -> str:
+    return "".join(line(n) + "\n" for n in range(count))
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _hole(type: str, above: str = "") -> str:
+    """A function with one hole."""
+    return f"{above}pub fn f() -> {type}:\n    user: | Go.\n    assistant: | ?{{x: {type}}}\n    return x\n"
+
+
+def _joined(count: int, part, by: str = ", ") -> str:
+    return by.join(part(n) for n in range(count))
+
+
+def literals(n):
+    return _hole("T", f"type T = {_joined(n, lambda i: _quoted(f'w{i}'), ' | ')}\n")
+
+
+def literals_in_a_hole(n):
+    return _hole(_joined(n, lambda i: _quoted(f"w{i}"), " | "))
+
+
+def numbers(n):
+    return _hole("T", f"type T = {_joined(n, str, ' | ')}\n")
+
+
+def records_in_a_union(n):
+    records = "".join(f"record R{i}:\n    f{i}: int\n" for i in range(n))
+    return (
+        records
+        + f"type T = {_joined(n, lambda i: f'R{i}', ' | ')}\npub pure fn f(t: T) -> T:\n    return t\n"
+    )
+
+
+def members(n):
+    cases = _lines(n, lambda i: f"        case m{i}: return {i}")
+    return f"enum E: {_joined(n, lambda i: f'm{i}')}\npub pure fn f(e: E) -> int:\n    match e:\n{cases}"
+
+
+def members_in_one_case(n):
+    return (
+        f"enum E: {_joined(n, lambda i: f'm{i}')}\npub pure fn f(e: E) -> int:\n    match e:\n"
+        f"        case {_joined(n, lambda i: f'm{i}', ' | ')}: return 1\n"
+    )
+
+
+def members_as_values(n):
+    enum, lines = f"enum E: {_joined(n, lambda i: f'm{i}')}\n", _lines(n, lambda i: f"    x = m{i}")
+    return f"{enum}pub pure fn f(e: E) -> E:\n    var x = e\n{lines}    return x\n"
+
+
+def variants(n):
+    declared = _lines(n, lambda i: f"    V{i}:\n        a: int")
+    cases = _lines(n, lambda i: f"        case V{i}(a = 3): return {i}\n        case V{i}: return {i}")
+    return f"union U:\n{declared}pub pure fn f(u: U) -> int:\n    match u:\n{cases}"
+
+
+def texts_matched(n):
+    cases = _lines(n, lambda i: f'        case "w{i}": return {i}')
+    return f"pub pure fn f(a: str) -> int:\n    match a:\n{cases}        case _: return 0\n"
+
+
+def numbers_matched(n):
+    cases = _lines(n, lambda i: f"        case {i}: return {i}")
+    return f"pub pure fn f(a: int) -> int:\n    match a:\n{cases}        case _: return 0\n"
+
+
+def fields(n):
+    return _hole("R", f"record R:\n{_lines(n, lambda i: f'    f{i}: int')}")
+
+
+def fields_read(n):
+    declared = _lines(n, lambda i: f"    f{i}: int")
+    lines = _lines(n, lambda i: f"    x = x + r.f{i}")
+    return f"record R:\n{declared}pub pure fn f(r: R) -> int:\n    var x = 0\n{lines}    return x\n"
+
+
+def records(n):
+    declared = "".join(f"record R{i}:\n    a: int\n" for i in range(n))
+    return _hole("S", f"{declared}record S:\n{_lines(n, lambda i: f'    f{i}: R{i}')}")
+
+
+def functions(n):
+    return _lines(n, lambda i: f"pub pure fn g{i}(a: int) -> int:\n    return a + {i}")
+
+
+def calls(n):
+    below = _lines(n, lambda i: f"pub pure fn g{i + 1}(a: int) -> int:\n    return g{i}(a)")
+    return f"pub pure fn g0(a: int) -> int:\n    return a\n{below}"
+
+
+def statements(n):
+    lines = _lines(n, lambda i: f"    x = x + {i}")
+    return f"pub pure fn f(a: int) -> int:\n    var x = a\n{lines}    return x\n"
+
+
+def variables(n):
+    lines = _lines(n, lambda i: f"    let x{i + 1} = x{i} + 1")
+    return f"pub pure fn f(a: int) -> int:\n    let x0 = a\n{lines}    return x{n}\n"
+
+
+def branches(n):
+    lines = _lines(n, lambda i: f"    elif a == {i + 1}:\n        return {i}")
+    first, last = "    if a == 0:\n        return 0\n", "    else:\n        return 1\n"
+    return f"pub pure fn f(a: int) -> int:\n{first}{lines}{last}"
+
+
+def prompt_lines(n):
+    lines = _lines(n, lambda i: f"        | line {i} ${{a}}")
+    hole = "    assistant: | ?{x: str max 20 chars}\n    return x\n"
+    return f"pub fn f(a: int) -> str:\n    user:\n{lines}{hole}"
+
+
+def holes(n):
+    lines = _lines(n, lambda i: f"        | ?{{h{i}: int}}")
+    return f"pub fn f() -> int:\n    user: | Go.\n    assistant:\n{lines}    return h0\n"
+
+
+def items(n):
+    return f"pub pure fn f() -> [int]:\n    return [{_joined(n, str)}]\n"
+
+
+def constants(n):
+    return _lines(n, lambda i: f"pub const C{i} = {i}")
+
+
+def rules(n):
+    chain = _lines(n, lambda i: f'    r{i}: "a{i}" r{i + 1}')
+    return _hole("str", f'grammar G:\n    start: r0\n{chain}    r{n}: "z"\n').replace("{x: str}", "{x: G}")
+
+
+def words_of_a_grammar(n):
+    words = _joined(n, lambda i: f'"a{i}"', " | ")
+    return _hole("str", f"grammar G:\n    start: {words}\n").replace("{x: str}", "{x: G}.")
+
+
+def blocks_of_tests(n):
+    blocks = _lines(n, lambda i: f'test "t{i}":\n    expect f({i}) == {i}')
+    return f"pub pure fn f(a: int) -> int:\n    return a\n{blocks}"
+
+
+PROGRAMS = [
+    literals, literals_in_a_hole, numbers, records_in_a_union, members, members_in_one_case,
+    members_as_values, variants, texts_matched, numbers_matched, fields, fields_read, records, functions,
+    calls, statements, variables, branches, prompt_lines, holes, items, constants, rules, words_of_a_grammar,
+    blocks_of_tests,
+]  # fmt: skip
+
+
+def build(text: str) -> None:
+    program, diagnostics = check(Source("program.sgl", text), Library())
+    assert program is not None and not has_errors(diagnostics), diagnostics[0]
+    _, faults = verified(emit(pipeline.run(lower(program))))
+    assert not faults
+
+
+def calls_of(action) -> int:
+    """Calls that an action makes, of Python's functions and of those written in C."""
+    count = 0
+
+    def seen(frame, event, argument) -> None:
+        nonlocal count
+        count += event.endswith("call")
+
+    before = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_work_grows_with_the_program(program):
+    """Four times the members, fields, statements take four times the calls; a square law takes sixteen."""
+    build(program(8))  # what is made once for all programs
+    small, large = (calls_of(lambda n=n: build(program(n))) for n in (150, 600))
+    assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
+
+
+def test_a_case_for_any_value_ends_the_search():
+    """What cannot be judged is refused (E0341, in the goldens), unless no value can be left out."""
+    golden = Path(__file__).parent / "golden" / "diagnostics" / "check.test"
+    case = golden.read_text(encoding="utf-8").split("[case E0341_cases_that_cannot_be_judged]\n")[1]
+    text = case.split("[out]")[0]
+    assert [d.code for d in check(Source("program.sgl", text), Library())[1]] == ["E0341"]
+    build(text + "        case _: return 1\n")
+
+
+def test_a_case_left_out_is_one_fault():
+    text = "enum E: a, b\npub pure fn f(e: E) -> int:\n    match e:\n        case a: return 1\n"
+    assert [d.code for d in check(Source("program.sgl", text), Library())[1]] == ["E0338"]
