@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sglc.bytecode.code import Code, Program
 from sglc.bytecode.prefix import constant_prefix
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
+from sglc.runtime.engine.branch import Admission
 from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.hole import Constraints
@@ -43,10 +44,11 @@ OPEN_END = 4
 
 @dataclass(frozen=True, slots=True)
 class Urgency:
-    """Which runs the model serves first: see `Branch.priority` and `Branch.deadline`."""
+    """Which runs the model serves first: see `Branch.priority`, `deadline` and `admission`."""
 
     priority: int = 0
     deadline: float | None = None
+    admission: Admission = field(default_factory=Admission)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +341,7 @@ class Session:
         def open_branch(tokens: tuple[int, ...]) -> Branch:
             branch = engine.open(tokens, self.program.name)
             branch.priority, branch.deadline = urgency.priority, urgency.deadline
+            branch.admission = urgency.admission
             return branch
 
         return Run(

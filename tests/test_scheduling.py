@@ -162,6 +162,39 @@ def test_many_branches_of_one_family_leave_room_for_others() -> None:
     assert bench.run(job()) <= 12
 
 
+def _finish_steps(programs: int, holes: int, tokens: int) -> tuple[list[int], int, int]:
+    """The step at which each program ends, the steps in all, and the most blocks that branches held at once."""
+    bench = EngineBench(blocks=6000)
+    ended: list[int] = []
+    most = 0
+
+    async def program(number: int) -> None:
+        nonlocal most
+        branch = bench.branch([number % 250])
+        for hole in range(holes):
+            branch.append([(number * 7 + hole * 31 + place) % 250 for place in range(60 + number % 50)])
+            for token in range(tokens):
+                await branch.logits()
+                branch.append([(number + token) % 250])
+        stats = bench.cache.stats()
+        most = max(most, stats.held)
+        branch.close()
+        ended.append(len(bench.executor.steps))
+
+    async def job() -> None:
+        await asyncio.gather(*map(program, range(programs)))
+
+    bench.run(job())
+    return ended, len(bench.executor.steps), most
+
+
+@pytest.mark.parametrize(("holes", "tokens"), [(1, 40), (1, 300), (4, 10)])
+def test_programs_end_one_after_the_other_however_many_there_are(holes: int, tokens: int) -> None:
+    ended, steps, _ = _finish_steps(250, holes, tokens)
+    assert ended[125] <= 0.6 * steps
+    assert ended[25] <= 0.35 * steps
+
+
 def test_a_deadline_that_has_passed_is_told() -> None:
     bench = EngineBench()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +12,14 @@ import numpy as np
 from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.sampler import Sampled
 from sglc.runtime.engine.statistics import Statistics
+
+
+@dataclass(slots=True, eq=False)
+class Admission:
+    """Whether a run has begun to be served. Its branches share it: where not all can be served, runs that
+    have begun go on before others begin."""
+
+    admitted: bool = False
 
 
 class Server(Protocol):
@@ -37,6 +46,7 @@ class Branch:
 
     __slots__ = (
         "_server",
+        "admission",
         "best",
         "deadline",
         "family",
@@ -59,6 +69,8 @@ class Branch:
         """The same for a branch and all forked from it: families take turns where not all can be served."""
         self.priority = 0
         """Requests of higher priority are served first."""
+        self.admission = Admission()
+        """That of the run which it belongs to; a branch that nobody says more of is a run of its own."""
         self.deadline: float | None = None
         """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
         self.best = -1
@@ -84,7 +96,8 @@ class Branch:
         """A branch with the same tokens. What the model remembers is shared until one of the two moves on."""
         copy = Branch(self._server, self.statistics, self.owner)
         copy.tokens = list(self.tokens)
-        copy.priority, copy.deadline, copy.family = self.priority, self.deadline, self.family
+        copy.priority, copy.deadline = self.priority, self.deadline
+        copy.family, copy.admission = self.family, self.admission
         self._server.forked(self, copy)
         return copy
 

@@ -88,20 +88,11 @@ class Request:
         """Whether it needs a token or a few, and is no prompt."""
         return len(self.tokens) - self.computed < BLOCK_TOKENS
 
-    def rank(self, turn: int) -> tuple[bool, int, float, int, bool, int]:
-        """Requests of lower rank go first: those passed over too often, then by priority and deadline, one
-        of each family and then the next, those that need a few tokens before prompts, the oldest first."""
+    def rank(self, turn: int) -> tuple[int, float, int, bool, int]:
+        """Requests of lower rank have the first claim to a place in a step: by priority, then by deadline,
+        one of each family and then the next, runs that have begun before prompts of others, the oldest
+        request first."""
         branch = self.branch
         deadline = inf if branch.deadline is None else branch.deadline
-        return (
-            self.passed_over < PATIENCE,
-            -branch.priority,
-            deadline,
-            turn,
-            not self.is_short,
-            self.number,
-        )
-
-
-PATIENCE = 64
-"""Steps that a request may be passed over before it goes ahead of all others, until it is answered."""
+        begins = not branch.admission.admitted and not self.is_short
+        return -branch.priority, deadline, turn, begins, self.number

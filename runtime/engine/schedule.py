@@ -21,6 +21,11 @@ from sglc.runtime.kv.blocks import BLOCK_MASK, BLOCK_SHIFT, PoolFull
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.sequence import Sequence as Blocks
 
+PATIENCE = 64
+"""Steps that a request may be passed over before it goes ahead of requests of higher rank; also the steps
+between two prompts that do. More would let urgent runs hold up others for longer, less would let runs that
+wait push those that write out of their places."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
@@ -55,10 +60,16 @@ class Scheduler:
         self.statistics = statistics
         self._holders = holders
         self._pins = pins
+        self._steps = 0
+        self._let_in: Request | None = None
+        """The prompt that was passed over too often, and goes ahead of all others until it is answered."""
+        self._let_in_at = 0
+        """The step at which it began to."""
 
     def plan(self, waiting: Iterable[Request]) -> list[Planned]:
         """The next step; requests that cannot be served get their error. Empty if none is left."""
         now = monotonic()
+        self._steps += 1
         order: list[Request] = []
         fed = 0
         for request in waiting:
@@ -79,7 +90,7 @@ class Scheduler:
             or fed > min(limits.tokens, limits.rows)
             or (fed >> BLOCK_SHIFT) + 2 * len(order) > self.cache.available
         ):
-            order = _in_turn(order)  # else all of them have room
+            order = self._in_turn(order)  # else all of them have room
             short = sum([request.is_short for request in order])
         planned: list[Planned] = []
         opened: set[tuple[object, ...]] = set()
@@ -132,9 +143,49 @@ class Scheduler:
                 opened.add(beginning)
             tokens -= count
             rows -= wanted
+            request.branch.admission.admitted = True
             piece = Piece(sequence.table, start, request.tokens[start : start + count], wanted)
             planned.append((request, piece))
         return planned
+
+    def _in_turn(self, requests: list[Request]) -> list[Request]:
+        """The order of requests of which not all can be served.
+
+        Places in the step are given by rank. Among those that have one, and among those that have none,
+        requests that need a token or a few go before the prompts of their class: runs that write keep
+        writing, and a run that began keeps its place until it ends, so that runs end one after the other
+        instead of all at once. Whoever was passed over too often goes ahead: short requests after as many
+        steps as there are requests, prompts one at a time and each PATIENCE steps after the one before.
+        """
+        ahead = self._passed_over(requests)
+        turns: dict[object, int] = {}
+        ranked = []
+        for request in requests:
+            family = request.branch.family
+            turn = turns[family] = turns.get(family, -1) + 1
+            ranked.append((request not in ahead, request.rank(turn), request))
+        ranked.sort(key=lambda item: item[:2])
+        places = self.limits.requests
+        order = []
+        for part in (ranked[:places], ranked[places:]):
+            part.sort(key=lambda item: (item[0], item[1][:3], not item[2].is_short))
+            order += [item[2] for item in part]
+        return order
+
+    def _passed_over(self, requests: list[Request]) -> set[Request]:
+        """Requests that go ahead of all others in this step."""
+        patience = max(PATIENCE, len(requests))
+        ahead = {request for request in requests if request.passed_over >= patience and request.is_short}
+        if self._let_in is None or self._let_in.future.done():
+            self._let_in = None
+            if self._steps - self._let_in_at >= PATIENCE:
+                late = [one for one in requests if one.passed_over >= PATIENCE and not one.is_short]
+                if late:
+                    self._let_in = min(late, key=lambda one: one.number)
+                    self._let_in_at = self._steps
+        if self._let_in is not None:
+            ahead.add(self._let_in)
+        return ahead
 
     def _align(self, request: Request) -> Blocks:
         """Bring the memory to the longest beginning of the request's tokens that it has, or the tree has."""
@@ -202,18 +253,6 @@ class Scheduler:
         idle.sort(key=lambda held: -held.used)
         behind = [other.held for other in after if other.held.sequence is not None and other.held not in busy]
         return behind + idle
-
-
-def _in_turn(requests: list[Request]) -> list[Request]:
-    """Requests by their rank."""
-    turns: dict[object, int] = {}
-    ranked = []
-    for request in requests:
-        family = request.branch.family
-        turn = turns[family] = turns.get(family, -1) + 1
-        ranked.append((request.rank(turn), request))
-    ranked.sort(key=lambda item: item[0])
-    return [request for _, request in ranked]
 
 
 def _give_up(request: Request, error: Exception) -> None:
