@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine_bench import EngineBench
-from sglc.runtime.engine.branch import Branch
+from sglc.runtime.engine.branch import Admission, Branch
 from sglc.runtime.engine.errors import (
     DeadlinePassed,
     MemoryFull,
@@ -163,7 +163,7 @@ def test_many_branches_of_one_family_leave_room_for_others() -> None:
 
 
 def _finish_steps(programs: int, holes: int, tokens: int) -> tuple[list[int], int, int]:
-    """The step at which each program ends, the steps in all, and the most blocks that branches held at once."""
+    """The step at which each program ends, the steps in all, and the most blocks that were held at once."""
     bench = EngineBench(blocks=6000)
     ended: list[int] = []
     most = 0
@@ -190,9 +190,34 @@ def _finish_steps(programs: int, holes: int, tokens: int) -> tuple[list[int], in
 
 @pytest.mark.parametrize(("holes", "tokens"), [(1, 40), (1, 300), (4, 10)])
 def test_programs_end_one_after_the_other_however_many_there_are(holes: int, tokens: int) -> None:
-    ended, steps, _ = _finish_steps(250, holes, tokens)
+    ended, steps, held = _finish_steps(250, holes, tokens)
     assert ended[125] <= 0.6 * steps
     assert ended[25] <= 0.35 * steps
+    blocks = 1 + holes * (110 + tokens) // BLOCK_TOKENS
+    assert held <= 1.25 * StepLimits().requests * blocks
+
+
+def test_runs_that_have_begun_share_their_admission_with_what_they_open() -> None:
+    """A run whose second conversation begins with a long prompt does not queue behind runs that wait."""
+    bench = EngineBench(blocks=2000, limits=StepLimits(requests=4))
+    ended: list[str] = []
+
+    async def program(name: str, start: int) -> None:
+        admission = Admission()
+        for part in range(2):
+            branch = bench.branch([(start + part * 50 + place) % 250 for place in range(80)])
+            branch.admission = admission
+            for token in range(10):
+                await branch.logits()
+                branch.append([token])
+            branch.close()
+        ended.append(name)
+
+    async def job() -> None:
+        await asyncio.gather(*(program(str(number), number * 3) for number in range(30)))
+
+    bench.run(job())
+    assert set(ended[:4]) == {"0", "1", "2", "3"}
 
 
 def test_a_deadline_that_has_passed_is_told() -> None:

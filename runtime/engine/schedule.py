@@ -34,6 +34,9 @@ class StepLimits:
     tokens: int = 256
     """Most tokens, prompts and others together. A longer step serves prompts better, a shorter one
     answers."""
+    crowded_tokens: int = 192
+    """Most tokens where more requests wait than a step has places: those that write are answered sooner, so
+    fewer runs are half done at a time, at the same throughput on a CPU (docs/engine.md)."""
     requests: int = 64
     """Most requests."""
     rows: int = 128
@@ -96,6 +99,8 @@ class Scheduler:
         opened: set[tuple[object, ...]] = set()
         """What the prompts of this step begin with: the blocks before them, and tokens."""
         tokens, rows = limits.tokens, limits.rows
+        if len(order) > limits.requests:
+            tokens = min(tokens, limits.crowded_tokens)
         for place, request in enumerate(order):
             if short:
                 short -= request.is_short

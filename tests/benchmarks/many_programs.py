@@ -43,7 +43,7 @@ DEEDS = (
 def mail(number: int) -> str:
     """The text of one program; no two are equal."""
     thing, deed = THINGS[number % len(THINGS)], DEEDS[number // len(THINGS) % len(DEEDS)]
-    return f"Order {number}: the {thing} that I bought {number % 27 + 2} days ago {deed}. What now? Customer {number}"
+    return f"Order {number}: the {thing} that I bought {number % 27 + 2} days ago {deed}. Customer {number}"
 
 
 async def together(module: sglc.api.Module, programs: int) -> tuple[list[float], int, int]:
