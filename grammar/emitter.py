@@ -346,15 +346,18 @@ class _Rules(t.LateRules):
         self._lock = threading.RLock()
 
     def may_be_empty(self, name: str) -> bool:
-        return self._emitter.may_be_empty(name)
+        with self._lock:
+            return self._emitter.may_be_empty(name)
 
     def first_bytes(self, name: str) -> int:
-        return self._emitter.first_bytes(name)
+        with self._lock:
+            return self._emitter.first_bytes(name)
 
     def all_first_bytes(self) -> int:
-        if self._of_any is None:
-            self._of_any = self._emitter.first.of_any()
-        return self._of_any
+        with self._lock:
+            if self._of_any is None:
+                self._of_any = self._emitter.first.of_any()
+            return self._of_any
 
     def make_all(self) -> None:
         """Make all that are reached."""
@@ -366,7 +369,9 @@ class _Rules(t.LateRules):
         found = self._made.get(name)
         if found is None:
             with self._lock:
-                found = self._made[name] = self._emitter.body(name)
+                found = self._made.get(name)
+                if found is None:
+                    found = self._made[name] = self._emitter.body(name)
         return found
 
     def __contains__(self, name: object) -> bool:

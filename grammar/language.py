@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from sglc.automata.pause import without_collection
 from sglc.automata.term import Language
 from sglc.grammar import lexing
 from sglc.grammar.checks import check_names
@@ -46,8 +45,7 @@ class GrammarOptions:
 
 def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) -> Language:
     """The language of a grammar. Raises GrammarError for what cannot be taken over exactly."""
-    with without_collection():
-        return _language(grammar, options or GrammarOptions())
+    return _language(grammar, options or GrammarOptions())
 
 
 def _language(grammar: Grammar, options: GrammarOptions) -> Language:

@@ -6,7 +6,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal as OneOf
 
-from sglc.automata.pause import without_collection
 from sglc.grammar.ebnf_reader import read_ebnf
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.gbnf_reader import read_gbnf
@@ -31,8 +30,7 @@ def read_grammar(text: str, dialect: Written, start: str | None = None, name: st
     readers = {"lark": read_lark, "ebnf": read_ebnf, "gbnf": read_gbnf}
     if dialect not in readers:
         raise GrammarError(f"{dialect} is no notation of grammars", hint=", ".join(readers))
-    with without_collection():
-        return readers[dialect](text, start, name)
+    return readers[dialect](text, start, name)
 
 
 SHIPPED = ("arithmetic", "csv", "date", "email", "json", "python", "sql", "url", "xml")

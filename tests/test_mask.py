@@ -346,13 +346,13 @@ def test_a_limit_is_not_shared_with_others() -> None:
 
 
 def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 200_000)
     monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
-    made = compile_constraint(language=NAMED["map"], options=ConstraintOptions(max_terms=999))
+    options = ConstraintOptions(max_terms=999, table_bytes=200_000)
+    made = compile_constraint(language=NAMED["map"], options=options)
     old = made.matcher(BYTES)
     text = b'{"a": 1, "b": 2}'
     assert old.accept_bytes(text[:7])
-    while not made._shop.full():
+    while not made._seat.workspace.full():
         walk(compile_constraint(regex=f"x{len(made.machine.configs)}", options=made.options), 1)
     new = made.matcher(BYTES)
     assert new.machine is not old.machine
@@ -362,26 +362,24 @@ def test_full_machines_are_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     assert new.is_complete()
 
 
-def test_a_machine_that_one_constraint_fills_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 60_000)
+def test_a_machine_that_one_constraint_fills_is_kept() -> None:
     rules = {
         f"r{n}": Choice((Bytes(b"%d" % n), Sequence((Bytes(b"("), Rule(f"r{n + 1}"))))) for n in range(99)
     }
     language = Language(Rule("r0"), {**rules, "r99": Bytes(b"x")})
-    made = compile_constraint(language=language, options=ConstraintOptions(max_terms=998))
-    assert made._shop.full()
+    made = compile_constraint(language=language, options=ConstraintOptions(max_terms=998, table_bytes=60_000))
+    assert made._seat.workspace.full()
     assert made.matcher(BYTES).machine is made.matcher(BYTES).machine
 
 
-def test_a_machine_that_a_text_of_one_constraint_fills_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_a_text_of_one_constraint_fills_is_kept() -> None:
     """The rules of a large grammar are made as its texts go."""
     lines = [f'l{n}: l{n} "o{n}" l{n + 1} | l{n + 1}' for n in range(200)]
     text = "\n".join(["start: l0", *lines, 'l200: "x" | "(" l0 ")"'])
     made = compile_constraint(grammar=text, options=ConstraintOptions(max_terms=997))
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", made._shop.size)
-    made._most = made._shop.size
+    made._seat.workspace.budget = made._seat.most = made._seat.workspace.size
     first = made.matcher(BYTES)
-    assert first.accept_bytes(b"(x") and made._shop.full()
+    assert first.accept_bytes(b"(x") and made._seat.workspace.full()
     assert made.matcher(BYTES).machine is first.machine
 
 
@@ -395,23 +393,25 @@ def test_a_machine_that_mostly_one_constraint_fills_is_kept_up_to_a_bound(
     monkeypatch.setattr(constraint_module, "_FEW_MATCHERS", 1)
     for depth in range(8):
         assert made.matcher(BYTES).accept_bytes(b"(" * depth)
-    machine = made._shop.machine
-    made._most = 0
-    monkeypatch.setattr(constraint_module, "_RENEW_AT_BYTES", 0)
+    machine = made._seat.workspace.machine
+    made._seat.most = 0
+    made._seat.workspace.budget = 1 << 20
     assert made.matcher(BYTES).machine is machine
-    made._most = 0
+    made._seat.most = 0
+    made._seat.workspace.budget = 0
     for _ in range(20):  # which is on the same machine, and keeps it
-        other._shop.matchers += 1
+        other._seat.workspace.matchers += 1
     assert made.matcher(BYTES).machine is not machine
-    machine = made._shop.machine
+    machine = made._seat.workspace.machine
     for _ in range(4):
         made.matcher(BYTES)
-    made._most = 0
-    bound = made._shop.size + 1
-    monkeypatch.setattr(constraint_module, "_MOST_BYTES_OF_ONE", bound)
-    assert made.matcher(BYTES).machine is machine and made._most == bound
-    made._most = 0
-    monkeypatch.setattr(constraint_module, "_MOST_BYTES_OF_ONE", made._shop.size)
+    made._seat.most = 0
+    bound = made._seat.workspace.size + 1
+    monkeypatch.setattr(constraint_module, "_LARGEST", 1)
+    made._seat.workspace.budget = bound
+    assert made.matcher(BYTES).machine is machine and made._seat.most == bound
+    made._seat.most = 0
+    made._seat.workspace.budget = made._seat.workspace.size - 1
     assert made.matcher(BYTES).machine is not machine
 
 

@@ -15,7 +15,7 @@ from budget import examples
 from mask_cases import mask_of
 from sglc.automata.term import Rule
 from sglc.automata.term_digest import term_digest
-from sglc.runtime.mask import constraint as constraints
+from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.joining import JoiningMachine
@@ -83,9 +83,9 @@ def test_masks_around_any_value_are_exact(
 
 
 def _any_value(options: SchemaOptions) -> tuple[JoiningMachine, Constraint, MaskStore]:
-    constraints._shops.clear()
+    workspaces.clear()
     found = compile_constraint(json_schema={}, schema_options=options)
-    store = found._shop.store(Vocabulary(PIECES))
+    store = found._seat.workspace.store(Vocabulary(PIECES))
     store.prepare(math.inf)
     assert isinstance(found.machine, JoiningMachine)
     return found.machine, found, store
@@ -129,7 +129,7 @@ def test_schemas_share_any_value() -> None:
     assert other.machine is machine and machine.shared_rules == rules
     compile_constraint(json_schema={"type": "array"}, schema_options=OPTIONS[1])
     assert len(machine.shared_rules) == 2
-    groups = found._shop.store(Vocabulary(PIECES))._shapes.merging.groups
+    groups = found._seat.workspace.store(Vocabulary(PIECES))._shapes.merging.groups
     (only,) = groups(machine.advance(other.start, b"[1, "))
     assert isinstance(only, RuleGroup) and only.node is rules[0]
     # Where an array may also end, its first value is still one group.
@@ -142,11 +142,11 @@ def test_a_value_that_shares_a_place_with_another_is_taken_apart() -> None:
     any_value = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
     number = any_value | {"properties": {"a": {"type": "number"}, "b": {}}, "required": ["b"]}
     schema = {"anyOf": [any_value, number]}
-    constraints._shops.clear()
+    workspaces.clear()
     found = compile_constraint(json_schema=schema, schema_options=OPTIONS[0])
     matcher = found.matcher(vocabulary := Vocabulary(PIECES))
     assert matcher.accept_bytes(b'{"a": ')
-    groups = found._shop.store(vocabulary)._shapes.merging.groups(matcher.config)
+    groups = found._seat.workspace.store(vocabulary)._shapes.merging.groups(matcher.config)
     assert not any(isinstance(group, RuleGroup) for group in groups)
     legal = {token for token, piece in enumerate(PIECES) if matcher.clone().accept_bytes(piece or b"")}
     assert mask_of(matcher, vocabulary) == legal
@@ -155,10 +155,10 @@ def test_a_value_that_shares_a_place_with_another_is_taken_apart() -> None:
 
 
 def test_what_is_made_ready_is_on_no_account() -> None:
-    constraints._shops.clear()
+    workspaces.clear()
     strict = ConstraintOptions(max_states=10)
     found = compile_constraint(json_schema={}, options=strict)
-    found._shop.store(Vocabulary(PIECES)).prepare(math.inf)
+    found._seat.workspace.store(Vocabulary(PIECES)).prepare(math.inf)
     assert len(found.machine.configs) > 20
 
 

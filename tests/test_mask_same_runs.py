@@ -17,8 +17,7 @@ from sglc.automata.clauses import bit_set
 from sglc.automata.object_states import Label
 from sglc.automata.regex import compile_regex
 from sglc.kernels.words import WordList
-from sglc.runtime.mask import constraint as constraints
-from sglc.runtime.mask import same_runs
+from sglc.runtime.mask import same_runs, workspaces
 from sglc.runtime.mask.byte_sets import members, packed
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.joining import JoiningMachine
@@ -71,7 +70,7 @@ def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pyte
     @given(unions(), st.data())
     def check(schema: dict[str, Any], data: st.DataObject) -> None:
         # Shapes of one machine would know masks that have been found with another limit.
-        constraints._shops.clear()
+        workspaces.clear()
         vocabulary = Vocabulary(PIECES)
         matcher = compile_constraint(json_schema=schema, schema_options=ANY_ORDER).matcher(vocabulary)
         for _ in range(14):
@@ -85,11 +84,11 @@ def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pyte
             assert matcher.accept(data.draw(st.sampled_from(sorted(found))))
 
     check()
-    constraints._shops.clear()
+    workspaces.clear()
 
 
 def _machine_of(schema: Any) -> tuple[JoiningMachine, int]:
-    constraints._shops.clear()
+    workspaces.clear()
     found = compile_constraint(json_schema=schema, schema_options=ANY_ORDER)
     assert isinstance(found.machine, JoiningMachine)
     return found.machine, found.start

@@ -15,7 +15,9 @@ class ConstraintOptions:
     max_terms, max_depth   parts and nesting of its description
     max_states             configurations that it may add to a machine, by all its texts together
     max_effort             work of one question or step, counted in threads of the configurations it makes
-    mask_bytes             memory of the masks kept for one machine and vocabulary
+    mask_bytes             memory of the masks that constraints of these options share, by vocabulary
+    table_bytes            memory of the tables that they share: when these are larger, they are left to the
+                           matchers that use them, and new ones begin afresh
     """
 
     max_terms: int = 200_000
@@ -23,6 +25,7 @@ class ConstraintOptions:
     max_states: int = 1_000_000
     max_effort: int = 1_000_000
     mask_bytes: int = 64 << 20
+    table_bytes: int = 64 << 20
 
 
 class Account:

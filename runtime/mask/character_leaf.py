@@ -13,6 +13,7 @@ from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
 from sglc.kernels.walks import ENDS, KNOWN
 from sglc.runtime.mask.characters import Characters, Edge
+from sglc.runtime.mask.tally import Tally, open_tally
 from sglc.runtime.mask.text import TextTable
 
 ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
@@ -25,25 +26,19 @@ _OF_STATE, _OF_EDGE = 600, 24
 _NO_LABELS = np.zeros(0, np.uint64)
 
 
-allocated = 0
-"""Bytes that arrays of leaves have taken in this process; what has been given back is not subtracted."""
-
-
-def count_allocated(states: int, edges: int) -> None:
-    """Count what so many states and edges take."""
-    global allocated
-    allocated += _OF_STATE * states + _OF_EDGE * edges
-
-
 class CharacterLeaf:
     """The arrays of an automaton over characters, whose state s is number s + 1 in them.
 
     Number 0 is the beginning of walks from inside a character.
     """
 
+    _tally: Tally | None = None
+
     def __init__(self, characters: Characters, size: int, width: int = 0) -> None:
         """`size`: how many states there are, or room for the first; `width`: words of a set of labels."""
         self._characters = characters
+        self._tally, self._taken = open_tally(), 0
+        """Who keeps account of the bytes of the arrays, and how many these are."""
         edges = np.zeros((256, 3), np.int32)
         # Rows are of memory that is not there before it is written to.
         blocks = np.zeros((0, BLOCKS), np.int32)
@@ -54,6 +49,17 @@ class CharacterLeaf:
         """How many states have blocks."""
         self._begun: dict[int, tuple[int, int, int] | None] = {}
         """By place inside a character: (mode, where its edges begin, how many there are)."""
+
+    def _count(self, states: int, edges: int, blocks: int = 0) -> None:
+        """Count what so many more states, edges and blocks take."""
+        bytes = _OF_STATE * states + _OF_EDGE * edges + 4 * BLOCKS * blocks
+        self._taken += bytes
+        if self._tally is not None:
+            self._tally.take(bytes)
+
+    def __del__(self) -> None:
+        if self._tally is not None:
+            self._tally.give_back(self._taken)
 
     def load(self, number: int) -> None:
         """Load the edges of a state, by its number in the arrays."""
@@ -96,7 +102,7 @@ class CharacterLeaf:
 
     def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
         """Take states into the arrays, in which there is room for them."""
-        count_allocated(len(rows), sum(map(len, rows)))
+        self._count(len(rows), sum(map(len, rows)))
         self._meet(rows)
         first = self._append(rows)
         arrays = self._arrays
@@ -111,8 +117,7 @@ class CharacterLeaf:
 
     def _widen(self, number: int) -> None:
         """Give a state room for its blocks."""
-        global allocated
-        allocated += 4 * BLOCKS
+        self._count(0, 0, 1)
         count, blocks = self._blocks, self._arrays.blocks
         if count == len(blocks):
             grown = np.zeros((2 * count or 1, BLOCKS), np.int32)

@@ -12,12 +12,13 @@ For the groups of bytes see `sglc.kernels.token_groups`.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from operator import attrgetter
 
 import numpy as np
 
+from sglc.automata.bounded_cache import BoundedCache
 from sglc.kernels.column_rows import leave_out, put
 from sglc.kernels.subtrees import Quiet
 from sglc.kernels.token_groups import (
@@ -39,6 +40,8 @@ _GROUPS: list[int] = GROUP.tolist()
 
 _DIGITS = bytes.maketrans(b"01", b"\0\1")
 _MOST_CLASSES = 256
+_MOST_INSIDE_BYTES = 4 << 20
+"""Of the rows of classes that a vocabulary keeps."""
 _FEW = 3000
 """So many tokens are left out of a row one by one."""
 _LONG = 16
@@ -169,7 +172,9 @@ class Columns:
             self._bases.insert(0, (groups & self._known, self._inside_groups(groups)))
         self._begun = begun
         self._short: dict[int, np.ndarray] = {}
-        self._inside: OrderedDict[tuple[bytes, int | None, bytes], np.ndarray] = OrderedDict()
+        self._inside: BoundedCache[tuple[bytes, int | None, bytes], np.ndarray] = BoundedCache(
+            _MOST_INSIDE_BYTES, attrgetter("nbytes")
+        )
         self._quiet: dict[bytes, Quiet] = {}
         self.below = below
 
@@ -223,7 +228,6 @@ class Columns:
         key = (groups.tobytes(), most, barred)
         found = self._inside.get(key)
         if found is not None:
-            self._inside.move_to_end(key)
             return found
         if barred:
             assert self._begun is not None
@@ -239,10 +243,7 @@ class Columns:
                 bits = np.packbits(self._sizes <= most, bitorder="little")
                 short = self._short[most] = bits.view("<i4").astype(np.int32, copy=False)
             found = self.inside(groups, None) & short
-        self._inside[key] = found
-        if len(self._inside) > _MOST_CLASSES:
-            self._inside.popitem(last=False)
-        return found
+        return self._inside.keep(key, found)
 
     def _inside_groups(self, groups: int) -> np.ndarray:
         """The same without bounds, of groups as bits."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sglc.automata.pause import without_collection
 from sglc.automata.term import Language, Words
-from sglc.runtime.mask import character_leaf, leaf
+from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.account import Account, ConstraintOptions
-from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
-from sglc.runtime.mask.joining import JoiningMachine
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.node import DEAD, END
 from sglc.runtime.mask.preparation import prepare
-from sglc.runtime.mask.store import MaskStore
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.workspaces import Workspace
 
 if TYPE_CHECKING:
     from sglc.automata.regex_dialect import DialectName
@@ -28,85 +25,61 @@ if TYPE_CHECKING:
     from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
-_RENEW_AT_BYTES = 64 << 20
-_MOST_BYTES_OF_ONE = 256 << 20
-"""A machine that mostly one constraint fills is kept until it has so many bytes."""
-_MOST_VOCABULARIES = 8
 _FEW_MATCHERS = 16
-"""A machine that is full after so many matchers is full with the constraint itself."""
+"""A workspace that is full after so many matchers is full with the constraint itself."""
+_LARGEST = 4
+"""A workspace that mostly one constraint fills is kept until it has so many times the bytes of others."""
 
 
-class _Shop:
-    """A machine with its compiler and mask stores; constraints made at about the same time share one."""
+@dataclass(slots=True)
+class _Seat:
+    """A constraint in a workspace: never a part of one and a part of another."""
 
-    def __init__(self, options: ConstraintOptions) -> None:
-        self.options = options
-        self.machine: Machine = JoiningMachine()
-        self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
-        self._stores: OrderedDict[str, MaskStore] = OrderedDict()
-        self._rows_before = leaf.allocated + character_leaf.allocated
-        self.matchers = 0
-        """How many there have been, of all constraints."""
-
-    def store(self, vocabulary: Vocabulary) -> MaskStore:
-        found = self._stores.get(vocabulary.digest)
-        if found is None:
-            found = self._stores[vocabulary.digest] = MaskStore(
-                self.machine, vocabulary, self.options.mask_bytes
-            )
-            if len(self._stores) > _MOST_VOCABULARIES:
-                self._stores.popitem(last=False)
-        return found
-
-    @property
-    def size(self) -> int:
-        """Bytes, roughly."""
-        tables = sum([store.table_bytes for store in self._stores.values()])
-        return self.machine.size + tables + leaf.allocated + character_leaf.allocated - self._rows_before
-
-    def full(self) -> bool:
-        return self.size > _RENEW_AT_BYTES
-
-
-_lock = threading.Lock()
-_shops: OrderedDict[ConstraintOptions, _Shop] = OrderedDict()
-
-
-def _shop(options: ConstraintOptions) -> _Shop:
-    """The shop for new matchers; a full one is left to the matchers it has."""
-    with _lock:
-        shop = _shops.get(options)
-        if shop is None or shop.full():
-            shop = _shops[options] = _Shop(options)
-            if len(_shops) > 8:
-                _shops.popitem(last=False)
-        return shop
+    workspace: Workspace
+    start: int
+    account: Account
+    most: int
+    """Bytes of the workspace up to which the constraint stays."""
+    before: int
+    """Matchers of all constraints when this one came."""
+    own: int = 0
+    """Matchers of this constraint since then."""
 
 
 class Constraint:
-    """A compiled constraint, shared by all its matchers.
+    """A compiled constraint, shared by all its matchers and all threads.
 
-    It moves to a new machine when the old one has grown large, so that a process that runs for long does not
-    keep all that it has ever seen.
+    It moves to a new workspace when the old one has grown large, so that a process that runs for long does
+    not keep all that it has ever seen.
     """
 
     def __init__(self, language: Language, options: ConstraintOptions) -> None:
         self.language = language
         self.options = options
-        self._enter(_shop(options))
+        self._lock = threading.Lock()
+        """Held while a seat is chosen; the machine's may be taken below it, never above."""
+        self._seat = self._take_seat(workspaces.get(options))
 
-    def _enter(self, shop: _Shop) -> None:
-        self._shop = shop
-        self.machine = shop.machine
-        with self.machine.lock:
-            self._account = Account(self.machine, self.options)
-            with self._account, without_collection():
-                self.start = self.machine.begin(shop.compiler.compile(self.language), END)
-        # One constraint may be so large that each machine is full with it.
-        self._most = shop.size + _RENEW_AT_BYTES // 2 if shop.full() else _RENEW_AT_BYTES
-        self._before = shop.matchers
-        self._own = 0
-        """Matchers of this constraint on this machine."""
+    def _take_seat(self, workspace: Workspace) -> _Seat:
+        machine = workspace.machine
+        with machine.lock:
+            account = Account(machine, self.options)
+            with account:
+                start = machine.begin(workspace.compiler.compile(self.language), END)
+        # One constraint may be so large that each workspace is full with it.
+        budget = workspace.budget
+        most = workspace.size + budget // 2 if workspace.full() else budget
+        return _Seat(workspace, start, account, most, workspace.matchers)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine of new matchers."""
+        return self._seat.workspace.machine
+
+    @property
+    def start(self) -> int:
+        """The configuration at which new matchers begin."""
+        return self._seat.start
 
     @property
     def is_empty(self) -> bool:
@@ -115,18 +88,20 @@ class Constraint:
 
     def matcher(self, vocabulary: Vocabulary) -> Matcher:
         """A matcher at the beginning of a text."""
-        if (size := self._shop.size) > self._most:
-            every = self._shop.matchers - self._before
-            # What a large grammar needs is made as its texts go, and would be made again each time.
-            if every <= _FEW_MATCHERS:
-                self._most = 2 * size
-            elif 2 * self._own > every and size < _MOST_BYTES_OF_ONE:
-                self._most = min(2 * size, _MOST_BYTES_OF_ONE)
-            else:
-                self._enter(_shop(self.options))
-        self._shop.matchers += 1
-        self._own += 1
-        return Matcher(self._shop.store(vocabulary), self.start, self._account)
+        with self._lock:
+            seat = self._seat
+            workspace = seat.workspace
+            if (size := workspace.size) > seat.most:
+                every = workspace.matchers - seat.before
+                # What a large grammar needs is made as its texts go, and would be made again each time.
+                if every <= _FEW_MATCHERS:
+                    seat.most = 2 * size
+                elif 2 * seat.own > every and size < _LARGEST * workspace.budget:
+                    seat.most = min(2 * size, _LARGEST * workspace.budget)
+                else:
+                    seat = self._seat = self._take_seat(workspaces.get(self.options))
+            seat.own += 1
+        return Matcher(seat.workspace.store(vocabulary), seat.start, seat.account)
 
     def warm_up(self, vocabulary: Vocabulary, seconds: float = 0.020) -> None:
         """Find masks ahead of the first text, for `seconds` at most: those at the places where texts begin

@@ -88,7 +88,8 @@ class FrozenStore:
         self.known = tables.n
         """Configurations below are states of the tables."""
         self._compiled = compiled
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        """Held while anything below is changed; those of the constraint and its machine are below it."""
         self._live: _Live | None = None
         self._ways: dict[int, tuple[int, int]] = {}
         """By state that was reached: the state before it, and the token between."""
@@ -120,16 +121,17 @@ class FrozenStore:
             return config - self.known
         if config <= FINAL:
             return config
-        live = self.live
-        way: list[tuple[int, int]] = []
-        while config not in self._places and config != self.tables.start:
-            before, token = self._ways[config]
-            way.append((config, token))
-            config = before
-        found = self._places[config] if config in self._places else live.start
-        for state, token in reversed(way):
-            found = self._places[state] = live.store.next(found, token, live.account)
-        return found
+        with self._lock:
+            live = self.live
+            way: list[tuple[int, int]] = []
+            while config not in self._places and config != self.tables.start:
+                before, token = self._ways[config]
+                way.append((config, token))
+                config = before
+            found = self._places[config] if config in self._places else live.start
+            for state, token in reversed(way):
+                found = self._places[state] = live.store.next(found, token, live.account)
+            return found
 
     def lifted(self, config: int) -> int:
         """A configuration of the machine as one of this store."""
@@ -158,12 +160,13 @@ class FrozenStore:
         """The mask of a configuration."""
         found = self.masks.get(config)
         if found is None:
-            found = self._frozen_mask(config)
-            if found is None:
-                found = self.live.store.mask(self.place(config), self.live.account)
-            while len(self.masks) >= self._most_masks:
-                self.masks.pop(next(iter(self.masks)), None)
-            self.masks[config] = found
+            with self._lock:
+                found = self._frozen_mask(config)
+                if found is None:
+                    found = self.live.store.mask(self.place(config), self.live.account)
+                while len(self.masks) >= self._most_masks:
+                    del self.masks[next(iter(self.masks))]
+                self.masks[config] = found
         return found
 
     def _frozen_mask(self, config: int) -> Mask | None:
@@ -184,13 +187,14 @@ class FrozenStore:
         key = config * size + token
         found = self.transitions.get(key)
         if found is None:
-            found = self._step(config, token) if config < self.known else UNKNOWN
-            if found == UNKNOWN:
-                live = self.live
-                found = self.lifted(live.store.next(self.place(config), token, live.account))
-            if len(self.transitions) >= _MOST_TRANSITIONS:
-                self.transitions.clear()
-            self.transitions[key] = found
+            with self._lock:
+                found = self._step(config, token) if config < self.known else UNKNOWN
+                if found == UNKNOWN:
+                    live = self.live
+                    found = self.lifted(live.store.next(self.place(config), token, live.account))
+                if len(self.transitions) >= _MOST_TRANSITIONS:
+                    self.transitions.clear()
+                self.transitions[key] = found
         return found
 
     def _step(self, state: int, token: int) -> int:
@@ -214,12 +218,16 @@ class FrozenStore:
         if found is None:
             found = self.tables.mask(mask)[0]
             while len(self._rows) >= self._most_masks:
-                self._rows.pop(next(iter(self._rows)), None)
+                del self._rows[next(iter(self._rows))]
             self._rows[mask] = found
         return found
 
     def advance(self, config: int, data: bytes, account: Account | None = None) -> int:
         """The configuration after bytes (DEAD if they are not legal)."""
+        with self._lock:
+            return self._advance(config, data)
+
+    def _advance(self, config: int, data: bytes) -> int:
         at = 0
         while at < len(data) and DEAD < config < self.known:
             try:

@@ -20,6 +20,7 @@ from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.still import Still
+from sglc.runtime.mask.tally import Tally, open_tally
 from sglc.runtime.mask.word_set import FewWords
 
 _QUOTE = 0x22
@@ -62,10 +63,6 @@ class Names:
     still: Still
 
 
-allocated = 0
-"""Bytes that rows of leaves have taken in this process; what has been given back is not subtracted."""
-
-
 class LeafTable:
     """The rows of a leaf's states, made when they are first needed.
 
@@ -76,6 +73,7 @@ class LeafTable:
     encoding: Encoding = "raw"
     single = False
     """Whether its words are all those of a class of characters."""
+    _tally: Tally | None = None
     eager = False
     """Whether the leaf is left by its own thread where a word ends at once; others have a thread for that."""
 
@@ -83,6 +81,8 @@ class LeafTable:
         """`width`: words of a set of labels, 0 where there are none."""
         self._size = 0
         self._width = width
+        self._tally, self._taken = open_tally(), 0
+        """Who keeps account of the bytes of the rows, and how many these are."""
         self._arrays: LeafArrays | None = None
         self._lists: dict[int, list[int]] = {}
         self.places: list[Any] = []
@@ -102,9 +102,17 @@ class LeafTable:
                 np.full((8, 256), NO_MOVE, np.int32), np.zeros(8, np.uint8), np.zeros(8, np.int32),
                 np.zeros(8, np.int32), np.zeros((8, self._width), np.uint64),
             )  # fmt: skip
-            global allocated
-            allocated += self._arrays.rows.nbytes
+            self._take(self._arrays.rows.nbytes)
         return self._arrays
+
+    def _take(self, bytes: int) -> None:
+        self._taken += bytes
+        if self._tally is not None:
+            self._tally.take(bytes)
+
+    def __del__(self) -> None:
+        if self._tally is not None:
+            self._tally.give_back(self._taken)
 
     def number(self, place: Any) -> int:
         """The state at a place of the subclass."""
@@ -306,8 +314,7 @@ class LeafTable:
             flags[:size], labels[:size] = arrays.flags[:size], arrays.labels[:size]
             lo[:size], hi[:size] = arrays.lo[:size], arrays.hi[:size]
             arrays = self._arrays = LeafArrays(rows, flags, lo, hi, labels)
-            global allocated
-            allocated += rows.nbytes - 1024 * size
+            self._take(rows.nbytes - self._taken)
         wide = arrays.labels.shape[1]
         for state in range(size, count):
             arrays.flags[state] = self.flags[state]

@@ -10,7 +10,6 @@ The parts of a constraint, and the integers with a fixed meaning, are those of `
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.kept_words import KeptWords
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, FINAL, Node, Work
 from sglc.runtime.mask.steps import Group
+from sglc.runtime.mask.tally import MachineLock
 
 NO_ROW = -1
 
@@ -45,7 +45,7 @@ class Machine:
     """Whether no configuration has two threads at one place of one leaf."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = MachineLock()
         self.effort = 0
         """Threads of all configurations made and rows merged: a measure of work."""
         # Nodes are kept by number: tuples of numbers are no work for the garbage collector.
@@ -136,7 +136,8 @@ class Machine:
         """Bytes that all that is interned takes, roughly."""
         interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
         aliases = 200 * (len(self._config_ids) + len(self._alone) - len(self.configs))
-        return interned + aliases + self.rows.nbytes + 4000 * len(self.nodes)
+        parts = 4000 * len(self.nodes) + self.lock.tally.bytes
+        return interned + aliases + self.rows.nbytes + parts
 
     @property
     def beyond(self) -> int:

@@ -180,20 +180,28 @@ class MaskStore:
         key = config * self.vocabulary.size + token
         found = self.transitions.get(key)
         if found is None:
-            stays = self._stays.get(config)
-            if stays is not None and stays.item(token >> 5) >> (token & 31) & 1 and config in self._returns:
-                found = config
+            # Others may be at the same token, or forget what has been found: nothing is shared but by one.
+            with self.machine.lock:
+                found = self.transitions.get(key)
+                if found is None:
+                    found = self._step(config, token, account)
+                    if len(self.transitions) >= _MOST_TRANSITIONS:
+                        self.transitions.clear()
+                    self.transitions[key] = found
+        return found
+
+    def _step(self, config: int, token: int, account: Account) -> int:
+        stays = self._stays.get(config)
+        staying = stays is not None and bool(stays.item(token >> 5) >> (token & 31) & 1)
+        if staying and config in self._returns:
+            return config
+        data = self.vocabulary.token_bytes[token]
+        found = self.advance(config, data, account) if data else DEAD
+        if staying:
+            if found == config:
+                self._returns.add(config)
             else:
-                data = self.vocabulary.token_bytes[token]
-                found = self.advance(config, data, account) if data else DEAD
-                if stays is not None and stays.item(token >> 5) >> (token & 31) & 1:
-                    if found == config:
-                        self._returns.add(config)
-                    else:
-                        del self._stays[config]
-            if len(self.transitions) >= _MOST_TRANSITIONS:
-                self.transitions.clear()
-            self.transitions[key] = found
+                del self._stays[config]
         return found
 
     def after(self, config: int, data: bytes, account: Account) -> int:
@@ -203,10 +211,11 @@ class MaskStore:
         key = config, bytes(data)
         found = self._spans.get(key)
         if found is None:
-            found = self.advance(config, data, account)
-            if len(self._spans) >= _MOST_SPANS:
-                self._spans.clear()
-            self._spans[key] = found
+            with self.machine.lock:
+                found = self.advance(config, data, account)
+                if len(self._spans) >= _MOST_SPANS:
+                    self._spans.clear()
+                self._spans[key] = found
         return found
 
     def advance(self, config: int, data: bytes, account: Account) -> int:

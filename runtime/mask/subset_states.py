@@ -10,7 +10,6 @@ from sglc.automata.subsets import Loops, is_everything
 from sglc.automata.term import CharNfa
 from sglc.kernels.subsets import SubsetTable
 from sglc.kernels.walks import ENDS
-from sglc.runtime.mask import character_leaf
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.errors import ConstraintError
@@ -70,7 +69,7 @@ class SubsetStates(CharacterLeaf):
         self._make_room(room)
         before = self._loaded
         loaded, self._loaded = table.load(number - 1, _TOGETHER, _FEW, before, self._arrays)
-        character_leaf.count_allocated(len(loaded), self._loaded - before)
+        self._count(len(loaded), self._loaded - before)
 
     def edges(self, state: int) -> tuple[Edge, ...]:
         """Sorted, disjoint (low, high, target)."""

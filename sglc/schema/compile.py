@@ -6,7 +6,6 @@ from typing import Any
 
 from sglc.automata.dfa import TooLarge
 from sglc.automata.json_number import NumberError
-from sglc.automata.pause import without_collection
 from sglc.automata.term import Language
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge
@@ -27,13 +26,12 @@ def compile_schema(schema: Any, options: SchemaOptions = _DEFAULT) -> Language:
     SchemaFaults with a path.
     """
     try:
-        with without_collection():
-            graph, root = read_schema(schema, options)
-            algebra = Algebra(graph, options.limits)
-            try:
-                return Lowering(algebra, options).language(algebra.literals.of(root))
-            except NotRegular as fault:
-                raise keys_unsupported(algebra, fault.keys) from None
+        graph, root = read_schema(schema, options)
+        algebra = Algebra(graph, options.limits)
+        try:
+            return Lowering(algebra, options).language(algebra.literals.of(root))
+        except NotRegular as fault:
+            raise keys_unsupported(algebra, fault.keys) from None
     except (TooLarge, NumberError) as fault:
         raise SchemaTooLarge(str(fault), "#") from None
     except RecursionError:

@@ -29,7 +29,7 @@ from maskbench import QUANTILES, figures, show, table
 from rich.progress import track
 
 from sglc.automata.term import Language
-from sglc.runtime.mask import constraint as constraints
+from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.errors import ConstraintError
@@ -106,7 +106,7 @@ def opened(folder: Path, made: Language, vocabulary: Vocabulary) -> tuple[list[i
 
 def compiled(made: Language, vocabulary: Vocabulary) -> int:
     """Nanoseconds to compile on a fresh machine and to have the first mask."""
-    constraints._shops.clear()
+    workspaces.clear()
     row = np.zeros(vocabulary.words, np.int32)
     started = now()
     Constraint(made, ConstraintOptions()).matcher(vocabulary).fill_mask(row)

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from sglc.kernels.subtrees import SubtreeWalk
-from sglc.runtime.mask import constraint as constraints
+from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.vocabulary import Vocabulary
@@ -136,7 +136,7 @@ def main() -> None:
           f"| {'warm mask':>9} {'step':>6} {'rows':>6}")  # fmt: skip
     for name, type, text in CASES:
         tokens = tokens_of(text, vocabulary)
-        constraints._shops.clear()
+        workspaces.clear()
         language(type, TABLE)
         started = time.perf_counter()
         made = compile_constraint(type=type, table=TABLE)

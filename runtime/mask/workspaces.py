@@ -1,0 +1,78 @@
+"""Machines with all that has been found on them, shared by the constraints of a process."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.compiler import Compiler
+from sglc.runtime.mask.joining import JoiningMachine
+from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.store import MaskStore
+from sglc.runtime.mask.vocabulary import Vocabulary
+
+_MOST_VOCABULARIES = 8
+_MOST_OPTIONS = 8
+
+
+class Workspace:
+    """A machine with its compiler and mask stores; constraints made at about the same time share one."""
+
+    def __init__(self, options: ConstraintOptions) -> None:
+        self.options = options
+        self.budget = options.table_bytes
+        """Bytes from which on it is full."""
+        self.machine: Machine = JoiningMachine()
+        self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
+        self._lock = threading.Lock()
+        self._stores: OrderedDict[str, MaskStore] = OrderedDict()
+        self.matchers = 0
+        """How many there have been, of all constraints."""
+
+    def store(self, vocabulary: Vocabulary) -> MaskStore:
+        """The masks of a vocabulary, for one more matcher."""
+        digest = vocabulary.digest
+        with self._lock:
+            self.matchers += 1
+            found = self._stores.get(digest)
+            if found is None:
+                found = MaskStore(self.machine, vocabulary, self.options.mask_bytes)
+                self._stores[digest] = found
+                if len(self._stores) > _MOST_VOCABULARIES:
+                    self._stores.popitem(last=False)
+            else:
+                self._stores.move_to_end(digest)
+            return found
+
+    @property
+    def size(self) -> int:
+        """Bytes of all but the masks, roughly."""
+        with self._lock:
+            stores = list(self._stores.values())
+        return self.machine.size + sum([store.table_bytes for store in stores])
+
+    def full(self) -> bool:
+        return self.size > self.budget
+
+
+_lock = threading.Lock()
+_shared: OrderedDict[ConstraintOptions, Workspace] = OrderedDict()
+
+
+def get(options: ConstraintOptions) -> Workspace:
+    """The workspace for new matchers; a full one is left to the matchers it has."""
+    with _lock:
+        found = _shared.get(options)
+        if found is None or found.full():
+            found = _shared[options] = Workspace(options)
+        _shared.move_to_end(options)
+        if len(_shared) > _MOST_OPTIONS:
+            _shared.popitem(last=False)
+        return found
+
+
+def clear() -> None:
+    """Forget all of them; constraints and matchers keep theirs."""
+    with _lock:
+        _shared.clear()
