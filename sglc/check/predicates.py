@@ -317,26 +317,33 @@ class _Taking:
 
     def chosen(self, arms: tuple[t.Constant, ...], node: ast.Expression, holds: bool) -> Taken:
         """Of a few known values, those for which a comparison holds."""
+        legal: Callable[[Any], bool] | None = None
         match node:
             case ast.Unary("not", operand):
                 return self.chosen(arms, operand, not holds)
+            case ast.Binary("in" | "not in" as operator, left, ast.Range() as inside) if self.is_value(left):
+                (first, low), (last, high) = self.known(inside.start), self.known(inside.stop)
+                if first and last and isinstance(low, int) and isinstance(high, int):
+                    numbers = range(low, high + inside.inclusive)
+                    legal = numbers.__contains__
+                wanted = holds == (operator == "in")
             case ast.Binary("==" | "!=" as operator, left, right) if self.is_value(left):
                 known, value = self.known(right)
-                words = [value]
+                legal = self._one_of([value]) if known else None
                 wanted = holds == (operator == "==")
             case ast.Binary("in" | "not in" as operator, left, right) if self.is_value(left):
                 known, words = self.known(right)
+                legal = self._one_of(words) if known and isinstance(words, list) else None
                 wanted = holds == (operator == "in")
             case _:
                 return NOT_TAKEN
-        if not known or not isinstance(words, list):
-            return NOT_TAKEN
-        kept = tuple(
-            arm for arm in arms if any(type(w) is type(arm.value) and w == arm.value for w in words) == wanted
-        )
+        kept = () if legal is None else tuple(arm for arm in arms if legal(arm.value) == wanted)
         if not kept:
             return NOT_TAKEN
         return kept[0] if len(kept) == 1 else t.Alternatives(kept), True
+
+    def _one_of(self, words: list[Any]) -> Callable[[Any], bool]:
+        return lambda value: any(type(word) is type(value) and word == value for word in words)
 
     # -- numbers and lengths -----------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,7 @@ from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN
 from sglc.check.result import PROGRESS, ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, OpenGrammar, ProgramState
 from sglc.check.type_sources import source_type
+from sglc.check.union_refinements import refined_union
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
@@ -162,25 +164,24 @@ class TypeResolver:
         return Optional(item)
 
     def _type_union(self, node: ast.TypeUnion) -> ExpressionType:
+        arms = [(self.resolve(arm), arm.span) for arm in node.arms]
+        return UNKNOWN if any(isinstance(type, Unknown) for type, _ in arms) else self.union(arms)
+
+    def union(self, written: Sequence[tuple[Type, Span]]) -> ExpressionType:
+        """The union of arms at their places: unions among them are opened, null becomes `?`."""
         arms: list[Type] = []
         spans: list[Span] = []
         nullable = False
-        for arm in node.arms:
-            found = self.resolve(arm)
-            if isinstance(found, Unknown):
-                return UNKNOWN
+        for found, span in written:
             if isinstance(found, Null):
                 nullable = True
-            elif isinstance(found, Optional):
+                continue
+            if isinstance(found, Optional):
                 nullable = True
-                arms.append(found.item)
-                spans.append(arm.span)
-            elif isinstance(found, Alternatives):
-                arms.extend(found.arms)
-                spans.extend(arm.span for _ in found.arms)
-            else:
-                arms.append(found)
-                spans.append(arm.span)
+                found = found.item
+            inner = found.arms if isinstance(found, Alternatives) else (found,)
+            arms.extend(inner)
+            spans.extend(span for _ in inner)
         if not arms:
             return NULL
         if len(arms) > 1:
@@ -219,8 +220,11 @@ class TypeResolver:
     # -- refinements -------------------------------------------------------------------------------
 
     def _type_refined(self, node: ast.TypeRefined) -> ExpressionType:
-        base = self.resolve(node.base)
-        type = expand(base, self.program.table)
+        if isinstance(node.base, ast.TypeUnion):
+            base = type = refined_union(self, node, node.base)
+        else:
+            base = self.resolve(node.base)
+            type = expand(base, self.program.table)
         for refinement in node.refinements:
             if isinstance(type, Str) and type.grammar and not isinstance(refinement, ast.Where | ast.Surface):
                 self.program.report(
@@ -240,9 +244,9 @@ class TypeResolver:
                     "leave it out: values are written as JSON",
                 )
                 continue
-            if isinstance(type, Unknown):
+            if isinstance(type, Unknown) or isinstance(node.base, ast.TypeUnion):
                 continue
-            type = self._refine(type, refinement)
+            type = self.refine(type, refinement)
         if isinstance(type, Str) and type.max_chars is not None and type.min_chars > type.max_chars:
             self.program.report(
                 "E0304",
@@ -254,7 +258,7 @@ class TypeResolver:
             return UNKNOWN
         return type
 
-    def _refine(self, type: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
+    def refine(self, type: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
         match refinement, type:
             case ast.MinChars(count), Str():
                 self._countable(count, "characters", refinement.span)
@@ -311,6 +315,11 @@ class TypeResolver:
                         self._no_multiple(number, type.minimum, type.maximum, refinement.span)
                         return UNKNOWN
                 return replace(type, multiple_of=step)
+        self.misfit(refinement, said(type), optional=isinstance(type, Optional))
+        return UNKNOWN
+
+    def misfit(self, refinement: ast.Refinement, type: str, *, optional: bool = False) -> None:
+        """Report a refinement of another kind of values."""
         words = {
             ast.MinChars: "min … chars", ast.MaxChars: "max … chars", ast.Matching: "matching",
             ast.Until: "until", ast.NotContaining: "not containing", ast.RangeRefinement: "in",
@@ -321,12 +330,11 @@ class TypeResolver:
         )
         self.program.report(
             "E0306",
-            f"`{words[refinement.__class__]}` does not fit {said(type)}",
+            f"`{words[refinement.__class__]}` does not fit {type}",
             refinement.span,
             label=f"refines {'texts' if texts else 'numbers'} only",
-            hint="refine what is inside: `(T …)?`" if isinstance(type, Optional) else "",
+            hint="refine what is inside: `(T …)?`" if optional else "",
         )
-        return UNKNOWN
 
     def _no_multiple(self, number: object, low: object, high: object, span: Span) -> None:
         self.program.report(

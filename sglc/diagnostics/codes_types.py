@@ -1,10 +1,19 @@
-"""Catalogue entries of the checker: types, values and holes (E03xx)."""
+"""Catalogue entries of the checker: types, values and holes (E0215, E03xx)."""
 
 from __future__ import annotations
 
 from sglc.diagnostics.entry import Entry
 
 ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "E0215",
+        "a refinement behind a union that is meant of its last arm",
+        "What stands behind a union holds for all of it: a refinement narrows every arm of its kind, texts "
+        "or numbers. Where that leaves nothing of an arm, or narrows one with such a refinement of its own, "
+        "parentheses say which arm is meant.",
+        'pub type code = "none" | str matching /[0-9]{4}/\n',
+        'pub type code = "none" | (str matching /[0-9]{4}/)\n',
+    ),
     Entry(
         "E0301",
         "a value of another type is due",
@@ -67,8 +76,8 @@ ENTRIES: tuple[Entry, ...] = (
         "A text that two arms of `A | B` share could not be read back: which arm was meant? The witness is "
         "such a "
         "text.",
-        "pub type size = int in 0..10 | int in 10..20\n",
-        "pub type size = int in 0..9 | int in 10..20\n",
+        "pub type size = int in 0..10 | (int in 10..20)\n",
+        "pub type size = int in 0..9 | (int in 10..20)\n",
     ),
     Entry(
         "E0309",

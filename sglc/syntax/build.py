@@ -30,6 +30,7 @@ class Builder(Declarations):
         """Edits that have been told."""
         self.pending = {}
         self.held = []
+        self.trailing = {}
         self.docs = {}
         self.used_docs = set()
         self.tokens_strings: dict[int, Any] = {}

@@ -22,6 +22,9 @@ class TypeNodes(Expressions):
     pending: dict[int, tuple[ast.HoleOption | By, ...]]
     """`id` of a type node just built to the hole options written after it. The nodes are kept in `held`."""
     held: list[Any]
+    trailing: dict[int, tuple[Any, tuple[ast.Refinement, ...]]]
+    """`id` of a refined type just built to what it refines and its refinements, until brackets close it: a
+    `|` before it makes them those of the union."""
 
     # -- types -----------------------------------------------------------------------------------------
 
@@ -64,14 +67,25 @@ class TypeNodes(Expressions):
         return ast.TypeTuple(tuple(self.settled(item) for item in items), self.span(start, end))
 
     def type_union(self, start: int, end: int, *arms: Any) -> ast.TypeUnion:
-        union = ast.TypeUnion(arms, self.span(start, end))
         for arm in arms[:-1]:
             self.settled(arm)
-        last = self.pending.pop(id(arms[-1]), None)
-        if last is not None:
-            self.pending[id(union)] = last
-            self.held.append(union)
-        return union
+        last = arms[-1]
+        inner, refinements = self.trailing.pop(id(last), (last, ()))
+        if refinements:
+            first = last.span.start
+            end = first + len(self.text[first : refinements[0].span.start].rstrip())
+        whole: Any = ast.TypeUnion((*arms[:-1], inner), self.span(start, end))
+        if refinements:
+            whole = ast.TypeRefined(whole, refinements, self.span(start, refinements[-1].span.end))
+        options = self.pending.pop(id(last), None)
+        if options is not None:
+            self.pending[id(whole)] = options
+            self.held.append(whole)
+        return whole
+
+    def group(self, start: int, end: int, inner: Any) -> Any:
+        self.trailing.pop(id(inner), None)
+        return inner
 
     def span_of(self, start: int, end: int, value: Any) -> ast.TypeSpanOf:
         return ast.TypeSpanOf(value, self.span(start, end))
@@ -159,7 +173,10 @@ class TypeNodes(Expressions):
             else:
                 refinements.append(part)
         if refinements:
-            type = ast.TypeRefined(type, tuple(refinements), self._from(base, refinements[-1].span.end))
+            inner = type
+            type = ast.TypeRefined(inner, tuple(refinements), self._from(base, refinements[-1].span.end))
+            self.trailing[id(type)] = inner, tuple(refinements)
+            self.held.append(type)
         if options:
             self.pending[id(type)] = tuple(options)
             self.held.append(type)

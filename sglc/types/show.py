@@ -57,7 +57,11 @@ def show_type(type: Type) -> str:
             inner = show_type(item)
             return f"({inner})?" if isinstance(item, Alternatives | Optional) else f"{inner}?"
         case Alternatives(arms):
-            return " | ".join(show_type(arm) for arm in arms)
+            *others, last = arms
+            shown = show_type(last)
+            if shown not in ("str", "int", "decimal", "float") and any(_alike(arm, last) for arm in others):
+                shown = f"({shown})"  # what stands behind a union narrows all of it
+            return " | ".join([*map(show_type, others), shown])
         case Named(name):
             return name
         case Json(schema):
@@ -70,6 +74,22 @@ def show_type(type: Type) -> str:
             return "span of …" + _span_bounds(type)
         case _:
             assert_never(type)
+
+
+_TEXTS, _NUMBERS = (Str, SpanOf, OneOf), (Int, Dec, Float)
+
+
+def _alike(arm: Type, refined: Type) -> bool:
+    """Whether a refinement of a type, written behind a union, would narrow this arm of it too."""
+    if isinstance(arm, Named):
+        return isinstance(refined, (*_TEXTS, *_NUMBERS))
+    if isinstance(refined, _TEXTS):
+        return isinstance(arm, _TEXTS) or (isinstance(arm, Constant) and isinstance(arm.value, str))
+    if isinstance(refined, _NUMBERS):
+        value = arm.value if isinstance(arm, Constant) else None
+        number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        return number or isinstance(arm, _NUMBERS)
+    return False
 
 
 def bounds(low: int | Decimal | None, high: int | Decimal | None) -> str:
