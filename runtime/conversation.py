@@ -147,6 +147,11 @@ class Transcript:
     is_open: bool = False
     fresh: bool = True
     glued: bool = False
+    behind: str | None = None
+    """The program's own text that was written behind an inserted value, up to the first hole: the same in
+    every run, and yet computed in each. None before a value is inserted."""
+    asked: bool = False
+    """Whether a hole was begun."""
 
     @property
     def message(self) -> str:
@@ -255,7 +260,16 @@ class Conversation:
             else:
                 closed.append((stretch, piece.id))
                 stretch = ""
-        self.state = Transcript(tuple(closed), stretch, len(stretch), roles, True, True, False)
+        self.state = replace(
+            state,
+            closed=tuple(closed),
+            stretch=stretch,
+            content=len(stretch),
+            roles=roles,
+            is_open=True,
+            fresh=True,
+            glued=False,
+        )
 
     def end_role(self) -> None:
         self.state = replace(self.state, is_open=False)
@@ -279,6 +293,27 @@ class Conversation:
         """Append text, which is inert: it never becomes a special token."""
         state = self._begun()
         self.state = replace(state, stretch=state.stretch + text, fresh=False)
+
+    def constant(self, text: str) -> None:
+        """Append text of the program itself."""
+        self.text(text)
+        behind = self.state.behind
+        if behind is not None and not self.state.asked:
+            self.state = replace(self.state, behind=behind + text)
+
+    def insert(self, text: str) -> None:
+        """Append the text of a value, which may be another in the next run."""
+        self.text(text)
+        if text and self.state.behind is None:
+            self.state = replace(self.state, behind="")
+
+    def ask(self) -> str:
+        """Begin a hole. Gives the constant text behind inserted values if it is the conversation's first."""
+        state = self.state
+        if state.asked:
+            return ""
+        self.state = replace(state, asked=True)
+        return state.behind or ""
 
     def _begun(self) -> Transcript:
         """The state with the tokenizer's own first token, where text without roles begins."""

@@ -72,6 +72,8 @@ class HoleResult:
     ended: str = "complete"
     prompt: int = 0
     """Tokens of the conversation before the hole; 0 where the model was not asked."""
+    behind: int = 0
+    """Of these, tokens of constant text behind inserted values, if the hole is its conversation's first."""
     work: Work = field(default_factory=Work, compare=False)
     """What the engine did for the hole."""
     first: float = field(default=0.0, compare=False)

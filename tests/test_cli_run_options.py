@@ -180,7 +180,8 @@ def test_stats_of_rows_are_of_all_rows(good: Path, script: str, cli: Cli, tmp_pa
 
 def test_tables_tell_of_steps_memory_and_disk() -> None:
     hole = dict.fromkeys(
-        ("fillings", "failures", "tokens", "sampled", "forced", "forwards", "mask_seconds", "queue_seconds",
+        ("fillings", "failures", "tokens", "sampled", "forced", "prompt", "behind", "reused",
+         "forwards", "mask_seconds", "queue_seconds",
          "seconds"), 2,
     )  # fmt: skip
     report = {

@@ -10,16 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sglc
+from fake_executor import FakeExecutor
+from sglc.commands.statistics import as_tables
 from sglc.driver import compile_file
 from sglc.options import CompileOptions
 from sglc.runtime.engine.branch import Branch
 from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.open import open_engine
 from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.errors import SglError
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.figures import BOUNDS, Histogram
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
+from small_models import small_tokenizer
 
 PROGRAM = """\
 enum Mood: calm, furious
@@ -125,6 +130,51 @@ def test_every_hole_and_function_has_figures(program: Any) -> None:
     assert (f.calls, f.runs, f.outcomes, collector.running) == (5, 5, {"ok": 5}, 0)
     assert collector.functions["feel"].calls == 5 and collector.functions["feel"].runs == 0
     assert collector.first_hole is not None
+
+
+ORDERS = """
+fn late(mail: str) -> int:
+    system: | You count.
+    user:
+        | ${mail}
+        | Say how many things are named, as one number of three digits, and nothing else at all, please.
+    assistant:
+        | It is ?{n: int in 100..999}
+        | And now the number of letters, which stands behind what the model wrote: ?{m: int in 100..999}
+    return n
+
+fn early(mail: str) -> int:
+    system: | Say how many things are named, as one number of three digits, and nothing else at all, please.
+    user: | ${mail}
+    assistant: | ?{n: int in 100..999}
+    return n
+"""
+
+
+def test_constant_text_behind_values_is_counted_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "orders.sgl"
+    path.write_text(ORDERS)
+    executor = FakeExecutor(small_tokenizer())
+    module = sglc.load(path, engine=open_engine(executor, memory=executor.block_bytes * 200))
+    for text in ("a kettle", "two lamps", "three clocks and a coat"):
+        module.late(text)
+        module.early(text)
+    holes = module.statistics()["holes"]
+    rule = "Say how many things are named, as one number of three digits, and nothing else at all, please."
+    expected = len(executor.tokenizer.encode(f"\n{rule}It is "))
+    assert abs(holes["late.n"]["behind"] // 3 - expected) <= 1
+    assert holes["late.m"]["behind"] == holes["early.n"]["behind"] == 0
+    lines = [line for line in as_tables(module.statistics(), {}).splitlines() if line.startswith("order:")]
+    assert len(lines) == 1 and "`late`" in lines[0] and "found again" in lines[0]
+
+
+def test_one_run_alone_says_nothing_of_the_order(tmp_path: Path) -> None:
+    path = tmp_path / "orders.sgl"
+    path.write_text(ORDERS)
+    executor = FakeExecutor(small_tokenizer())
+    module = sglc.load(path, engine=open_engine(executor, memory=executor.block_bytes * 200))
+    module.late("a kettle")
+    assert "order:" not in as_tables(module.statistics(), {})
 
 
 def test_the_work_of_holes_adds_up_to_the_engine_s(program: Any) -> None:

@@ -57,6 +57,7 @@ class Collector:
             figures.sampled += result.sampled
             figures.forced += result.forced
             figures.prompt += result.prompt
+            figures.behind += result.behind
             figures.forwards += work.forwards
             figures.fed += work.tokens_fed
             figures.reused += work.tokens_reused

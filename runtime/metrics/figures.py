@@ -71,6 +71,8 @@ class HoleFigures:
     """Tokens that could be no others, so that the model was not asked."""
     prompt: int = 0
     """Tokens of the conversations before the hole."""
+    behind: int = 0
+    """Of these, tokens of constant text behind inserted values."""
     forwards: int = 0
     """Forward passes that had a part for this hole."""
     fed: int = 0
@@ -100,8 +102,8 @@ class HoleFigures:
 
 
 SUMMED = (
-    "fillings", "failures", "tokens", "sampled", "forced", "prompt", "forwards", "fed", "reused", "drafted",
-    "accepted", "mask_seconds", "queue_seconds", "forward_seconds",
+    "fillings", "failures", "tokens", "sampled", "forced", "prompt", "behind", "forwards", "fed", "reused",
+    "drafted", "accepted", "mask_seconds", "queue_seconds", "forward_seconds",
 )  # fmt: skip
 """The figures of a hole that are added up."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sglc.automata.term import Language, Words
 from sglc.bytecode.code import Code, HoleSpec
+from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
@@ -281,6 +282,7 @@ async def _generated(
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
+    behind = _constant_behind(machine, conversation)
     if run.script is not None:
         request = request.answered(run.script.answer(request.name, request.stops))
     _, repairs, _ = earlier_values(frame, index)
@@ -311,6 +313,7 @@ async def _generated(
         raise
     finally:
         if run.recorder is not None:
+            filling.result.behind = behind
             run.recorder.hole(
                 request.name,
                 machine.program.holes[index].mode,
@@ -322,6 +325,14 @@ async def _generated(
         conversation.restore(mark)
         conversation.text(result.text)
     return result
+
+
+def _constant_behind(machine: Strand, conversation: Conversation) -> int:
+    """Tokens of constant text that stand behind inserted values, for whoever keeps account of the runs."""
+    text = conversation.ask()
+    if not text or machine.run.recorder is None or conversation.encoder is None:
+        return 0
+    return len(conversation.encoder.encode(text))
 
 
 def error_name(raised: BaseException) -> str:
@@ -369,7 +380,8 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[Any]) ->
     elif not run.has_model:
         raise failure(f"hole `{spec.name}` has no mock, and there is no model to ask")
     else:
-        result = HoleResult("", ended="select")
+        assert frame.conversation is not None
+        result = HoleResult("", ended="select", behind=_constant_behind(machine, frame.conversation))
         started, error = perf_counter(), ""
         try:
             top, probabilities = await _scored(machine, frame, spec, texts, repairs, result)

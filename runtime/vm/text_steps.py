@@ -40,22 +40,26 @@ def do_glue(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     return None
 
 
-def _write(machine: Strand, frame: Frame, text: str) -> None:
-    assert frame.conversation is not None
-    if len(frame.conversation.state.stretch) + len(text) > TEXT_LIMIT:
+def _write(machine: Strand, frame: Frame, text: str, *, constant: bool) -> None:
+    conversation = frame.conversation
+    assert conversation is not None
+    if len(conversation.state.stretch) + len(text) > TEXT_LIMIT:
         raise failure(f"a message grew beyond {TEXT_LIMIT} characters")
-    frame.conversation.text(text)
+    if constant:
+        conversation.constant(text)
+    else:
+        conversation.insert(text)
     if machine.run.listeners:
         machine.emit("text", {"text": text})
 
 
 def do_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    _write(machine, frame, machine.program.constants[a])  # type: ignore[arg-type]
+    _write(machine, frame, machine.program.constants[a], constant=True)  # type: ignore[arg-type]
     return None
 
 
 def do_insert(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
-    _write(machine, frame, machine.show(frame.stack.pop()))
+    _write(machine, frame, machine.show(frame.stack.pop()), constant=False)
     return None
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from sglc.commands.invocation import counted
 
+ORDER_SHARE = 0.1
+"""Least share of a prompt that another order must win before it is spoken of: less is not worth rewriting."""
+
 
 def as_json(report: dict[str, Any], start: dict[str, float]) -> str:
     """One line of JSON: the report (see `metrics.report`) with the parts of the start in seconds."""
@@ -16,7 +19,13 @@ def as_json(report: dict[str, Any], start: dict[str, float]) -> str:
 
 def as_tables(report: dict[str, Any], start: dict[str, float]) -> str:
     """For people."""
-    parts = [_holes(report["holes"]), _functions(report["functions"]), _process(report), _start(start)]
+    parts = [
+        _holes(report["holes"]),
+        _functions(report["functions"]),
+        _process(report),
+        _order(report["holes"]),
+        _start(start),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -97,6 +106,24 @@ def _process(report: dict[str, Any]) -> str:
                 f"disk: {disk['blocks']} blocks ({disk['bytes'] / 2**20:.0f} MiB), {disk['writes']} written, "
                 f"{disk['reads']} read, {faults} faults"
             )
+    return "\n".join(lines)
+
+
+def _order(holes: dict[str, dict[str, Any]]) -> str:
+    """Where the order of a prompt costs reuse: constant text behind values that differ from run to run."""
+    lines = []
+    for name, hole in holes.items():
+        times, prompt, reused = hole["fillings"], hole["prompt"], hole["reused"]
+        again = hole["behind"] * (times - 1) // times if times else 0  # the first run computes it in any case
+        lost = min(again, prompt - reused)
+        if not prompt or lost < ORDER_SHARE * prompt:
+            continue
+        function, tokens = name.rpartition(".")[0], counted(hole["behind"] // times, "token")
+        lines.append(
+            f"order: `{function}` writes {tokens} that never "
+            f"change behind a value; {100 * reused / prompt:.0f} % of its prompts was found again, "
+            f"{100 * (reused + lost) / prompt:.0f} % would be with them before it"
+        )
     return "\n".join(lines)
 
 
