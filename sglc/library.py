@@ -7,6 +7,7 @@ project: the nearest folder upwards with an `sgl.toml`, else the folder of the m
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -17,6 +18,7 @@ SUFFIX = ".sgl"
 MAX_BYTES = 4 * 1024 * 1024
 """Files larger than this are not read."""
 _FILE = "file:"
+_SHARED = re.compile(r"^pub (?:pure )?\w+ (\w+)", re.MULTILINE)
 
 
 class LibraryError(Exception):
@@ -94,6 +96,10 @@ class Library:
         names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
         return sorted("std." + name.removesuffix(SUFFIX) for name in names)
 
+    def shared_names(self) -> dict[str, frozenset[str]]:
+        """What each standard module shares, by its path."""
+        return _shared_names()
+
     def _standard(self, path: str) -> Source | None:
         name = path.removeprefix("std.")
         if not name.isidentifier():
@@ -121,6 +127,17 @@ def _standard_source(name: str) -> Source | None:
     """A module of the standard library: package data, so one object serves every program."""
     entry = resources.files("sglc.stdlib") / (name + SUFFIX)
     return Source(f"std/{name}{SUFFIX}", entry.read_text(encoding="utf-8")) if entry.is_file() else None
+
+
+@lru_cache(maxsize=1)
+def _shared_names() -> dict[str, frozenset[str]]:
+    folder = resources.files("sglc.stdlib")
+    found: dict[str, frozenset[str]] = {}
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(SUFFIX):
+            text = entry.read_text(encoding="utf-8")
+            found["std." + entry.name.removesuffix(SUFFIX)] = frozenset(_SHARED.findall(text))
+    return found
 
 
 def project_root(source: Source) -> Path:

@@ -7,26 +7,27 @@ from collections.abc import Sequence
 from sglc.check.builtin_calls import BuiltinCalls
 from sglc.check.builtins import ERRORS, FUNCTIONS
 from sglc.check.declarations import WORDS
+from sglc.check.edits import begins_line, insertion
+from sglc.check.foreign_names import function_advice, kind_of, method_advice
 from sglc.check.names import field_type
-from sglc.check.relations import UNKNOWN, allows_null, expand, join, said
+from sglc.check.relations import UNKNOWN, allows_null, expand, join, said, show
 from sglc.check.result import (
     BuiltinSymbol,
     DefaultArgument,
     ErrorSymbol,
     ExpressionType,
     FunctionSymbol,
-    ListValue,
     Never,
     RecordSymbol,
     Unknown,
     VariantSymbol,
 )
 from sglc.check.state import Signature
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.types.type import ListOf, Named, RecordType, UnionType
+from sglc.types.type import Named, RecordType, UnionType
 
 Parameters = Sequence[tuple[str, ExpressionType, DefaultArgument | None]]
 
@@ -98,12 +99,28 @@ class Calls(BuiltinCalls):
                 hint=f"write `raise {name}(…)`",
             )  # fmt: skip
             return UNKNOWN
-        close = nearest(name, self.callable_names())
+        advice = function_advice(node, name)
+        close = nearest(name, self.callable_names()) if advice is None else None
         self.program.report(
-            "E0201", f"there is no function `{name}`", function.span, label="unknown name",
-            hint=f"did you mean `{close}`?" if close else "",
-        )  # fmt: skip
+            "E0201",
+            (advice.message if advice is not None else "") or f"there is no function `{name}`",
+            function.span,
+            label="unknown name",
+            hint=f"did you mean `{close}`?"
+            if close
+            else advice.hint
+            if advice is not None
+            else self._home(name),
+            edits=() if advice is None else advice.edits,
+        )
         return UNKNOWN
+
+    def _home(self, name: str) -> str:
+        """Where in the standard library a function stands, if one has this name."""
+        module = next(
+            (path for path, names in self.program.library.shared_names().items() if name in names), ""
+        )
+        return f"add `use {module} ({name})` at the top of the file" if module else ""
 
     def call_function(
         self, node: ast.Call, name: ast.Reference, signature: Signature | None, *, as_part: bool = False
@@ -120,6 +137,7 @@ class Calls(BuiltinCalls):
             self.program.report(
                 "E0401", f"`{name.name}` is a part: it writes into the caller's message", node.span,
                 label="called like a function", hint=f"write `part {name.name}(…)` on a line of its own",
+                edits=insertion("part ", node.span) if begins_line(node.span) else (),
                 secondary=(Label(signature.declaration.name.span, "declared as a part here"),),
             )  # fmt: skip
         elif as_part and signature.kind != "part":
@@ -137,7 +155,9 @@ class Calls(BuiltinCalls):
                 reason="pure functions depend on their arguments only",
                 hint=f"make `{name.name}` a `pure fn` if it asks no model",
             )
-        self.bind_arguments(node, node.arguments, signature.parameters, f"`{name.name}`", node.span)
+        self.bind_arguments(
+            node, node.arguments, signature.parameters, f"`{name.name}`", node.span, _declared(signature)
+        )
         for error in signature.raises:
             self.raise_here(error, node.span)
         return signature.result
@@ -147,9 +167,19 @@ class Calls(BuiltinCalls):
         self.function.raised.setdefault(error, span)
 
     def bind_arguments(
-        self, key: object, arguments: Sequence[ast.Argument], parameters: Parameters, what: str, span: Span
+        self,
+        key: object,
+        arguments: Sequence[ast.Argument],
+        parameters: Parameters,
+        what: str,
+        span: Span,
+        declared: tuple[Label, ...] = (),
     ) -> None:
-        """Bind positional and named arguments to parameters, check each, and keep the bound list."""
+        """Bind positional and named arguments to parameters, check each, and keep the bound list.
+
+        `declared` shows where the parameters are written; without it they are listed.
+        """
+        signature = _signature(what, parameters)
         bound: dict[str, ast.Expression] = {}
         spans: dict[str, Span] = {}
         names = [name for name, _, _ in parameters]
@@ -178,18 +208,32 @@ class Calls(BuiltinCalls):
                 label = argument.name.text
                 if label not in types:
                     close = nearest(label, names)
-                    listing = ", ".join(f"`{n}`" for n in names[:8])
+                    given = {a.name.text for a in arguments if a.name is not None}
+                    open_ = [name for name in names[place:] if name not in given]
                     self.program.report(
-                        "E0328", f"{what} takes no `{label}`", argument.name.span, label="unknown name",
-                        hint=f"did you mean `{close}`?" if close else f"it takes {listing or 'nothing'}",
-                    )  # fmt: skip
+                        "E0328",
+                        f"{what} takes no `{label}`",
+                        argument.name.span,
+                        label="unknown name",
+                        reason=signature,
+                        secondary=declared,
+                        hint=f"did you mean `{close}`?"
+                        if close
+                        else "leave it out, or name another parameter",
+                        edits=(Edit(argument.name.span, close),)
+                        if close is not None and open_ == [close]
+                        else (),
+                    )
                     self.infer(argument.value)
                     continue
             if label in bound:
                 self.program.report(
-                    "E0328", f"`{label}` is given twice", argument.span, label="again",
+                    "E0328",
+                    f"`{label}` is given twice",
+                    argument.span,
+                    label="again",
                     secondary=(Label(spans[label], "first given here"),),
-                )  # fmt: skip
+                )
                 self.infer(argument.value)
                 continue
             bound[label] = argument.value
@@ -199,7 +243,8 @@ class Calls(BuiltinCalls):
             many = "no arguments" if not names else f"{len(names)} argument{'s' if len(names) > 1 else ''}"
             self.program.report(
                 "E0328", f"{what} takes {many}, not {len(arguments)}",
-                surplus[0].span.to(surplus[-1].span), label="too many",
+                surplus[0].span.to(surplus[-1].span), label="too many", reason=signature, secondary=declared,
+                hint="leave it out" if len(surplus) == 1 else "leave them out",
             )  # fmt: skip
         missing = [name for name, _, default in parameters if name not in bound and default is None]
         if missing and len(self.program.diagnostics) > faults:
@@ -207,7 +252,8 @@ class Calls(BuiltinCalls):
         if missing:
             listing = ", ".join(f"`{name}`" for name in missing)
             self.program.report(
-                "E0328", f"{what} needs {listing}", span, label=f"missing {listing}",
+                "E0328", f"{what} needs {listing}", span, label=f"missing {listing}", reason=signature,
+                secondary=declared, hint="give it: " + ", ".join(f"`{name} = …`" for name in missing),
             )  # fmt: skip
             return
         self.module.arguments[id(key)] = tuple(
@@ -324,11 +370,10 @@ class Calls(BuiltinCalls):
                 hint = f"write `{label}(x)`"
             if not hint and allows_null(owner, self.table):
                 hint = "it may be null: test it first"
-            if label in ("append", "add", "push") and isinstance(plain, ListOf | ListValue):
-                hint = "lists do not change: write `xs = xs + [x]`"
+            advice = method_advice(node, function, kind_of(plain, self.table))
             self.program.report(
                 "E0209", f"{said(owner)} has no method `{label}`", function.name.span, label="unknown method",
-                hint=hint,
+                hint=hint if advice is None else advice.hint, edits=() if advice is None else advice.edits,
             )  # fmt: skip
             return UNKNOWN
         self.types[id(function)] = UNKNOWN
@@ -393,3 +438,17 @@ def _parameters(record: RecordType) -> list[tuple[str, ExpressionType, DefaultAr
             default = DefaultArgument(None)
         found.append((field.name, field_type(field), default))
     return found
+
+
+def _signature(what: str, parameters: Parameters) -> str:
+    """How a call is written: `add(a: int, b: int)`."""
+    parts = [
+        f"{name}: {show(type)}" + ("" if default is None else " = …")
+        for name, type, default in parameters[:8]
+    ]
+    more = ", …" if len(parameters) > 8 else ""
+    return f"it is `{what.strip('`')}({', '.join(parts)}{more})`"
+
+
+def _declared(signature: Signature) -> tuple[Label, ...]:
+    return (Label(signature.declaration.name.span, "declared here"),)

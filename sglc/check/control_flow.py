@@ -6,10 +6,22 @@ from sglc.check.builtins import ERRORS
 from sglc.check.case_forms import Form, Shape
 from sglc.check.case_forms import Span as NumberSpan
 from sglc.check.range_slips import Rounds
-from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show
-from sglc.check.result import ErrorOf, ErrorSymbol, ExpressionType, Unknown
+from sglc.check.relations import INT, NULL, UNKNOWN, expand, said, show, widen
+from sglc.check.result import (
+    BranchOf,
+    ErrorOf,
+    ErrorSymbol,
+    ExpressionType,
+    ListValue,
+    Never,
+    RangeOf,
+    ScoredOf,
+    Unknown,
+)
 from sglc.check.variables import Variables
 from sglc.check.walk import Body
+from sglc.diagnostics.diagnostic import Edit
+from sglc.source import Span
 from sglc.syntax import ast
 
 
@@ -152,11 +164,26 @@ class ControlFlow(Variables):
                     "this function declares no result",
                     node.value.span,
                     label=f"this is {said(found)}",
-                    hint=f"write `-> {show(found)}` in its header",
+                    hint=f"write `-> {show(widen(found, self.table))}` in its header",
+                    edits=self._result_edit(declaration, found),
                 )
             return True
         self.expect(node.value, function.result, "the result")
         return True
+
+    def _result_edit(
+        self, declaration: ast.FunctionDeclaration | ast.ExternDeclaration, found: ExpressionType
+    ) -> tuple[Edit, ...]:
+        """The result behind the parameters of a header, where its type can be written there."""
+        type = widen(found, self.table)
+        header = declaration.span.source.text[declaration.name.span.end : declaration.span.end]
+        close = _closing(header)
+        if close is None or isinstance(
+            type, Unknown | Never | ListValue | RangeOf | ScoredOf | BranchOf | ErrorOf
+        ):
+            return ()
+        place = declaration.name.span.end + close + 1
+        return (Edit(Span(declaration.span.source, place, place), f" -> {show(type)}"),)
 
     def _break(self, node: ast.Break | ast.Continue) -> bool:
         if not self.function.loops:
@@ -260,3 +287,13 @@ def _leaves(statement: ast.Statement) -> bool:
 
 def _never_null(form: Form) -> bool:
     return isinstance(form, NumberSpan) or (isinstance(form, Shape) and form.key is not None)
+
+
+def _closing(text: str) -> int | None:
+    """Where the parenthesis that a text begins with is closed."""
+    depth = 0
+    for place, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if depth == 0:
+            return place if char == ")" else None
+    return None

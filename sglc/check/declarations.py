@@ -5,6 +5,7 @@ Declarations may stand in any order, so names come first and each type is define
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from sglc.check.result import DefaultArgument, ExpressionType, Unknown
 from sglc.check.state import Entity, ErrorFields, ModuleState, ProgramState, Signature
 from sglc.check.type_expressions import BUILTIN_TYPES
 from sglc.check.type_sources import declare_source
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
@@ -91,8 +92,31 @@ class Declarations(Grammars):
         self.module.names[name.text] = entity
         return True
 
+    def _nothing_named(self, node: ast.Use, own: dict[str, Entity]) -> None:
+        """`use std.math` takes nothing; what the file writes as `math.floor` is what was meant."""
+        source = node.span.source
+        short = re.split(r"[./]", node.path)[-1]
+        used = [m for m in re.finditer(rf"(?<![\w.]){re.escape(short)}\.(\w+)", source.text) if m[1] in own]
+        names = sorted({match[1] for match in used})
+        line_end = source.text.find("\n", node.span.start)
+        end = node.span.start + len(source.text[node.span.start : line_end].split("#")[0].rstrip())
+        edits = [Edit(Span(source, end, end), f" ({', '.join(names)})")]
+        edits += [Edit(Span(source, match.start(), match.end()), match[1]) for match in used]
+        shared = sorted(name for name, entity in own.items() if entity.public)
+        self.program.report(
+            "E0222", f"this `use` names nothing of `{node.path}`", Span(source, node.span.start, end),
+            label="takes nothing",
+            hint=f"write `use {node.path} ({', '.join(names or shared[:3]) or 'name'})`",
+            edits=tuple(edits) if names else (),
+        )  # fmt: skip
+        self.module.names.setdefault(
+            short, Entity("broken", short, node, self.module, False, node.span, used=True)
+        )
+
     def _import(self, node: ast.Use, found: ModuleState) -> None:
         own = {name: e for name, e in found.names.items() if not e.imported}
+        if not node.names:
+            self._nothing_named(node, own)
         for imported, local in node.names:
             entity = own.get(imported.text)
             if entity is None:

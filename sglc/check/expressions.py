@@ -48,6 +48,7 @@ class Expressions(Operators):
         return DEC if isinstance(node.value, Decimal) else INT
 
     def _string(self, node: ast.String, expected: ExpressionType | None) -> ExpressionType:
+        self.look_at_text(node.span, in_string=True)
         for part in node.parts:
             if not isinstance(part, str):
                 self.displayable(part, self.infer(part))
@@ -116,8 +117,18 @@ class Expressions(Operators):
             due = JSON
         whole: ExpressionType = NEVER
         seen: dict[str, Span] = {}
+        bare = [
+            key for key, _ in node.entries if isinstance(key, ast.Reference) and self.is_unknown(key.name)
+        ]
+        if bare:
+            self.program.report(
+                "E0201", f"there is no `{bare[0].name}` here", bare[0].span, label="a key is a value: a text",
+                hint=f'write `"{bare[0].name}"`',
+                edits=tuple(Edit(key.span, f'"{key.name}"') for key in bare),
+            )  # fmt: skip
         for key, value in node.entries:
-            self.expect(key, STR, "a key of a map")
+            if key not in bare:
+                self.expect(key, STR, "a key of a map")
             known, constant = self.fold(key)
             if known and isinstance(constant, str):
                 if constant in seen:

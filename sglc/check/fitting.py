@@ -6,6 +6,7 @@ numbers; `expect` also demands that it fits and notes where a check or widening 
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from sglc.check.relations import (
@@ -23,10 +24,13 @@ from sglc.check.relations import (
 )
 from sglc.check.result import BranchOf, ErrorOf, ExpressionType, ListValue, Never, RangeOf, ScoredOf, Unknown
 from sglc.check.scopes import Scopes
+from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.member import MemberError, check_member
 from sglc.types.type import ListOf
+
+_QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
 
 
 class Fitting(Scopes):
@@ -96,12 +100,17 @@ class Fitting(Scopes):
             and not span.text.startswith('"')
         ):
             hint = f"read it: `{'int' if numeric_rank(target, self.table) == 0 else 'decimal'}(x)`"
+        edits: tuple[Edit, ...] = ()
+        if numeric_rank(target, self.table) is not None and _QUOTED_NUMBER.fullmatch(span.text):
+            hint = f"write `{span.text[1:-1]}`"
+            edits = (Edit(span, span.text[1:-1]),)
         self.program.report(
             "E0301",
             f"{what} is {said(target)}, not {said(found)}",
             span,
             label=f"this is {said(found)}",
             hint=hint,
+            edits=edits,
         )
 
     def not_a_member(self, value: Any, target: ExpressionType) -> str | None:

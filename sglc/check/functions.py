@@ -7,10 +7,10 @@ from sglc.check.prompt_lines import header
 from sglc.check.relations import INT, NULL
 from sglc.check.result import Unknown
 from sglc.check.shown import note_unshown
-from sglc.check.state import Entity, FunctionState, Signature
+from sglc.check.state import Entity, FunctionState, Local, Signature
 from sglc.check.statements import Statements
 from sglc.check.walk import Body, roles, statements
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import AliasType, Constant, EnumType, Named
@@ -122,6 +122,7 @@ class ModuleChecker(Statements):
                 label=f"`{short}` can leave this function",
                 secondary=(Label(span, "raised here"),),
                 hint=f"add `raises {', '.join(names)}` to its header, or catch it",
+                edits=_raising(node, [n.rsplit(".", 1)[-1] for n, _ in missing]),
             )  # fmt: skip
         if not self.module.main:
             return
@@ -229,8 +230,9 @@ class ModuleChecker(Statements):
     def _unused(self) -> None:
         if not self.module.main:
             return
+        said = self._templates()
         for local in self.function.locals:
-            if local.used or local.kind not in ("let", "var", "parameter", "binding"):
+            if local.used or local in said or local.kind not in ("let", "var", "parameter", "binding"):
                 continue
             if local.name.startswith("_"):
                 continue
@@ -239,6 +241,25 @@ class ModuleChecker(Statements):
                 "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
                 hint=f"remove it, or call it `_{local.name}`",
             )  # fmt: skip
+
+    def _templates(self) -> set[Local]:
+        """Say where variables stand in text as if they were inserted; those that nothing else uses."""
+        found: set[Local] = set()
+        for span, local, in_string in self.function.templates:
+            if local.used and in_string:
+                continue
+            self.program.report(
+                "W0225",
+                f"`{span.text}` is text: nothing is inserted",
+                span,
+                label="the model sees it as it is",
+                hint=f"write `${{{local.name}}}` for the value"
+                + (f', `${{"{span.text}"}}` for the text' if local.used else ""),
+                edits=() if local.used else (Edit(span, f"${{{local.name}}}"),),
+            )
+            if not local.used:
+                found.add(local)
+        return found
 
     def unused_names(self) -> None:
         """Imports and private helpers of the main module that nothing uses."""
@@ -267,3 +288,14 @@ class ModuleChecker(Statements):
                 return True
             return isinstance(declared, EnumType | AliasType) or declared is not None
         return True
+
+
+def _raising(node: ast.FunctionDeclaration, names: list[str]) -> tuple[Edit, ...]:
+    """`raises …` behind the result of a header, or more names behind those that it has."""
+    if node.raises:
+        last, text = node.raises[-1].span, f", {', '.join(names)}"
+    elif node.result is not None:
+        last, text = node.result.span, f" raises {', '.join(names)}"
+    else:
+        return ()
+    return (Edit(Span(last.source, last.end, last.end), text),)

@@ -13,7 +13,7 @@ from sglc.check.builtins import (
     Builtin,
 )
 from sglc.check.declarations import WORDS
-from sglc.check.fitting import Fitting
+from sglc.check.foreign_names import kind_of, size_advice
 from sglc.check.relations import (
     FLOAT,
     INT,
@@ -33,7 +33,6 @@ from sglc.check.relations import (
     without_null,
 )
 from sglc.check.result import (
-    PROGRESS,
     BranchOf,
     BuiltinSymbol,
     ConstantSymbol,
@@ -50,7 +49,8 @@ from sglc.check.result import (
 )
 from sglc.check.scopes import path_of
 from sglc.check.state import Local
-from sglc.diagnostics.diagnostic import Label
+from sglc.check.unknown_names import UnknownNames
+from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
 from sglc.types.grammar_text import Count, part_type, read_grammar
@@ -73,7 +73,7 @@ from sglc.types.type import (
 from sglc.types.values import EnumValue
 
 
-class Names(Fitting):
+class Names(UnknownNames):
     """Reads mark a variable as used and tell the collectors that are open."""
 
     def _reference(self, node: ast.Reference, expected: ExpressionType | None) -> ExpressionType:
@@ -112,7 +112,7 @@ class Names(Fitting):
             return self._member(node, owners[0], name)
         if name in self.module.variants:
             return self.variant_reference(node, name, expected)
-        return self._unbound(node, name)
+        return self.unbound(node, name)
 
     def variant_reference(
         self, node: ast.Reference, name: str, expected: ExpressionType | None
@@ -157,35 +157,12 @@ class Names(Fitting):
         if entity.kind == "broken":
             return UNKNOWN
         hint = f"call it: `{name}(…)`" if entity.kind == "function" else ""
+        if entity.kind == "type":
+            hint = f"make a value of it: `{name}(…)`"
         self.program.report(
             "E0315", f"`{name}` is {WORDS[entity.kind]}, not a value", node.span, label="a value is due here",
             hint=hint,
         )  # fmt: skip
-        return UNKNOWN
-
-    def _unbound(self, node: ast.Reference, name: str) -> ExpressionType:
-        if name in PROGRESS:
-            self.symbols[id(node)] = ConstantSymbol(name)
-            return Constant(name)
-        closed = self.function.closed.get(name)
-        secondary: tuple[Label, ...] = ()
-        if closed is not None:
-            hint = "bind it before that block with `var`, and assign it inside"
-            secondary = (Label(closed, "bound here, in a block that has ended"),)
-        else:
-            pool = [*self.function.scope.visible(), *self.module.names, *self.module.members]
-            close = nearest(name, pool)
-            hint = f"did you mean `{close}`?" if close else ""
-            if not hint and name == "it":
-                hint = "`it` is the result inside `fuzz`, and the element inside `by = …`"
-        self.program.report(
-            "E0201",
-            f"there is no `{name}` here",
-            node.span,
-            label="unknown name",
-            hint=hint,
-            secondary=secondary,
-        )
         return UNKNOWN
 
     def _attribute(self, node: ast.Attribute, expected: ExpressionType | None) -> ExpressionType:
@@ -194,6 +171,16 @@ class Names(Fitting):
             found = self._through_type(node, node.value, label)
             if found is not None:
                 return found
+            if self.is_hole_of(node.value, label):
+                self.program.report(
+                    "E0315",
+                    f"`{node.value.name}` is a function; its hole is the variable `{label}`",
+                    node.span,
+                    label="bound in this function",
+                    hint=f"write `{label}`",
+                    edits=(Edit(node.span, label),),
+                )
+                return UNKNOWN
         owner = self.infer(node.value)
         path = path_of(node)
         narrowed = None if path is None else self.function.scope.narrowing(path)
@@ -312,11 +299,18 @@ class Names(Fitting):
         hint = f"did you mean `{close}`?" if close else ""
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
+        whose = next((s.name for s in self.program.signatures.values() if label in s.holes), "")
+        if whose and not names:
+            hint = (
+                f"`{label}` is a hole of `{whose.rsplit('.', 1)[-1]}`: only what a function returns leaves it"
+            )
         if isinstance(expand(owner, self.table), Json):
             hint = f'write `x["{label}"]`, or give it a type: `let y: T = x`'
+        advice = size_advice(node, kind_of(expand(owner, self.table), self.table))
         self.program.report(
-            "E0209", f"{said(owner)} has no `{label}`", span, label="unknown field or method", hint=hint
-        )
+            "E0209", f"{said(owner)} has no `{label}`", span, label="unknown field or method",
+            hint=hint if advice is None else advice.hint, edits=() if advice is None else advice.edits,
+        )  # fmt: skip
         return UNKNOWN
 
     def _grammar_part(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sglc.check.fitting import shown
 from sglc.check.names import Names
 from sglc.check.relations import (
@@ -22,10 +24,12 @@ from sglc.check.relations import (
     said,
 )
 from sglc.check.result import ExpressionType, RangeOf, Unknown
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
 from sglc.types.type import MapOf
+
+_PLACEHOLDER = re.compile(r"%[sdif]")
 
 
 class Operators(Names):
@@ -108,10 +112,17 @@ class Operators(Names):
 
     def _refuse_operands(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> None:
         hint = ""
+        edits: tuple[Edit, ...] = ()
         if allows_null(left, self.table) or allows_null(right, self.table):
             hint = "one side may be null: test it first, as in `x if x != null else …`"
         elif node.operator == "+" and (is_text(left, self.table) or is_text(right, self.table)):
             hint = 'insert it into the text instead: "…${x}"'
+            edits = _inserted(node)
+        elif node.operator == "%" and is_text(left, self.table):
+            hint = 'insert values into the text: "…${x}…"'
+            edits = _formatted(node)
+        elif node.operator == "*" and is_text(left, self.table):
+            hint = 'write the text out, or join a list: `["a" for _ in 1..n].join("")`'
         elif node.operator in ("<", "<=", ">", ">="):
             hint = "only numbers and texts have an order"
         self.program.report(
@@ -120,6 +131,7 @@ class Operators(Names):
             node.span,
             label="these do not go together",
             hint=hint,
+            edits=edits,
             secondary=(
                 Label(node.left.span, f"this is {said(left)}"),
                 Label(node.right.span, f"this is {said(right)}"),
@@ -136,6 +148,7 @@ class Operators(Names):
             self.program.report(
                 "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
+                hint=_equal_hint(node, is_text(left, self.table), is_text(right, self.table)),
             )  # fmt: skip
             return BOOL
         for side, other in ((node.left, right), (node.right, left)):
@@ -174,6 +187,8 @@ class Operators(Names):
                 f"{said(found)} cannot be in {said(container)}",
                 node.span,
                 label="never true",
+                hint=_container_hint(whole),
+                edits=_as_list(whole),
                 secondary=(
                     Label(member.span, f"this is {said(found)}"),
                     Label(whole.span, f"this is {said(container)}"),
@@ -204,3 +219,54 @@ class Operators(Names):
             )
             return UNKNOWN
         return whole
+
+
+def _is_plain(node: ast.Expression) -> bool:
+    """Whether a string is written out, without escapes and inserts."""
+    return isinstance(node, ast.String) and "\\" not in node.span.text and "${" not in node.span.text
+
+
+def _inserted(node: ast.Binary) -> tuple[Edit, ...]:
+    """`"n is " + n` as one text with an insert."""
+    left, right = node.left, node.right
+    if _is_plain(left) and '"' not in right.span.text:
+        return (Edit(node.span, f'{left.span.text[:-1]}${{{right.span.text}}}"'),)
+    if _is_plain(right) and '"' not in left.span.text and not isinstance(left, ast.Binary):
+        return (Edit(node.span, f'"${{{left.span.text}}}{right.span.text[1:]}'),)
+    return ()
+
+
+def _formatted(node: ast.Binary) -> tuple[Edit, ...]:
+    """`"%s has %d" % (name, n)` as one text with inserts."""
+    if not _is_plain(node.left):
+        return ()
+    values = node.right.items if isinstance(node.right, ast.TupleDisplay) else (node.right,)
+    parts = _PLACEHOLDER.split(node.left.span.text)
+    if len(parts) != len(values) + 1 or "%" in "".join(parts) or any('"' in v.span.text for v in values):
+        return ()
+    made = parts[0]
+    for value, part in zip(values, parts[1:], strict=True):
+        made += f"${{{value.span.text}}}{part}"
+    return (Edit(node.span, made),)
+
+
+def _container_hint(whole: ast.Expression) -> str:
+    return "write a list: `x in [a, b]`" if isinstance(whole, ast.TupleDisplay) else ""
+
+
+def _as_list(whole: ast.Expression) -> tuple[Edit, ...]:
+    """A tuple as a list of the same items."""
+    if not isinstance(whole, ast.TupleDisplay):
+        return ()
+    inner = ", ".join(item.span.text for item in whole.items)
+    return (Edit(whole.span, f"[{inner}]"),)
+
+
+def _equal_hint(node: ast.Binary, left_text: bool, right_text: bool) -> str:
+    """What to compare with, where one side is a text and the other a number written out."""
+    if left_text == right_text:
+        return ""
+    text, other = (node.left, node.right) if left_text else (node.right, node.left)
+    if isinstance(other, ast.Number):
+        return f'compare texts: `"{other.span.text}"`, or numbers: `int({text.span.text})`'
+    return f"compare texts: `str({other.span.text})`"

@@ -6,6 +6,7 @@ and forks are scopes. A method that checks a statement tells whether the ones af
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -13,11 +14,14 @@ from sglc.check.holes import END_OF_LINE, Follow
 from sglc.check.patterns import Patterns
 from sglc.check.relations import UNKNOWN
 from sglc.check.result import ExpressionType, Unknown
+from sglc.check.template_text import inserts
 from sglc.check.walk import Body
 from sglc.diagnostics.diagnostic import Label
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
+
+_COMMENT = re.compile(r"[ \t]+(#+ .*[^\W\d_]{2})")
 
 
 class PromptLines(Patterns):
@@ -68,6 +72,10 @@ class PromptLines(Patterns):
         for place, part in enumerate(node.parts):
             if isinstance(part, ast.Insert):
                 self.displayable(part.value, self.infer(part.value))
+            elif isinstance(part, ast.Text):
+                self.look_at_text(part.span, in_string=False)
+                if place == len(node.parts) - 1 > 0:
+                    self._comment_as_text(part)
             elif isinstance(part, ast.Hole):
                 rest = node.parts[place + 1 :]
                 if not rest and node.glued:
@@ -75,6 +83,25 @@ class PromptLines(Patterns):
                     self.named_hole(part, follow)
                 else:
                     self.named_hole(part, _follow(rest))
+
+    def _comment_as_text(self, part: ast.Text) -> None:
+        """Warn about `# …` behind the last insert or hole of a line: behind a pipe it is text."""
+        match = _COMMENT.match(part.span.text)
+        if match is not None:
+            start = part.span.start + match.start(1)
+            self.program.report(
+                "W0226", "`#` begins no comment in prompt text", Span(part.span.source, start, part.span.end),
+                label="the model reads this", hint="put the comment on a line of its own, above this one",
+            )  # fmt: skip
+
+    def look_at_text(self, span: Span, *, in_string: bool) -> None:
+        """Note where text names a variable in braces: what it is of is known when the function is read."""
+        if "{" not in span.text and "$" not in span.text:
+            return
+        for place, name in inserts(span):
+            local = self.function.scope.find(name)
+            if local is not None:
+                self.function.templates.append((place, local, in_string))
 
     def _text_allowed(self, span: Span, report: bool) -> None:
         function = self.function

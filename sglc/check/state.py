@@ -244,6 +244,8 @@ class FunctionState:
     closed: dict[str, Span] = field(default_factory=dict)
     """Names that were bound in blocks that have ended, for better messages."""
     locals: list[Local] = field(default_factory=list)
+    templates: list[tuple[Span, Local, bool]] = field(default_factory=list)
+    """Places of text that name a variable in braces, and whether they stand in a string."""
     holes: dict[str, HoleFacts] = field(default_factory=dict)
     gens: int = 0
     mentioned: list[set[Local]] = field(default_factory=list)

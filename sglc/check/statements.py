@@ -6,6 +6,7 @@ from sglc.check.policies import Policies
 from sglc.check.prompt_lines import header
 from sglc.check.relations import INT, UNKNOWN, said
 from sglc.check.result import ErrorSymbol, FunctionSymbol
+from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
@@ -17,7 +18,14 @@ class Statements(Policies):
     def _evaluate(self, node: ast.Evaluate) -> bool:
         value = node.value
         found = self.infer(value)
-        if found != UNKNOWN and not isinstance(value, _EFFECTS):
+        if isinstance(value, ast.String) and self.function.role is not None:
+            plain = "\\" not in value.span.text
+            self.program.report(
+                "W0202", "this text is not part of the prompt", value.span, label="has no effect",
+                hint="write it on a pipe line, without quotes",
+                edits=(Edit(value.span, f"| {value.span.text[1:-1]}"),) if plain else (),
+            )  # fmt: skip
+        elif found != UNKNOWN and not isinstance(value, _EFFECTS):
             self.program.report(
                 "W0202", "this value is not used", value.span, label="has no effect",
                 hint="bind it with `let`, or remove the line",

@@ -16,7 +16,7 @@ from sglc.check.result import PROGRESS, ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, OpenGrammar, ProgramState
 from sglc.check.type_sources import source_type
 from sglc.check.union_refinements import refined_union
-from sglc.diagnostics.suggest import nearest
+from sglc.check.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import (
@@ -44,12 +44,6 @@ BUILTIN_TYPES: dict[str, Type] = {
 
 TEXT_TYPES: dict[str, Type] = {"line": Str(layout="line"), "lines": Str(layout="lines")}
 """Types that a module may declare or import under the same name; its own then counts."""
-
-IN_THE_LIBRARY = {
-    "date": "std.time", "time": "std.time", "datetime": "std.time", "duration": "std.time",
-    "email": "std.text", "uri": "std.text", "url": "std.text", "uuid": "std.text", "ipv4": "std.text",
-    "ipv6": "std.text", "hostname": "std.text", "slug": "std.text", "identifier": "std.text",
-}  # fmt: skip
 
 
 class TypeResolver:
@@ -88,6 +82,9 @@ class TypeResolver:
             entity.used = True
             opened = self.program.open_grammars[entity.name]
             return UNKNOWN if opened is None else self.given_grammar(node, opened)
+        if node.arguments and node.name in BUILTIN_TYPES:
+            report_arguments(self.program, node)
+            return UNKNOWN
         if node.arguments:
             self._unavailable("E0906", "type parameters", node.span, "declare a type without parameters")
             return UNKNOWN
@@ -101,14 +98,7 @@ class TypeResolver:
                 *TEXT_TYPES,
                 *(n for n, e in self.module.names.items() if e.kind == "type"),
             ]
-            close = nearest(node.name, known)
-            home = IN_THE_LIBRARY.get(node.name)
-            hint = f"did you mean `{close}`?" if close else ""
-            if home is not None:
-                hint = f"add `use {home} ({node.name})` at the top of the file"
-            self.program.report(
-                "E0202", f"there is no type `{node.name}`", node.span, label="unknown type", hint=hint
-            )
+            report_unknown_type(self.program, node, known)
             return UNKNOWN
         entity.used = True
         if entity.kind == "broken":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sglc.check.edits import insertion, preceded_by
 from sglc.check.holes import END_OF_LINE
 from sglc.check.prompt_lines import PromptLines
 from sglc.check.relations import (
@@ -23,7 +24,8 @@ from sglc.check.relations import (
 )
 from sglc.check.result import ExpressionType, ListValue, LocalSymbol, Never, Unknown
 from sglc.check.state import Local
-from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
@@ -104,6 +106,23 @@ class Variables(PromptLines):
             self.program.report("E0339", "this cannot be assigned to", target.span, label="no variable")
             return False
         local = self.function.scope.find(root.name)
+        if local is None and target is root and node.operator == "=" and self._is_new(root.name):
+            self.program.report(
+                "E0201",
+                f"there is no `{root.name}` here",
+                root.span,
+                label="assigned to, never declared",
+                hint=f"write `var {root.name} = …` where it begins",
+                edits=insertion("var ", root.span),
+            )
+            self.bind(
+                node,
+                ast.Name(root.name, root.span),
+                widen(self.infer(node.value), self.table),
+                "var",
+                used=True,
+            )
+            return False
         if local is None:
             self.infer(node.value)
             self.infer(root)
@@ -121,7 +140,10 @@ class Variables(PromptLines):
                 target.span,
                 label="assigned to",
                 secondary=(Label(local.span, "bound here"),),
-                hint=f"declare it with `var {root.name}`" if local.kind == "let" else "copy it into a `var`",
+                hint=f"declare it with `var {root.name}`"
+                if local.kind == "let"
+                else f"copy it into a variable of another name: `var next = {root.name}`",
+                edits=_as_variable(local),
             )
         if self.function.forks and not self._bound_inside_fork(local):
             self.program.report(
@@ -146,6 +168,11 @@ class Variables(PromptLines):
         origins, _ = self._watched(lambda: self._assigned(node, due))
         local.origins = tuple(dict.fromkeys((*local.origins, *origins)))
         return False
+
+    def _is_new(self, name: str) -> bool:
+        """Whether a name that is assigned to can only be a variable that was not declared."""
+        known = [*self.function.scope.visible(), *self.module.names]
+        return name not in self.module.names and nearest(name, known) is None
 
     def _bound_inside_fork(self, local: Local) -> bool:
         scope = self.function.scope
@@ -217,3 +244,9 @@ class Variables(PromptLines):
                 label="these do not go together",
             )  # fmt: skip
         return found
+
+
+def _as_variable(local: Local) -> tuple[Edit, ...]:
+    """`var` for the `let` that a variable was bound by."""
+    word = preceded_by("let", local.span) if local.kind == "let" else None
+    return () if word is None else (Edit(word, "var"),)

@@ -182,4 +182,45 @@ test "blue":
         "into a "
         "third module.",
     ),
+    Entry(
+        "E0221",
+        "arguments of a built-in type",
+        "Built-in types take no arguments in parentheses. What bounds them stands behind them: `int "
+        "in 1..5`, "
+        "`str max 80 chars`, `[str; 2..4]`.",
+        "pub pure fn stars(n: int(1, 5)) -> int:\n    return n\n",
+        "pub pure fn stars(n: int in 1..5) -> int:\n    return n\n",
+    ),
+    Entry(
+        "E0222",
+        "a `use` that names nothing",
+        "`use` takes names out of a module: `use std.math (gcd)`. A module is no value, so there is no "
+        "`math.gcd`.",
+        "use std.math\n\npub pure fn half(n: int) -> int:\n    return math.gcd(n, 2)\n",
+        "use std.math (gcd)\n\npub pure fn half(n: int) -> int:\n    return gcd(n, 2)\n",
+    ),
+    Entry(
+        "W0226",
+        "a comment in prompt text",
+        "Everything behind the pipe is text, a `#` too: the model reads what looks like a comment. A "
+        "comment stands "
+        'on a line of its own. Text that is meant so is written `${"#"}`.',
+        "fn ask(question: str) -> bool:\n    user: | ${question}  # what is asked\n"
+        "    assistant: | ?{yes: bool}\n"
+        "    return yes\n",
+        "fn ask(question: str) -> bool:\n    # what is asked\n    user: | ${question}\n"
+        "    assistant: | ?{yes: bool}\n"
+        "    return yes\n",
+    ),
+    Entry(
+        "W0225",
+        "a variable in braces, as text",
+        "Text inserts values by `${name}`; `{name}`, `{{name}}` and `$name` are text, and the model "
+        "sees them as "
+        'they are. Text that is meant to name a variable so is written `${"{name}"}`.',
+        "fn ask(question: str) -> bool:\n    user: | Is it so? {question}\n    assistant: | ?{yes: bool}\n"
+        "    return yes\n",
+        "fn ask(question: str) -> bool:\n    user: | Is it so? ${question}\n    assistant: | ?{yes: bool}\n"
+        "    return yes\n",
+    ),
 )

@@ -187,7 +187,7 @@ def describe_fault(fault: Fault, source: Source) -> Diagnostic:
 
 def _plain_quoted(text: str) -> bool:
     """Whether a text in single quotes means the same in double ones."""
-    return len(text) >= 2 and text[-1] == text[0] and not any(char in text for char in '"\\$')
+    return len(text) >= 2 and text[-1] == text[0] and not any(char in text for char in '"\\')
 
 
 def _rest(source: Source, place: int) -> str:

@@ -8,6 +8,7 @@ from sglc.syntax.automaton import Run
 from sglc.syntax.faulty_line import (
     BLOCK_WORDS,
     HEADER_WORDS,
+    ROLES,
     Line,
     Mistake,
     declaring_word,
@@ -47,7 +48,7 @@ _EXPLAINED = {
 
 _MODIFIERS = {
     "async": ("functions are neither `async` nor awaited: calls run side by side where they can", ""),
-    "tool": ("a tool is a plain function, named by `assistant with tools […]`", ""),
+    "tool": ("a tool is a plain function", ""),
     "export": ("`pub` shares a declaration", "pub"),
     "public": ("`pub` shares a declaration", "pub"),
     "private": ("what is not `pub` is private", ""),
@@ -63,6 +64,7 @@ _NOT_HERE = {
 }
 
 _FROM = re.compile(r"from[ \t]+([\w./]+)[ \t]+import[ \t]+\(?([\w \t,]+?)\)?[ \t]*(?:#.*)?\r?")
+_MAPPED = re.compile(r"\b(map|filter)\(lambda (\w+): ([^,\n()]+), ([\w.]+)\)")
 _INSERTABLE = re.compile(r"\{([^{}\"'\\:!]+)\}")
 
 
@@ -92,6 +94,19 @@ def _comment(run: Run, line: Line, module_level: bool) -> Mistake | None:
                 hint="write `#`", edits=((start, start + 2, "#"),), covers=(start, end),
             )  # fmt: skip
     start = line.starts(line.first)
+    if text.startswith('"""', start) and block_of(line) in ROLES:
+        end = text.find('"""', start + 3)
+        alone = "\n" in text[start:end] and not text[start + 3 : end].split("\n", 1)[0].strip()
+        return Mistake(
+            "E0113",
+            'a block of text begins with `text """`',
+            start,
+            start + 3,
+            label="a text in quotes is code",
+            hint='write `text """`',
+            edits=((start, start, "text "),) if end > 0 and alone else (),
+            covers=(line_extent(text, start, start)[0], line_extent(text, start, max(end, start) + 3)[1]),
+        )
     if text.startswith('"""', start):
         end = text.find('"""', start + 3)
         alone = end > 0 and "\n" not in text[start:end]
@@ -143,15 +158,24 @@ def _start(run: Run, line: Line, module_level: bool) -> Mistake | None:
         return None
     if word == "import" and module_level and following != "grammar":
         return Mistake(
-            "E0113", "`use` imports names, `import grammar` a grammar", start, end,
-            label="from another language", hint=f"write `use {following or 'std.math'} (name)`",
-        )  # fmt: skip
+            "E0113",
+            "`use` imports names, `import grammar` a grammar",
+            start,
+            end,
+            label="from another language",
+            hint=f"write `use std.{following}` or `use ./{following}`, and the names in parentheses",
+        )
     if word in _STARTS:
         message, meant = _STARTS[word]
         return Mistake(
-            "E0113", message, start, end, label="from another language", hint=f"write `{meant}`",
+            "E0113",
+            message,
+            start,
+            end,
+            label="from another language",
+            hint=f"write `{meant}`",
             edits=((start, end, meant),),
-        )  # fmt: skip
+        )
     if word in _EXPLAINED:
         message, hint = _EXPLAINED[word]
         return Mistake("E0113", message, start, end, label="from another language", hint=hint)
@@ -280,6 +304,12 @@ def foreign_operator(run: Run, line: Line) -> Mistake | None:
             label="from another language", hint=f"write `{token}= 1`",
             edits=((start, line.end, f" {token}= 1"),),
         )  # fmt: skip
+    if line.kind == "NUMBER" and before == "." and pair:
+        place = line.starts(index - 1)
+        return Mistake(
+            "E0113", "a part of a tuple is read by its place in brackets", place, line.end, label="no field",
+            hint=f"write `[{token}]`", edits=((place, line.end, f"[{token}]"),),
+        )  # fmt: skip
     if token == "?" and run.could_take("BINARY"):
         return _ternary(line)
     if token == "is" and line.kind == "NAME":
@@ -346,6 +376,15 @@ def foreign_word(line: Line) -> Mistake | None:
         message, hint = _NOT_HERE[word]
         start, end = line.starts(index), line.ends(index)
         drop = word != "lambda"
+        made = None if drop else _MAPPED.search(line.text, line.starts(line.first), line.ends(line.last - 1))
+        if made is not None:
+            what = f"[{made[3]} for {made[2]} in {made[4]}]"
+            if made[1] == "filter":
+                what = f"[{made[2]} for {made[2]} in {made[4]} if {made[3]}]"
+            return Mistake(
+                "E0113", message, start, end, label="from another language", hint=f"write `{what}`",
+                edits=((made.start(), made.end(), what),),
+            )  # fmt: skip
         return Mistake(
             "E0113", message, start, end, label="from another language", hint=hint,
             edits=((start, line.starts(index + 1), ""),) if drop else (),

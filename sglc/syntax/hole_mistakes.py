@@ -88,9 +88,10 @@ def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
 
 
 def _think(line: Line, place: tuple[int, int]) -> Mistake:
-    """`?{think …}`: it is a statement, on the line before the text that follows it."""
+    """`?{think …}`: what a model thinks is a hole like others, on the line before the text that follows."""
     text = line.text
-    statement = text[place[0] + 2 : place[1] - 1].strip()
+    options = text[place[0] + 2 : place[1] - 1].strip().removeprefix("think")
+    statement = f"| ?{{thought: str{options or ' max 300 chars'}}}"
     begin = text.rfind("\n", 0, place[0]) + 1
     head = text[begin : place[0]]
     column = " " * (len(head) - len(head.lstrip()))
@@ -107,9 +108,8 @@ def _think(line: Line, place: tuple[int, int]) -> Mistake:
         inner = column + "    "
         edits = ((colon, after, f"\n{inner}{statement}" + (f"\n{inner}| " if rest else "")),)
     return Mistake(
-        "E0134", "`think` is a statement, not a hole", *place, label="nothing is bound here",
-        reason="what a model thinks is no value: it stands before the text that follows it",
-        hint=f"write `{statement}` on a line of its own, without a pipe", edits=edits,
+        "E0134", "`think` is no type: a hole has a name and a type", *place, label="nothing is bound here",
+        hint=f"let the model think in a hole of its own: `{statement[2:]}`", edits=edits,
     )  # fmt: skip
 
 

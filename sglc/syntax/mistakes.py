@@ -273,10 +273,21 @@ def _hole(run: Run, line: Line, module_level: bool) -> Mistake | None:
                 "E0112", "a hole stands outside prompt text", tokens.starts[place], tokens.starts[place] + 2,
                 label="this is code",
                 hint="put it on a pipe line: `| ?{name: T}`, or write `let name = gen T`",
-                edits=((tokens.starts[place], tokens.starts[place], "| "),) if place == line.first else (),
+                edits=_as_text(line, tokens.starts[place]) if place == line.first else (),
                 covers=line_extent(line.text, tokens.starts[place], line.end),
             )  # fmt: skip
     return None
+
+
+_ROLE_LINE = re.compile(r"^[ ]+(?:system|user|assistant)[ ]*:", re.MULTILINE)
+
+
+def _as_text(line: Line, place: int) -> Replacements:
+    """A pipe before a hole, under `assistant` where the function has roles and the line stands in none."""
+    start = line.text.rfind("\nfn ", 0, place) + 1
+    in_role = enclosing_word(line.text, place) in ROLES
+    spoken = not in_role and _ROLE_LINE.search(line.text, start, place) is not None
+    return ((place, place, "assistant: | " if spoken else "| "),)
 
 
 def _pipe(run: Run, line: Line, module_level: bool) -> Mistake | None:
@@ -357,6 +368,12 @@ def _prose_lines(text: str, start: int) -> list[tuple[int, int]]:
         start = end + 1 + column
 
 
+_COUNTED = re.compile(
+    r"for \((?:(?:int|let|var) )?(\w+) = (\w+); ?\1 (<=?) ?([\w.]+|len\([\w.]+\)); ?"
+    r"(?:\1\+\+|\+\+\1|\1 \+= 1)\) ?:"
+)
+
+
 def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
     """`for i = 0 to n:` and `for (i = 0; …)`."""
     if line.word != "for":
@@ -364,6 +381,13 @@ def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
     first, index = line.first, line.index
     whole = (line.starts(first), line.ends(line.last - 1))
     if line.token == "(" and index == first + 1:
+        counted = _COUNTED.fullmatch(line.text, *whole)
+        if counted is not None:
+            made = f"for {counted[1]} in {counted[2]}..{'<' if counted[3] == '<' else ''}{counted[4]}:"
+            return Mistake(
+                "E0113", "a loop goes through a range or a list", *whole, label="from another language",
+                hint=f"write `{made}`", edits=((*whole, made),), covers=line_extent(line.text, *whole),
+            )  # fmt: skip
         return Mistake(
             "E0113", "a loop goes through a range or a list", *whole, label="from another language",
             hint="write `for i in 1..n:` or `for x in xs:`", covers=line_extent(line.text, *whole),
@@ -388,14 +412,7 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
             hint=f"declare `error Name(why: str)` at the left margin and write `raise Name({line.token})`",
         )  # fmt: skip
     if line.word == "mock" and line.token == "=" and line.index == line.first + 2:
-        return Mistake(
-            "E0113",
-            "a mock names the function and its hole",
-            line.starts(line.first + 1),
-            line.ends(line.first + 1),
-            label="of which function?",
-            hint=f"write `mock function.{line.at(line.first + 1)} = …`",
-        )
+        return _mock(line)
     if line.word == "use" and line.token in ("*", ")") and line.at(line.index - 1) == "(":
         return Mistake(
             "E0113", "`use` names what it takes", line.start, line.end, label="everything is never taken",
@@ -406,6 +423,31 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 def _bracket(run: Run, line: Line, module_level: bool) -> Mistake | None:
     return named_argument(run, line) or braced_list(run, line)
+
+
+def _mock(line: Line) -> Mistake:
+    """`mock hole = …`: of the only function above that has such a hole, if there is one."""
+    first = line.first + 1
+    hole, start = line.at(first), line.starts(first)
+    owners = []
+    word = re.escape(hole)
+    written = re.compile(rf"\?\{{[ ]*{word}[ ]*:|\blet {word} = (?:gen|choose|select)\b")
+    for match in written.finditer(line.text):
+        names = _FUNCTION.findall(line.text, 0, match.start())
+        owners += names[-1:]
+    owner = owners[0] if len(set(owners)) == 1 else ""
+    return Mistake(
+        "E0113",
+        "a mock names the function and its hole",
+        start,
+        line.ends(first),
+        label="of which function?",
+        hint=f"write `mock {owner or 'function'}.{hole} = …`",
+        edits=((start, start, owner + "."),) if owner else (),
+    )
+
+
+_FUNCTION = re.compile(r"^(?:pub )?fn (\w+)", re.MULTILINE)
 
 
 def _comma(run: Run, line: Line, module_level: bool) -> Mistake | None:

@@ -6,19 +6,21 @@ import re
 from typing import Any
 
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.source import Span
+from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.syntax.automaton import HARD
+from sglc.syntax.automaton import HARD, Machine
 from sglc.syntax.layout import Layout
 from sglc.syntax.type_nodes import TypeNodes
 
 _SIGIL = re.compile(r"\\(?=[$?]\{)|[$?]\{")
 _ESCAPED = re.compile(r"\\(?=[$?]\{)")
 _SIMPLE = re.compile(r"\$\{[ ]*([^\W\d]\w*)[ ]*\}")
+_PATH = re.compile(r"[ ]*[^\W\d]\w*(?:\.\w+)*")
 _ODD_BLANK = re.compile("[\t\u00a0\u2007\u202f]")
 
 
 class PromptText(TypeNodes):
+    machine: Machine
     words: dict[str, Any]
 
     def leaf_pipe(self, start: int, end: int) -> ast.PipeLine:
@@ -83,6 +85,7 @@ class PromptText(TypeNodes):
                 self.report(
                     "E0104", f"this {what} is not closed on its line", place, place + 2,
                     label=f"`{mark}` opens it", hint=f"add `}}`, or write `\\{mark}` for the text itself",
+                    edits=self._closing_brace(place, stop),
                 )  # fmt: skip
             else:
                 self.layout_faults(faults)
@@ -98,6 +101,20 @@ class PromptText(TypeNodes):
             if value is not None:
                 parts.append(ast.Insert(value, span))
         return end + 1
+
+    def _closing_brace(self, place: int, stop: int) -> tuple[tuple[int, int, str], ...]:
+        """A brace at the end of the line, where all of its rest can stand inside."""
+        rest = self.text[place + 2 : stop].rstrip()
+        end = place + 2 + len(rest)
+        closed = ((end, end, "}"),)
+        if self.text[place] == "$":
+            return closed if _PATH.fullmatch(rest) else ()
+        layout = Layout(self.text[place:end] + "}", self.words)
+        if layout.inside(2, end - place + 1) is None or layout.tokens.faults or layout.tokens.strings:
+            return ()
+        trial = type(self)(Source(self.source.name, layout.text), self.machine, self.words)
+        trial.parse_inside(layout.tokens, "hole", Span(trial.source, 0, len(layout.text)))
+        return () if trial.diagnostics else closed
 
     def layout_faults(self, faults: list[Any]) -> None:
         raise AssertionError("given by the builder")

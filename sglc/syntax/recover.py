@@ -13,8 +13,9 @@ from sglc.source import Span
 from sglc.syntax.automaton import INDENT_MARK, Run
 from sglc.syntax.faulty_line import FOLLOWERS, Line, Mistake
 from sglc.syntax.hole_mistakes import inside_mistake
+from sglc.syntax.literal_tokens import end_of_line, start_of_next_line
 from sglc.syntax.mistakes import line_mistake
-from sglc.syntax.tokens import Tokens
+from sglc.syntax.tokens import Replacements, Tokens
 
 MAX_REPORTS = 40
 """Faults of one file that are told; beyond it lines are still skipped, silently."""
@@ -188,6 +189,7 @@ class Recovery:
                     hint="give it the indentation of the line above"
                     if index > 0
                     else "begin at the left margin",
+                    edits=self._moved_left(index, start - line_start),
                 )
             )
         stop = self._block_end(index)
@@ -199,6 +201,28 @@ class Recovery:
             if tokens.kinds[place] in ("_INDENT", "_DEDENT"):
                 del tokens.kinds[place], tokens.starts[place], tokens.ends[place]
         self._measure()
+
+    def _moved_left(self, index: int, column: int) -> Replacements:
+        """The lines of an indented block with the indentation of the line above it."""
+        tokens = self.run.tokens
+        before = next((i for i in range(index - 1, -1, -1) if tokens.kinds[i] not in _BREAKS), None)
+        margin = 0
+        if before is not None:
+            while before > 0 and tokens.kinds[before - 1] not in _BREAKS:
+                before -= 1
+            begin = tokens.starts[before]
+            margin = begin - self.text.rfind("\n", 0, begin) - 1
+        end = tokens.ends[max(index, self._block_end(index) - 2)]
+        edits: list[tuple[int, int, str]] = []
+        position = self.text.rfind("\n", 0, tokens.starts[index]) + 1
+        while 0 <= position < end:
+            line = self.text[position : end_of_line(self.text, position)]
+            if line.strip() and not line.startswith(" " * column):
+                return ()
+            if line.strip():
+                edits.append((position, position + column - margin, ""))
+            position = start_of_next_line(self.text, position + len(line))
+        return tuple(edits) if 0 <= margin < column and "\t" not in self.text[:end] else ()
 
     def _unfinished(self, index: int) -> None:
         """Something above ended before it was whole: an empty block, a `try` without `except`."""
@@ -292,7 +316,8 @@ class Recovery:
         builder = self.builder
         if any(first <= start < last for first, last in builder.covered):
             return
-        if mistake.covers is None and self._already_told(start, end):
+        local = bool(mistake.edits) and bool(mistake.repair or mistake.skip)
+        if mistake.covers is None and not local and self._already_told(start, end):
             return
         if mistake.edits and builder.edited.issuperset(mistake.edits):
             return
