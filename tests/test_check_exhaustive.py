@@ -228,7 +228,9 @@ def test_numbers_are_cut_where_patterns_end():
     assert missing([Span(0, 5, True), Span(6, 10)], Int(0, 10)) == "5"
     assert missing([Shape(Decimal("0.5"))], Dec()) == "_"
     assert missing([Shape(n) for n in (0, 5, 10)], Int(0, 10, 5)) is None
-    assert missing([Span(-(10**30), Decimal(10**40))], Int()) is None
+    assert missing([Span(-(10**30), Decimal(10**40))], Int()) == str(-(10**30) - 1)
+    assert missing([Span(None, Decimal("10.5"))], Int(None, None, 4)) == "12"
+    assert missing([Span(-3, None)], Int(None, None, 4)) == "-4"
     assert missing([Span(1, 2), Shape(3)], Alternatives((Constant(1), Constant(2), Constant(3)))) is None
 
 

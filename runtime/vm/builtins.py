@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
-from sglc.runtime.vm.operators import BINARY, DIGITS, contains, occurrences, same
+from sglc.runtime.vm.operators import BINARY, contains, occurrences, same
 from sglc.runtime.vm.values import TEXT_LIMIT, Scored, display, failure, kind
+from sglc.types.arithmetic import DECIMALS, NUMBER_DIGITS, absolute, number_fault
 from sglc.types.grammar_text import parameters_of, part_type, parts_of
 from sglc.types.type import TypeTable
 from sglc.types.values import Parsed, RecordValue
@@ -75,8 +76,8 @@ def _to_int(arguments: list[Any], table: TypeTable) -> int:
             text = value.strip()
             if len(text) > 1000:
                 raise failure("the text is too long for a number")
-            return int(text.replace("_", "x"))
-        return int(value)
+            value = text.replace("_", "x")
+        return _numbered(int(value))
     except (ValueError, OverflowError, TypeError):
         raise failure(f"{_shown(value)} is no integer") from None
 
@@ -92,7 +93,13 @@ def _to_decimal(arguments: list[Any], table: TypeTable) -> Decimal:
         raise failure(f"{_shown(value)} is no decimal number") from None
     if not result.is_finite():
         raise failure(f"{_shown(value)} is no decimal number")
-    return result
+    return _numbered(result)
+
+
+def _numbered(value: Any) -> Any:
+    if (fault := number_fault(value)) is not None:
+        raise failure(f"{_shown(value)} is no number of the language: {fault}")
+    return value
 
 
 def _to_float(arguments: list[Any], table: TypeTable) -> float:
@@ -115,7 +122,8 @@ def _round(arguments: list[Any], table: TypeTable) -> Any:
     value = arguments[0]
     digits = arguments[1] if len(arguments) > 1 else None
     if isinstance(value, int):
-        return value if digits is None or digits >= 0 else round(value, max(digits, -1000))
+        rounds = digits is not None and digits < 0
+        return _numbered(round(value, max(digits, -NUMBER_DIGITS))) if rounds else value
     if digits is None:
         if isinstance(value, Decimal):
             return int(value.to_integral_value(ROUND_HALF_EVEN))
@@ -123,14 +131,14 @@ def _round(arguments: list[Any], table: TypeTable) -> Any:
     digits = max(-30, min(30, digits))
     if isinstance(value, Decimal):
         try:
-            return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_EVEN, DIGITS)
+            return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_EVEN, DECIMALS)
         except InvalidOperation:
             return value
     return round(value, digits)
 
 
 def _absolute(arguments: list[Any], table: TypeTable) -> Any:
-    return abs(arguments[0])
+    return absolute(arguments[0])
 
 
 FUNCTIONS: Mapping[str, Function] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.runtime.errors import SglError
 from sglc.types.equality import equal
-from sglc.types.number_text import number_text
+from sglc.types.number_text import decimal_text, number_text
 from sglc.types.type import TAG, RecordType, TypeTable, UnionType
 from sglc.types.values import EnumValue, RecordValue
 
@@ -84,9 +84,9 @@ def failure(message: str) -> SglError:
 
 
 def spelled(value: int | float | Decimal) -> str:
-    """A number in the language's own spelling."""
+    """A number as it is put into text: decimals with 10 digits after the point at most."""
     try:
-        return number_text(value)
+        return decimal_text(value) if isinstance(value, Decimal) else number_text(value)
     except ValueError:
         raise failure(f"{value} is not a number that can be written") from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from sglc.check.expressions import Expressions
@@ -27,6 +27,7 @@ from sglc.check.result import (
 )
 from sglc.check.state import Entity, FunctionState
 from sglc.syntax import ast
+from sglc.types.arithmetic import ARITHMETIC, ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal
 from sglc.types.type import (
     Alternatives,
@@ -46,9 +47,9 @@ NONE: tuple[bool, Any] = (False, None)
 MAX_SIZE = 100_000
 """Constant texts and lists may be this long; what is longer is computed at run time."""
 
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge, "==": equal, "!=": lambda a, b: not equal(a, b),
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": equal, "!=": lambda a, b: not equal(a, b),
 }  # fmt: skip
 
 
@@ -153,9 +154,7 @@ class Constants(Expressions):
                 return (True, symbol.value) if isinstance(symbol, ConstantSymbol) else NONE
             case ast.Unary("-", operand):
                 found, value = self.fold(operand)
-                if found and isinstance(value, int | Decimal) and not isinstance(value, bool):
-                    return True, -value
-                return NONE
+                return (True, negated(value)) if found and is_number(value) else NONE
             case ast.ListDisplay(items) | ast.TupleDisplay(items):
                 values = [self.fold(item) for item in items]
                 if not all(found for found, _ in values) or len(values) > MAX_SIZE:
@@ -170,7 +169,7 @@ class Constants(Expressions):
                         return NONE
                     whole[k] = v
                 return True, whole
-            case ast.Binary(sign, left, right) if sign in _ARITHMETIC:
+            case ast.Binary(sign, left, right) if sign in _COMPARISONS or sign in ARITHMETIC:
                 return self._fold_binary(sign, left, right)
             case ast.Call():
                 return self._fold_call(node)
@@ -180,21 +179,18 @@ class Constants(Expressions):
         (a, x), (b, y) = self.fold(left), self.fold(right)
         if not (a and b):
             return NONE
-        numbers = _is_number(x) and _is_number(y)
-        if sign in ("-", "*", "<", "<=", ">", ">=") and not numbers:
-            return NONE
-        if sign == "+" and not numbers:
-            texts = isinstance(x, str) and isinstance(y, str)
-            lists = isinstance(x, list) and isinstance(y, list)
-            if not (texts or lists) or len(x) + len(y) > MAX_SIZE:
-                return NONE
-        try:
-            found = _ARITHMETIC[sign](x, y)
-        except (InvalidOperation, TypeError, ValueError):
-            return NONE
-        if isinstance(found, int) and abs(found) >= 10**40:
-            return NONE
-        return True, found
+        if sign in ("==", "!="):
+            return True, _COMPARISONS[sign](x, y)
+        if is_number(x) and is_number(y):
+            if sign in _COMPARISONS:
+                return True, _COMPARISONS[sign](x, y)
+            try:
+                return True, compute(sign, x, y)
+            except ArithmeticFault:
+                return NONE  # reported where the operator is checked
+        if sign == "+" and isinstance(x, str | list) and x.__class__ is y.__class__:
+            return (True, x + y) if len(x) + len(y) <= MAX_SIZE else NONE
+        return NONE
 
     def _fold_call(self, node: ast.Call) -> tuple[bool, Any]:
         symbol = self.symbols.get(id(node)) or self.symbols.get(id(node.function))
@@ -260,7 +256,3 @@ class Constants(Expressions):
                         if found is not value:
                             return found
         return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
-from math import floor
+from math import ceil, floor
 from typing import Any
 
 from sglc.check.case_forms import Form, OfType, Shape, Span
@@ -37,8 +37,6 @@ from sglc.types.type import (
     UnionType,
 )
 
-LOWEST, HIGHEST = -(10**18) + 1, 10**18 - 1
-"""Integers of 18 digits: what `int` holds where nothing else is said."""
 DIGITS = 100
 """Digits of a decimal in a witness: more than bounds and literals have together."""
 
@@ -88,7 +86,7 @@ class NumberArm:
                 return self.high
             high = self.high
         if low is None or high is None:
-            return _beyond(low, high)
+            return _beyond(low, high, self.step)
         if low >= high:
             return None
         if self.step is None:
@@ -98,8 +96,13 @@ class NumberArm:
         return found if found < high else None
 
 
-def _beyond(low: Number | None, high: Number | None) -> Number:
-    return high - 1 if high is not None else Decimal(0) if low is None else low + 1
+def _beyond(low: Number | None, high: Number | None, step: int | None) -> Number:
+    """A number below `high` or above `low`, of which one is None; a multiple of the step."""
+    if step is None:
+        return high - 1 if high is not None else Decimal(0) if low is None else low + 1
+    if high is not None:
+        return (ceil(high) - 1) // step * step
+    return 0 if low is None else (floor(low) // step + 1) * step
 
 
 def exact(key: object) -> tuple[object, object]:
@@ -154,7 +157,6 @@ def _add(found: Looks, plain: ExpressionType, table: Table) -> None:
         case TupleOf(items):
             found.add(Constructor(TupleOf, items, None, "_", kind))
         case Int(low, high, step):
-            low, high = LOWEST if low is None else low, HIGHEST if high is None else high
             found.numbers.append(NumberArm(low, high, step or 1, kind))
         case Dec(low, high) | Float(low, high):
             found.numbers.append(NumberArm(low, high, None, kind))

@@ -27,6 +27,7 @@ from sglc.check.result import ExpressionType, RangeOf, Unknown
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
+from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.type import MapOf
 
 _PLACEHOLDER = re.compile(r"%[sdif]")
@@ -89,10 +90,8 @@ class Operators(Names):
             rank = max(ranks[0], ranks[1])
             if operator in ("<", "<=", ">", ">="):
                 return BOOL
+            self._has_result(node, ranks[0])
             if operator in ("/", "//", "%"):
-                known, value = self.fold(node.right)
-                if known and value == 0:
-                    self.program.report("E0321", "division by zero", node.right.span, label="this is zero")
                 if operator == "//":
                     return numeric(rank) if rank else INT
                 return numeric(max(rank, 1)) if operator == "/" else numeric(rank)
@@ -109,6 +108,27 @@ class Operators(Names):
                 return list_of(whole)
         self._refuse_operands(node, left, right)
         return BOOL if operator in ("<", "<=", ">", ">=") else UNKNOWN
+
+    def _has_result(self, node: ast.Binary, rank: int) -> None:
+        """Report arithmetic that fails whatever the program does; `rank` is that of the left number."""
+        known, right = self.fold(node.right)
+        if not known or not is_number(right):
+            return
+        if node.operator in ("/", "//", "%") and right == 0:
+            self.program.report("E0321", "division by zero", node.right.span, label="this is zero")
+            return
+        known, left = self.fold(node.left)
+        if not known or not is_number(left):
+            # Of integers only 1 and -1 have a negative power that is one.
+            left = 2 if node.operator == "**" and rank == 0 and isinstance(right, int) and right < 0 else None
+        try:
+            if left is not None:
+                compute(node.operator, left, right)
+        except ArithmeticFault as fault:
+            self.program.report(
+                "E0321", f"this `{node.operator}` has no result", node.span, label="cannot be computed",
+                reason=str(fault),
+            )  # fmt: skip
 
     def _refuse_operands(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> None:
         hint = ""

@@ -192,8 +192,9 @@ pub pure fn f(owner: Owner?) -> str:
     ),
     Entry(
         "E0321",
-        "division by zero",
-        "The divisor is the constant 0.",
+        "arithmetic without a result",
+        "The divisor is the constant 0, a negative power of an integer is taken, or the result is no number: "
+        "a power that is not real, more than 1,000 digits, a float beyond 1.8e308.",
         "pub pure fn f(n: int) -> decimal:\n    return n / 0\n",
         "pub pure fn f(n: int) -> decimal:\n    return n / 2\n",
     ),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
 from sglc.automata.dfa import accepts
 from sglc.automata.regex import compile_regex
+from sglc.types.arithmetic import is_number
 from sglc.types.equality import equal, key_of
 from sglc.types.given import GivenError
 from sglc.types.json_text import json_text
@@ -291,10 +291,6 @@ def known(operand: Operand) -> Any:
     """The value of a bound operand."""
     assert isinstance(operand, Known), "a condition is bound before it is asked"
     return operand.value
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def compare(left: Any, operator: Comparison, right: Any) -> bool:

@@ -24,6 +24,7 @@ from sglc.automata.minimal import minimal_dfa
 from sglc.automata.number import MAX_DIVISOR, decimal_range, integer_range
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
+from sglc.types.arithmetic import is_number
 from sglc.types.condition import (
     All,
     Among,
@@ -35,7 +36,6 @@ from sglc.types.condition import (
     Not,
     TextAt,
     conjuncts,
-    is_number,
     known,
 )
 from sglc.types.given import GivenError

@@ -8,14 +8,15 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from sglc.automata.dfa import accepts
-from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
+from sglc.automata.number import FLOAT_PLACES, whole_digits
+from sglc.types.arithmetic import number_fault
 from sglc.types.equality import equal
 from sglc.types.given import one_of_fault, span_fault
 from sglc.types.grammar_text import grammar_fault
 from sglc.types.json_membership import json_fault
 from sglc.types.json_text import surrogate_fault
 from sglc.types.language import declared_type, json_text, str_dfa
-from sglc.types.number_text import decimal_text, float_text
+from sglc.types.number_text import float_text
 from sglc.types.type import (
     AliasType,
     Alternatives,
@@ -241,6 +242,8 @@ def describe(value: Any) -> str:
             return f"a list of {len(value)}"
         case tuple():
             return f"a tuple of {len(value)}"
+        case int() if value.bit_length() > 4000:
+            return f"an integer of {value.bit_length()} bits"
         case int() | float() | Decimal():
             text = str(value)
             return text if len(text) <= 40 else text[:37] + "..."
@@ -301,13 +304,16 @@ def _character_fault(value: str, type: Str) -> str | None:
 
 
 def int_fault(value: int, type: Int) -> str | None:
-    if (fault := _bound_fault(value, type.minimum, type.maximum)) is not None:
+    if (fault := _size_fault(value) or _bound_fault(value, type.minimum, type.maximum)) is not None:
         return fault
     if type.multiple_of is not None and value % type.multiple_of:
         return f"{describe(value)} is no multiple of {type.multiple_of}"
-    if abs(value) >= 10 ** whole_digits(type.minimum, type.maximum):
-        return f"{describe(value)} has more than {whole_digits(type.minimum, type.maximum)} digits"
     return None
+
+
+def _size_fault(value: int | Decimal | float) -> str | None:
+    fault = number_fault(value)
+    return None if fault is None else f"{describe(value)} is no number of the language: {fault}"
 
 
 def _bound_fault(value: Any, minimum: Any, maximum: Any) -> str | None:
@@ -319,15 +325,8 @@ def _bound_fault(value: Any, minimum: Any, maximum: Any) -> str | None:
 
 
 def decimal_fault(value: Decimal, type: Dec) -> str | None:
-    if (fault := _bound_fault(value, type.minimum, type.maximum)) is not None:
+    if (fault := _size_fault(value) or _bound_fault(value, type.minimum, type.maximum)) is not None:
         return fault
-    exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if places > DECIMAL_PLACES:
-        return f"{describe(value)} has more than {DECIMAL_PLACES} digits after the point"
-    whole = decimal_text(abs(value)).split(".")[0]
-    if len(whole) > whole_digits(type.minimum, type.maximum):
-        return f"{describe(value)} has more than {whole_digits(type.minimum, type.maximum)} digits"
     if type.multiple_of is not None and not is_multiple(value, type.multiple_of):
         return f"{describe(value)} is no multiple of {type.multiple_of}"
     return None
@@ -339,9 +338,6 @@ def is_multiple(value: Decimal, step: Decimal) -> bool:
     return (top * under) % (bottom * over) == 0
 
 
-_SPELLED_FLOAT = re.compile(rf"-?(0|[1-9][0-9]{{0,17}})(\.[0-9]{{1,{FLOAT_PLACES}}})?(e[+-]?[0-9]{{1,2}})?")
-
-
 def float_fault(value: float, type: Float) -> str | None:
     if value != value or value in (float("inf"), float("-inf")):
         return f"{value} is not finite"
@@ -350,8 +346,6 @@ def float_fault(value: float, type: Float) -> str | None:
     if type.maximum is not None and value > float(type.maximum):
         return f"{value} is more than {type.maximum}"
     if type.minimum is None and type.maximum is None:
-        if not _SPELLED_FLOAT.fullmatch(float_text(value)):
-            return f"{value} needs an exponent of three digits"
         return None
     if abs(value) > float(10 ** whole_digits(type.minimum, type.maximum) - 1):
         return f"{value} has more than {whole_digits(type.minimum, type.maximum)} digits"

@@ -17,6 +17,7 @@ from sglc.automata.dfa import (
     words,
 )
 from sglc.automata.term import Bytes, CharDfa, Encoding, Except, Language, Nothing, Term, Text, Words
+from sglc.types.arithmetic import is_number
 from sglc.types.condition import (
     All,
     Among,
@@ -33,7 +34,6 @@ from sglc.types.condition import (
     below,
     conjuncts,
     holds,
-    is_number,
     known,
     listed,
     subject,

@@ -14,11 +14,12 @@ _FREE_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,
 
 
 def number_text(value: int | Decimal | float) -> str:
+    """The spelling that reads back as the value."""
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
         return float_text(value)
-    return decimal_text(value)
+    return decimal_text(value, None)
 
 
 def decimal_text(value: Decimal, places: int | None = DECIMAL_PLACES) -> str:

@@ -45,9 +45,9 @@ class PrintError(ValueError):
 def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface = "hole") -> str:
     """The canonical text of a value.
 
-    Members of the type print inside its language. Values of the right kind that are not members (a decimal
-    with 28 places, a text that is too long) still print, decimals rounded to 10 places: text is inserted into
-    prompts far more often than it is checked. Optional fields that are None are left out.
+    It reads back as the value (`decode`). Values of the right kind that are not members (a text that is too
+    long) still print: text is inserted into prompts far more often than it is checked. Optional fields that
+    are None are left out.
     """
     match type:
         case Str() | OneOf() | SpanOf():
@@ -63,7 +63,7 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
                 raise PrintError("a boolean is no int")
             return str(_expect(value, int, type))
         case Dec():
-            return decimal_text(_decimal(value))
+            return decimal_text(_decimal(value), None)
         case Float():
             return float_text(float(_number(value)), type.minimum, type.maximum)
         case Bool():

@@ -56,9 +56,9 @@ MAX_DEPTH = 100
 """Of brackets; the interpreter of Python has frames for a little more than that."""
 
 _INT = re.compile(r"-?(0|[1-9][0-9]*)")
-_DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,10})?")
+_DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]{1,20})?")
-_FREE_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?")
+_FREE_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?|-?[1-9](\.[0-9]+)?e[-+]([0-9]{2}|[1-3][0-9]{2})")
 _WORDS = {"null": None, "true": True, "false": False}
 # Whatever may belong to a number or a word, so that `1` is never taken from the front of `1.5`.
@@ -333,7 +333,9 @@ class Decoder:
     def float(self, type: Float) -> float:
         start = self.at
         if type.minimum is None and type.maximum is None:
-            return float(self.number(_FREE_FLOAT, "a float"))
+            value = float(self.number(_FREE_FLOAT, "a float"))
+            self.fail_if(start, float_fault(value, type))
+            return value
         exact = Decimal(self.number(_FLOAT, "a float without exponent"))
         if type.minimum is not None and exact < type.minimum:
             raise DecodeError(start, f"{exact} is less than {type.minimum}")
