@@ -229,7 +229,8 @@ def page() -> str:
         "",
         "## Grammars of the library",
         "",
-        "`sglc.grammar.read.shipped_grammar(name)`; the files are in `stdlib/grammars`.",
+        "`import grammar std.name` in a program, `sglc.grammar.read.shipped_grammar(name)` in Python; the "
+        "files are in `stdlib/grammars`.",
         "",
         "| name | |",
         "|---|---|",

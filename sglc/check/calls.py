@@ -411,6 +411,18 @@ class Calls(BuiltinCalls):
             else:
                 self.function.raised = self.function.handled[-1] | self.function.raised
             return
+        caught = self.function.scope.find(node.error.text)
+        if caught is not None and caught.kind == "error" and not node.arguments:
+            caught.used = True
+            once = len(self.function.handled) == 1
+            again = Span(node.span.source, node.span.start, node.error.span.end)
+            self.program.report(
+                "E0207", f"`{node.error.text}` is an error that was caught, not a declared one",
+                node.error.span, label="cannot be raised by its name",
+                hint="`raise` alone raises it again" if once else "`raise` alone raises what this arm caught",
+                edits=(Edit(again, "raise"),) if once else (),
+            )  # fmt: skip
+            return
         name = self.error_named(node.error)
         if name is None:
             for argument in node.arguments:

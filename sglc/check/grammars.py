@@ -26,7 +26,7 @@ from sglc.grammar.model import (
     Sequence,
     Terminal,
 )
-from sglc.grammar.read import ENDINGS, read_grammar
+from sglc.grammar.read import ENDINGS, SHIPPED, read_grammar, shipped_grammar
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
@@ -161,7 +161,7 @@ class Grammars(TypeResolver):
         """The name of an imported grammar: as given, else the name of its file, as types are written."""
         if node.name is not None:
             return node.name
-        stem = PurePosixPath(node.path).stem
+        stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
         if not re.fullmatch(r"[A-Za-z]\w*", stem):
             self.program.report(
                 "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
@@ -173,6 +173,8 @@ class Grammars(TypeResolver):
     def imported_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
         """The type of an imported grammar; UNKNOWN, reported, where there is none."""
         unknown: t.Type = UNKNOWN  # type: ignore[assignment]
+        if node.library:
+            return self._library_grammar(name, node)
         ending = PurePosixPath(node.path).suffix.removeprefix(".").lower()
         dialect = ENDINGS.get(ending)
         if dialect is None:
@@ -181,7 +183,9 @@ class Grammars(TypeResolver):
             self.program.report(
                 "E0352", f"`{node.path}` is in no notation that is known", node.span,
                 label=f"ends in `.{ending}`" if ending else "without an ending",
-                hint=f"did you mean `.{close}`?" if close else f"files end in {known}",
+                hint=f"write `import grammar {node.path}`, without quotes"
+                if node.path in map("std.{}".format, SHIPPED)
+                else f"did you mean `.{close}`?" if close else f"files end in {known}",
             )  # fmt: skip
             return unknown
         try:
@@ -200,6 +204,20 @@ class Grammars(TypeResolver):
             self._grammar_error(error, node.span, {})
             return unknown
         return self._admitted(name, grammar, node.span, {})
+
+    def _library_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
+        home, _, label = node.path.rpartition(".")
+        if home != "std" or label not in SHIPPED:
+            close = label if label in SHIPPED else nearest(label, SHIPPED)
+            self.program.report(
+                "E0352", f"the library has no grammar `{node.path}`", node.span, label="not found",
+                reason=f"it has {', '.join(f'std.{known}' for known in SHIPPED)}",
+                hint=f"write `import grammar std.{close}`"
+                if close
+                else "a file stands in quotes: `import grammar \"sum.lark\"`",
+            )  # fmt: skip
+            return UNKNOWN  # type: ignore[return-value]
+        return self._admitted(name, shipped_grammar(label), node.span, {})
 
 
 class _Block:

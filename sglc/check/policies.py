@@ -130,17 +130,22 @@ class Policies(ControlFlow):
         function.forks.append(frame)
         loops, function.loops = function.loops, 0
         costs, function.costs = function.costs, None
+        raised = dict(function.raised)
         reached = self.bounded(node, lambda: self.body(node.body))
+        if node.skip:
+            # A branch that fails is dropped: nothing that it raises leaves the fork.
+            function.raised = raised
         function.costs = costs
         function.loops = loops
         function.forks.pop()
         self.close()
         self.close()
-        if frame.yields and reached:
+        if reached:
             self.program.report(
                 "E0414", "a branch of this fork can end without a value", header(node.span),
-                label="not every way through it yields",
-                secondary=(Label(frame.yields[0][1], "this way does"),),
+                label="not every way through it yields" if frame.yields else "its body never yields",
+                secondary=tuple(Label(span, "this way does") for _, span in frame.yields[:1]),
+                hint="" if frame.yields else "end the body with `yield …`, the branch's `.value`",
             )  # fmt: skip
         value: ExpressionType = NULL if not frame.yields else NEVER
         for found, span in frame.yields:

@@ -27,7 +27,8 @@ ENTRIES: tuple[Entry, ...] = (
         "E0352",
         "an imported grammar without a notation or name",
         "The ending of the file says how it is written: `.lark`, `.ebnf`, `.bnf` or `.gbnf`. The grammar is "
-        "called what `as` says, else what the file is called.",
+        "called what `as` says, else what the file is called. `import grammar std.sql` takes one of the "
+        "library.",
         'import grammar "sql.txt" as Sql\n',
         'pub grammar Sql:\n    start: "SELECT " /[a-z]{1,9}/\n',
     ),

@@ -59,7 +59,10 @@ class Declarations(Statements):
         return name, local or name
 
     def grammar_import(self, start: int, end: int, path: ast.String, name: Any) -> ast.GrammarImport:
-        return ast.GrammarImport(self.plain(path, "a path"), name, self.span(start, end))
+        return ast.GrammarImport(self.plain(path, "a path"), False, name, self.span(start, end))
+
+    def library_grammar(self, start: int, end: int, path: Any, name: Any) -> ast.GrammarImport:
+        return ast.GrammarImport("".join(path.span.text.split()), True, name, self.span(start, end))
 
     def test(self, start: int, end: int, title: ast.String, tags: Any, body: Body) -> ast.TestDeclaration:
         names = tuple(tag.text for tag in tags or ())

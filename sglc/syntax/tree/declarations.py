@@ -197,9 +197,10 @@ class GrammarDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class GrammarImport:
-    """`import grammar "sql.lark"` with an optional `as Name`."""
+    """`import grammar "sql.lark"`, or of the library `import grammar std.sql`; either with `as Name`."""
 
     path: str
+    library: bool
     name: Name | None
     span: Span
 
