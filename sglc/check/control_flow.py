@@ -114,6 +114,7 @@ class ControlFlow(Variables):
             before = len(self.program.diagnostics)
             form = self.pattern(case.pattern, type)
             faulty = faulty or len(self.program.diagnostics) > before
+            self.note_binding(case.pattern, type)
             if case.guard is not None:
                 self.condition(case.guard)
                 self.function.scope.narrowed.update(self.narrowings(case.guard, True))

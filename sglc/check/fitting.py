@@ -23,7 +23,7 @@ from sglc.check.relations import (
     without_null,
 )
 from sglc.check.result import BranchOf, ErrorOf, ExpressionType, ListValue, Never, RangeOf, ScoredOf, Unknown
-from sglc.check.scopes import Scopes
+from sglc.check.scopes import Advice, Scopes
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax import ast
@@ -83,12 +83,23 @@ class Fitting(Scopes):
             self.module.coercions[id(node)] = target  # type: ignore[assignment]
             return True
         if not quiet:
-            self.mismatch(node.span, found, target, what)
+            self.mismatch(node.span, found, target, what, self.hidden_member(node, target))
         return False
 
-    def mismatch(self, span: Span, found: ExpressionType, target: ExpressionType, what: str) -> None:
-        hint = ""
-        if allows_null(found, self.table) and fit(without_null(found, self.table), target, self.table).value:
+    def mismatch(
+        self,
+        span: Span,
+        found: ExpressionType,
+        target: ExpressionType,
+        what: str,
+        known: Advice | None = None,
+    ) -> None:
+        """`known`: a hint that fits the expression itself, with its edits."""
+        hint, edits = known or ("", ())
+        bare = without_null(found, self.table)
+        if known is not None:
+            pass
+        elif allows_null(found, self.table) and fit(bare, target, self.table).value:
             hint = "it may be null: test it first, as in `x if x != null else …`"
         elif is_text(target, self.table) and not isinstance(found, BranchOf | ListValue | RangeOf):
             hint = 'make a text of it: `str(x)` or "${x}"'
@@ -100,7 +111,6 @@ class Fitting(Scopes):
             and not span.text.startswith('"')
         ):
             hint = f"read it: `{'int' if numeric_rank(target, self.table) == 0 else 'decimal'}(x)`"
-        edits: tuple[Edit, ...] = ()
         if numeric_rank(target, self.table) is not None and _QUOTED_NUMBER.fullmatch(span.text):
             hint = f"write `{span.text[1:-1]}`"
             edits = (Edit(span, span.text[1:-1]),)

@@ -92,13 +92,13 @@ class Names(UnknownNames):
             return self.read(node, local)
         if expected is not None:
             enum = is_enum(without_null(expected, self.table), self.table)
-            if enum is not None and name in enum.members:
+            if enum is not None and self.is_member(enum, name):
                 return self._member(node, enum.name, name)
         entity = self.look_up(name)
-        if entity is not None:
+        owners = self.module.members.get(name)
+        if entity is not None and (owners is None or entity.kind == "const"):
             entity.used = True
             return self._entity(node, name, entity)
-        owners = self.module.members.get(name)
         if owners is not None:
             if len(owners) > 1:
                 self.program.report(
@@ -204,7 +204,7 @@ class Names(UnknownNames):
         declared = self.table.get(entity.name)
         enum = is_enum(Named(entity.name), self.table)
         if enum is not None:
-            if label in enum.members:
+            if self.is_member(enum, label):
                 return self._member(node, enum.name, label)
             close = nearest(label, list(enum.members))
             self.program.report(

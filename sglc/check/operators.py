@@ -159,16 +159,24 @@ class Operators(Names):
         )
 
     def _equality(self, node: ast.Binary) -> ExpressionType:
-        left = self.infer(node.left)
-        mark = len(self.program.diagnostics)
-        right = self.infer(node.right, left)
+        if self._is_bare_member(node.left) and not self._is_bare_member(node.right):
+            right = self.infer(node.right)
+            mark = len(self.program.diagnostics)
+            left = self.infer(node.left, right)
+        else:
+            left = self.infer(node.left)
+            mark = len(self.program.diagnostics)
+            right = self.infer(node.right, left)
         if isinstance(left, Unknown) and len(self.program.diagnostics) == mark:
             return BOOL
         if not comparable(left, right, self.table):
+            hidden = self.hidden_member(node.left, right) or self.hidden_member(node.right, left)
+            hint, edits = hidden or ("", ())
             self.program.report(
                 "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
-                hint=_equal_hint(node, is_text(left, self.table), is_text(right, self.table)),
+                hint=hint or _equal_hint(node, is_text(left, self.table), is_text(right, self.table)),
+                edits=edits,
             )  # fmt: skip
             return BOOL
         for side, other in ((node.left, right), (node.right, left)):
@@ -183,9 +191,16 @@ class Operators(Names):
                 )  # fmt: skip
         return BOOL
 
+    def _is_bare_member(self, node: ast.Expression) -> bool:
+        """Whether an expression is a name that only the type of another one may tell the meaning of."""
+        if not isinstance(node, ast.Reference) or self.function.scope.find(node.name) is not None:
+            return False
+        return node.name in self.module.members
+
     def _membership(self, node: ast.Binary, member: ast.Expression, whole: ast.Expression) -> ExpressionType:
         # The container may need the member's type to read enum names, and the other way round.
-        if isinstance(whole, ast.ListDisplay):
+        known = isinstance(whole, ast.ListDisplay) and not all(map(self._is_bare_member, whole.items))
+        if isinstance(whole, ast.ListDisplay) and not (known and self._is_bare_member(member)):
             found = self.infer(member)
             container = self.infer(whole, list_of(found))
         else:

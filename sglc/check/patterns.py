@@ -28,6 +28,7 @@ from sglc.check.result import (
     ErrorOf,
     ExpressionType,
     ListValue,
+    LocalSymbol,
     RangeOf,
     RecordSymbol,
     ScoredOf,
@@ -289,6 +290,19 @@ class Patterns(Holes):
             return WILD
         parts = tuple(self.pattern(item, due, binds) for item, due in zip(items, plain.items, strict=True))
         return Shape(TupleOf, parts)
+
+    def note_binding(self, node: ast.Pattern, type: ExpressionType) -> None:
+        """Warn of a whole pattern that looks like a member and takes every value."""
+        if not isinstance(node, ast.NamePattern) or not isinstance(self.symbols.get(id(node)), LocalSymbol):
+            return
+        owners = self.module.members.get(node.name.text)
+        if owners is None or isinstance(type, Unknown):
+            return
+        self.program.report(
+            "W0219", f"`{node.name.text}` takes every value here", node.span, label="a new variable",
+            reason=f"it is a member of `{owners[0].rsplit('.', 1)[-1]}`, but {said(type)} is matched",
+            hint="write `_`, or choose another name",
+        )  # fmt: skip
 
     # -- all cases ---------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 """Scopes of a function: blocks of names, and what conditions prove about them.
 
-No name hides another one, so a name has one meaning in every block that sees it.
+No variable hides another one, nor a constant, type or error, so a value's name has one meaning in every block
+that sees it. Members of enums and functions stand beside the variables: a member is found by the type that is
+expected or through its enum, a function where it is called.
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from sglc.check.declarations import WORDS, Declarations
-from sglc.check.relations import allows_null, without_null
+from sglc.check.relations import allows_null, is_enum, without_null
 from sglc.check.result import ExpressionType, LocalSymbol
 from sglc.check.state import FunctionState, Local, ModuleState, ProgramState, Scope
-from sglc.diagnostics.diagnostic import Label
-from sglc.source import Span
+from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax import ast
+from sglc.types.type import EnumType
+
+Advice = tuple[str, tuple[Edit, ...]]
+"""A hint, and the edits that do what it says."""
 
 
 class Scopes(Declarations):
@@ -53,7 +58,7 @@ class Scopes(Declarations):
         return found
 
     def bind(self, node: object, name: ast.Name, type: ExpressionType, kind: str, **facts: Any) -> Local:
-        """Enter a variable into the innermost block; no name is ever shadowed."""
+        """Enter a variable into the innermost block; no other value is ever shadowed."""
         function = self.function
         label = name.text
         known = function.scope.find(label)
@@ -61,16 +66,22 @@ class Scopes(Declarations):
         what = "a variable"
         if known is None:
             entity = self.module.names.get(label)
-            if entity is not None:
+            if entity is not None and entity.kind != "function":
                 taken, what = entity.span, WORDS[entity.kind]
-            elif label in self.module.members and label not in self.module.names:
-                owner = self.module.members[label][0].rsplit(".", 1)[-1]
-                taken, what = self._declared_at(owner), f"a member of `{owner}`"
         if taken is not None and label != "_":
             self.program.report(
                 "E0210", f"`{label}` is already {what}", name.span, label="a second meaning",
-                reason="no name may hide another one, so that every line can be read by itself",
+                reason="no value may hide another one, so that every line can be read by itself",
                 secondary=(Label(taken, "first meaning"),) if taken is not name.span else (),
+                hint="choose another name",
+            )  # fmt: skip
+        enum = is_enum(without_null(type, self.table), self.table)
+        if enum is not None and self.is_member(enum, label):
+            short = enum.name.rsplit(".", 1)[-1]
+            self.program.report(
+                "W0219", f"a value of `{short}` is called like its member `{label}`", name.span,
+                label="easily taken for the member",
+                reason=f"`{label}` is this variable from here on, and only `{short}.{label}` the member",
                 hint="choose another name",
             )  # fmt: skip
         slot = label
@@ -85,9 +96,26 @@ class Scopes(Declarations):
         self.symbols[id(node)] = LocalSymbol(label, slot)
         return local
 
-    def _declared_at(self, name: str) -> Span | None:
-        entity = self.module.names.get(name)
-        return None if entity is None else entity.span
+    def is_member(self, enum: EnumType, name: str) -> bool:
+        key = ("members", enum.name)
+        known = self.program.memo.get(key)
+        if known is None:
+            known = self.program.memo[key] = frozenset(enum.members)
+        return name in known
+
+    def hidden_member(
+        self, node: ast.Expression, type: ExpressionType
+    ) -> tuple[str, tuple[Edit, ...]] | None:
+        """What to do about a variable where its name is that of a member of the enum that is due."""
+        enum = is_enum(without_null(type, self.table), self.table)
+        if enum is None or not isinstance(node, ast.Reference) or not self.is_member(enum, node.name):
+            return None
+        if self.function.scope.find(node.name) is None:
+            return None
+        member = f"{enum.name.rsplit('.', 1)[-1]}.{node.name}"
+        return f"`{node.name}` is the variable here; write `{member}` for the member", (
+            Edit(node.span, member),
+        )
 
     def narrowings(self, node: ast.Expression, holds: bool) -> dict[str, ExpressionType]:
         """Paths that are known not to be null where the condition holds (or does not)."""

@@ -116,9 +116,9 @@ pub pure fn f(point: Point) -> int:
     Entry(
         "E0210",
         "the name is taken",
-        "No name hides another one: not a variable of an outer block, not a declaration of the file, not "
-        "an enum "
-        "member in sight. Every line can then be read by itself.",
+        "No value hides another one: not a variable of an outer block, not a constant, type or error of the "
+        "file. Every line can then be read by itself. Members of enums and functions are in nobody's way: a "
+        "member is found by the type that is expected or as `E.a`, a function where it is called.",
         """\
 pub pure fn f(size: int) -> int:
     var total = 0
@@ -222,5 +222,23 @@ test "blue":
         "    return yes\n",
         "fn ask(question: str) -> bool:\n    user: | Is it so? ${question}\n    assistant: | ?{yes: bool}\n"
         "    return yes\n",
+    ),
+    Entry(
+        "W0219",
+        "a variable that is called like a member",
+        "Variables may be called like members of enums. Where the variable is of that enum itself, or a "
+        "pattern looks like a member and takes every value, the one is easily taken for the other.",
+        """\
+enum Mood: calm, annoyed
+
+pub pure fn f(calm: Mood) -> bool:
+    return calm == annoyed
+""",
+        """\
+enum Mood: calm, annoyed
+
+pub pure fn f(mood: Mood) -> bool:
+    return mood == annoyed
+""",
     ),
 )
