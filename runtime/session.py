@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.prefix import constant_prefix
+from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.conversation import Conversation, Encoder, PlainChat
 from sglc.runtime.engine.branch import Admission
@@ -28,6 +29,7 @@ from sglc.runtime.vm.trace import Listener, ListenerFault
 from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
 from sglc.types.json import from_json
 from sglc.types.member import MemberError, check_member
+from sglc.types.show import show_type
 from sglc.types.type import Type
 
 if TYPE_CHECKING:
@@ -165,8 +167,12 @@ class Session:
         for name in arguments:
             if name not in names:
                 near = nearest(name, names)
-                hint = f"did you mean `{near}`?" if near else "parameters: " + (", ".join(names) or "none")
-                raise ArgumentError("E0714", f"`{code.name}` has no parameter `{name}`", hint=hint)
+                raise ArgumentError(
+                    "E0714",
+                    f"`{code.name}` has no parameter `{name}`",
+                    reason=f"it is `{signature(self.program, code)}`",
+                    hint=f"did you mean `{near}`?" if near else f"leave `{name}` out",
+                )
         bound = []
         for parameter in code.parameters:
             if parameter.name in arguments:
@@ -177,7 +183,8 @@ class Session:
                 raise ArgumentError(
                     "E0713",
                     f"`{code.name}` needs the argument `{parameter.name}`",
-                    hint=f"give it as --arg {parameter.name}=…, or {parameter.name}=… from Python",
+                    reason=f"it is `{signature(self.program, code)}`",
+                    hint=f"pass {parameter.name}=…",
                 )
         return bound
 
@@ -193,7 +200,10 @@ class Session:
             return from_json(given, type, table)
         except MemberError as fault:
             raise ArgumentError(
-                "E0715", f"argument `{name}` of `{code.name}` is outside of its type", reason=str(fault)
+                "E0715",
+                f"argument `{name}` of `{code.name}` is outside of its type",
+                reason=str(fault),
+                hint=f"`{name}` is `{show_type(type)}`",
             ) from None
 
     # -- running -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +102,34 @@ def test_arguments_may_be_objects_dicts_or_plain_values(module: Module) -> None:
 def test_wrong_arguments_are_type_errors(module: Module, call: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         call(module)
+
+
+WRONG_CALLS = [
+    lambda m: m.crew(),
+    lambda m: m.crew(thme="x"),
+    lambda m: m.crew("a", "b"),
+    lambda m: m.crew("a", theme="b"),
+    lambda m: m.crew("a", sed_=1),
+    lambda m: m.crew(3),
+    lambda m: m.echo(object()),
+    lambda m: m.echo({**REX, "age": 12}),
+    lambda m: m.post("cook"),
+]
+
+
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_wrong_arguments_are_told_in_words_of_the_call(module: Module, call: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(module)
+    message = str(caught.value)
+    assert "--" not in message and "command" not in message
+    assert re.search(r"crew|echo|post", message), "it names the function"
+
+
+def test_a_missing_argument_is_told_with_the_signature(module: Module) -> None:
+    with pytest.raises(TypeError) as caught:
+        module.crew()
+    assert "pass theme=…" in str(caught.value) and "it is `crew(theme: str" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sglc.bytecode.code import Code, Program
+from sglc.bytecode.signatures import signature
 from sglc.commands.invocation import fault
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
@@ -19,17 +20,6 @@ from sglc.types.show import show_type
 from sglc.types.values import Value
 
 LARGEST_ARGUMENTS = 64 * 1024 * 1024
-
-
-def signature(program: Program, code: Code) -> str:
-    """`crew(theme: str) -> Crew`, for messages."""
-    parameters = ", ".join(
-        f"{parameter.name}: {show_type(program.types[parameter.type])}"
-        + (" = …" if parameter.has_default else "")
-        for parameter in code.parameters
-    )
-    result = "" if code.result is None else f" -> {show_type(program.types[code.result])}"
-    return f"{code.name}({parameters}){result}"
 
 
 def read_pairs(pairs: Sequence[str]) -> tuple[dict[str, str], list[Diagnostic]]:

@@ -111,12 +111,12 @@ def _report(
             click.echo(
                 f"fixed {counted(fixer.fixed, 'finding')} in {counted(changed, 'file')}", err=bool(found)
             )
+        fixable = sum(bool(diagnostic.edits) for diagnostic in found)
+        if fixable and fixer is None:
+            click.echo(f"`sglc check --fix` makes the {counted(fixable, 'edit')} shown above.", err=True)
         click.echo(f"{counted(len(files), 'file')}: {summary(found) or 'all is well'}", err=bool(found))
         if errors:
             code = next(diagnostic.code for diagnostic in found if diagnostic.severity == "error")
             click.echo(f"`sglc explain {code}` says more about an error.", err=True)
-        fixable = sum(bool(diagnostic.edits) for diagnostic in found)
-        if fixable and fixer is None:
-            click.echo(f"`sglc check --fix` makes the {counted(fixable, 'edit')} shown above.", err=True)
     if bad:
         raise CommandFailed(1)
