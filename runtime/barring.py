@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 
@@ -12,40 +10,13 @@ import numpy as np
 from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.seams import beginnings
 from sglc.runtime.tracker import Tracker
 
 MOST_BACK = 64
 """Tokens that can be taken back one after the other."""
 PATIENCE = 16
 """Steps back without any text longer than before, after which the steps become twice as long."""
-
-
-class Beginnings:
-    """The tokens of a vocabulary by what they begin with."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        pairs = sorted((data, token) for token, data in enumerate(vocabulary.token_bytes) if data)
-        self._texts = [data for data, _ in pairs]
-        self._tokens = np.array([token for _, token in pairs], np.int64)
-
-    def tokens(self, prefix: bytes) -> np.ndarray:
-        """Ids of the tokens that begin with these bytes."""
-        after = prefix.rstrip(b"\xff")
-        last = len(self._texts)
-        if after:
-            last = bisect_left(self._texts, after[:-1] + bytes((after[-1] + 1,)))
-        return self._tokens[bisect_left(self._texts, prefix) : last]
-
-
-_BEGINNINGS: weakref.WeakKeyDictionary[Vocabulary, Beginnings] = weakref.WeakKeyDictionary()
-
-
-def beginnings(vocabulary: Vocabulary) -> Beginnings:
-    """Of a vocabulary, made once."""
-    found = _BEGINNINGS.get(vocabulary)
-    if found is None:
-        found = _BEGINNINGS[vocabulary] = Beginnings(vocabulary)
-    return found
 
 
 class LeftTokens(NextTokens):

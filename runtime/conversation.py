@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sglc.runtime.canonical import Canonical
 from sglc.runtime.chat import TemplateError
 from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.errors import SglError
@@ -61,6 +62,8 @@ class Encoder:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
+        self.canonical = Canonical(tokenizer.encode, tokenizer.token_bytes)
+        """Which tokens follow each other."""
         self._cache: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._chars = 0
 
@@ -413,22 +416,20 @@ class Conversation:
             raise AssertionError("the conversation has not been synchronised yet")
         return self._branch
 
-    def healable(self) -> bytes:
-        """Bytes of the last token, where it lies wholly in the open message's own text; else empty.
+    def floor(self) -> int:
+        """The first of the branch's tokens that is the open message's own text. To be asked after `sync`.
 
-        To be asked after `sync`. A token that ends a line is left alone: longer ones only add indentation,
-        and withdrawing it would cost a forward pass at every hole that begins a line.
+        What the chat template writes before it is never taken back: models are always asked behind that.
         """
-        if self.encoder is None or self._encoded is None or not self._encoded.tokens:
-            return b""
-        data = self.encoder.tokenizer.token_bytes[self._encoded.tokens[-1]] or b""
-        try:
-            chars = len(data.decode())
-        except UnicodeDecodeError:
-            return b""
-        if data.endswith(b"\n"):
-            return b""
-        return data if chars <= len(self.state.stretch) - self.state.content else b""
+        if self.encoder is None or self._encoded is None:
+            raise AssertionError("the conversation has not been synchronised yet")
+        token_bytes = self.encoder.tokenizer.token_bytes
+        before = len(self.state.stretch[: self.state.content].encode())
+        count, at = 0, 0
+        while at < before and count < len(self._encoded.tokens):
+            at += len(token_bytes[self._encoded.tokens[count]] or b"")
+            count += 1
+        return len(self._closed_tokens[1]) + count
 
     # -- reading -------------------------------------------------------------------------------------
 

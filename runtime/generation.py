@@ -2,8 +2,9 @@
 
 Two matchers run side by side. One follows the value's own language; the other, which makes the masks,
 follows value, stop text, anything, so that a token may straddle the value's end. What is certain is never
-asked of the model: bytes that are the only continuation are appended as tokens, and a value that is complete
-and cannot go on ends without a forward pass.
+asked of the model: bytes that are the only continuation are appended as tokens, as far as nothing that may
+follow makes other tokens of them (see `seams`), and a value that is complete and cannot go on ends without a
+forward pass.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from time import thread_time_ns
 import numpy as np
 
 from sglc.runtime.conversation import Conversation
-from sglc.runtime.engine.drafts import Drafting, Drafts
+from sglc.runtime.engine.drafts import Drafting, Drafts, ForcedDrafts
 from sglc.runtime.engine.draw import Draw
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.engine.legal import NextTokens
-from sglc.runtime.engine.sampler import LegalTokens, NothingAllowed, Sampled
+from sglc.runtime.engine.sampler import NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.seams import Seams, Tokens
 from sglc.runtime.tracker import Tracker
 
-HEALED_BYTES = 24
-"""Tokens longer than this are never withdrawn for healing."""
+FEW = 32
+"""So many legal tokens are looked at one by one before one is drawn, where limits shape the draw."""
 WATCHED_ROOM = 4096
 """From this many free tokens of context window on, a hole without a budget is not watched."""
 
@@ -72,12 +74,21 @@ class Filling:
         self.poll = poll
         self._constraints = constraints
         self._drafting = drafting
-        self._drafts: Drafts | None = None
+        self._drafts: Drafts | ForcedDrafts = ForcedDrafts()
         self.result = HoleResult("")
         self._prefix = b""
         self._base = 0
+        """Tokens before those of the value; tokens that are written anew are among them."""
         self._tracker: Tracker | None = None
         self._question = Draw(request.sampling, request.seed)
+        encoder = conversation.encoder
+        self._seams = None if encoder is None else Seams(encoder.canonical, vocabulary)
+        self._floor = 0
+        """The first token that may be taken back."""
+        self._withdrawn = 0
+        """Tokens before the hole that are written anew with the value."""
+        self._pending: Tokens = ()
+        """Tokens that forced text most likely becomes which is left to be drawn."""
 
     async def run(self) -> HoleResult:
         """Generate the value and append its text to the conversation."""
@@ -100,11 +111,12 @@ class Filling:
                 hint="shorten what is inserted, or use a model with a larger context window",
             )
         masks = self._constraints.hole(request).matcher(self.vocabulary) if request.stops else value
-        healed = self._heal()
+        self._floor = conversation.floor()
+        healed = self._heal(masks)
         if healed is not None:
             value, masks = healed
-            branch.rollback(self._base - 1)
-            self._base -= 1
+            branch.rollback(self._base - self._withdrawn)
+            self._base -= self._withdrawn
         self._tracker = Tracker(value, request.stops)
         if self._drafting is not None:
             constraint = self._constraints.value(request, self._prefix)
@@ -112,7 +124,7 @@ class Filling:
         self.result.prompt = self._base
         try:
             with branch.apart() as self.result.work:
-                return await self._loop(self._tracker, masks, healed is not None)
+                return await self._loop(self._tracker, masks)
         finally:
             self.result.picking = self._question.picking
             self.result.first = self._question.came
@@ -146,27 +158,33 @@ class Filling:
         self.observer.piece(data.decode(), True)
         return self._finish(data, "complete", tokens)
 
-    def _heal(self) -> tuple[Matcher, Matcher] | None:
-        """Matchers that begin with the last token's bytes, if longer legal tokens begin with them too."""
-        prefix = self.conversation.healable()
-        if not prefix or len(prefix) > HEALED_BYTES or not self.vocabulary.trie.extends(prefix):
+    def _heal(self, masks: Matcher) -> tuple[Matcher, Matcher] | None:
+        """Matchers that begin with the last tokens' text, where these may become others with the value."""
+        if self._seams is None:
             return None
-        hole = self._constraints.hole(self.request, prefix).matcher(self.vocabulary)
-        if hole.longest() <= len(prefix):
+        tokens, request, constraints = self.conversation.branch.tokens, self.request, self._constraints
+
+        def behind(prefix: bytes) -> Matcher:
+            return constraints.hole(request, prefix).matcher(self.vocabulary)
+
+        count = self._seams.taken_back(tokens, self._floor, masks, behind)
+        if not count:
             return None
-        self._prefix = prefix
-        if not self.request.stops:
+        self._withdrawn = count
+        self._prefix = b"".join(self.vocabulary.token_bytes[token] or b"" for token in tokens[-count:])
+        hole = behind(self._prefix)
+        if not request.stops:
             return hole, hole
-        return self._constraints.value(self.request, prefix).matcher(self.vocabulary), hole
+        return constraints.value(request, self._prefix).matcher(self.vocabulary), hole
 
     def _limit(self) -> Budget | None:
         """The tightest bound on the tokens of this hole, the context window included."""
         budget = self.request.budget
-        room = self.context_length - self._base
+        room = self.context_length - self._base - self._withdrawn
         if budget is not None and budget.tokens <= room:
             return budget
         if budget is not None or room < WATCHED_ROOM:
-            return Budget(room, "the model's context window")
+            return Budget(max(0, room), "the model's context window")
         return None
 
     def _price(self, data: bytes) -> int:
@@ -194,7 +212,7 @@ class Filling:
 
     # -- the loop ------------------------------------------------------------------------------------
 
-    async def _loop(self, tracker: Tracker, masks: Matcher, healing: bool) -> HoleResult:
+    async def _loop(self, tracker: Tracker, masks: Matcher) -> HoleResult:
         """Draw tokens until the value ends.
 
         `masks` makes the masks; it is the tracker's own matcher where the hole has no stops. Where a budget
@@ -217,7 +235,7 @@ class Filling:
             if not self._fits(0, closing[skip:], limit):
                 raise self._truncated(limit)
         before: Tracker | None = None
-        position, hold_forced = 0, healing
+        position, hold_forced = 0, False
         clock = thread_time_ns()
         while True:
             value = tracker.value
@@ -234,7 +252,9 @@ class Filling:
                     if appended:
                         if limit is not None and before is not None:
                             rest = closing[appended:]
-                            if not self._fits(len(branch.tokens) - self._base, rest, limit):
+                            if not self._fits(
+                                len(branch.tokens) - self._base, self._own(tracker, rest), limit
+                            ):
                                 return self._close_out(before, closing, pieces, used)
                             closing = rest
                         pieces.send(tracker.data, tracker.certain(), True)
@@ -246,18 +266,10 @@ class Filling:
             legal.may_end = ends_freely and settled and value.is_accepting()
             self.poll()
             drafts = self._propose(tracker)
-            pause = thread_time_ns()
+            pause, before_picking = thread_time_ns(), question.picking
             try:
-                if request.answer is None:
-                    question.position, question.scored = position, self.observer.detailed
-                    before_picking = question.picking
-                    drawn = await branch.draw(question, drafts)
-                    resume = thread_time_ns() - question.picking + before_picking
-                else:
-                    logits = await self._logits(drafts)
-                    resume = thread_time_ns()
-                    logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
-                    drawn = self._draw(logits, legal, position)
+                drawn, position = await self._drawn(legal, tracker, position, drafts)
+                resume = thread_time_ns() - question.picking + before_picking
             except EngineError as fault:
                 raise language_error(fault, self.partial) from fault
             except NothingAllowed:
@@ -269,7 +281,6 @@ class Filling:
                 message = f"the model gives no legal token of hole `{request.name}` any probability"
                 raise SglError("Backend", message, partial=partial) from None
             token = drawn.token
-            position += 1
             result = self.result
             result.sampled += 1
             result.logprob += drawn.logprob
@@ -288,20 +299,82 @@ class Filling:
                 return self._finish(tracker.data[skip:end_at], "stop", used + (end_at > written))
             if limit is not None and before is not None:
                 after = tracker.value.shortest_completion()
-                if not self._fits(used + 1, after, limit):
+                more = len(tracker.data) > skip
+                if not self._fits(used + more, self._own(tracker, after), limit):
                     return self._close_out(before, closing, pieces, used)
                 closing = after
             branch.append([token])
+            self._pass_prefix(tracker)
             if not same:
                 masks.accept(token)
             pieces.send(tracker.data, tracker.certain(), False)
             clock = self._note(clock, pause, resume)
 
+    async def _drawn(
+        self, legal: NextTokens, tracker: Tracker, position: int, drafts: Tokens
+    ) -> tuple[Sampled, int]:
+        """The next token, and the position of the draws behind it.
+
+        What the tokenizer would not write is refused, and another token is drawn among the rest. Where
+        nothing is left, what was refused is let in: the mask alone decides. Raises NothingAllowed.
+        """
+        request, question, branch = self.request, self._question, self.conversation.branch
+        legal.forgive()
+        strict = self._seams is not None and self._seams.joins
+        if strict and not request.sampling.plain and request.sampling.temperature:
+            self._refuse_few(legal, tracker)
+        logits = None
+        if request.answer is not None:
+            logits = await self._logits(drafts)
+            logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
+        while True:
+            question.position, question.scored = position, self.observer.detailed
+            position += 1
+            try:
+                if logits is None:
+                    drawn = await branch.draw(question, drafts)
+                else:
+                    drawn = question.of(logits)
+            except NothingAllowed:
+                if not legal.forgive():
+                    raise
+                strict = False
+                continue
+            if not strict or drawn.token in legal.end_ids or self._is_open(drawn.token, legal, tracker):
+                return drawn, position
+            legal.refuse(drawn.token)
+
+    def _is_open(self, token: int, legal: NextTokens, tracker: Tracker) -> bool:
+        """Whether the tokenizer would write a legal text with this token. See `Seams.is_open`."""
+        if self._seams is None:
+            return True
+        start = thread_time_ns()
+        found = self._seams.is_open(self._context(), token, legal.matcher, self._ending(tracker))
+        self._question.picking += thread_time_ns() - start
+        return found
+
+    def _refuse_few(self, legal: NextTokens, tracker: Tracker) -> None:
+        """Where few tokens are legal, leave out what the tokenizer would not write: limits such as top-k look
+        at the tokens that are left."""
+        if legal.matcher.mask_size() <= FEW:
+            for token in legal.matcher.allowed().tolist():
+                if not self._is_open(token, legal, tracker):
+                    legal.refuse(token)
+
+    def _context(self) -> Tokens:
+        return Seams.context(self.conversation.branch.tokens, self._floor)
+
+    def _ending(self, tracker: Tracker) -> Matcher | None:
+        """The value's matcher where the model may end the message behind the value."""
+        freely = self.request.end_of_message or not self.request.stops
+        return tracker.value if freely and not tracker.candidates else None
+
     def _propose(self, tracker: Tracker) -> tuple[int, ...]:
         """Tokens to compute with the request for the next logits; none once a stop has begun."""
-        if self._drafts is None or tracker.candidates:
+        pending, self._pending = self._pending, ()
+        if tracker.candidates:
             return ()
-        return self._drafts.propose(self.conversation.branch.tokens, tracker.value)
+        return self._drafts.propose(self.conversation.branch.tokens, tracker.value, pending)
 
     async def _logits(self, drafts: tuple[int, ...]) -> np.ndarray:
         """Logits after what is written so far."""
@@ -310,12 +383,6 @@ class Filling:
         except EngineError as fault:
             raise language_error(fault, self.partial) from fault
         return logits
-
-    def _draw(self, logits: np.ndarray, legal: LegalTokens, position: int) -> Sampled:
-        """The token at a position of the hole's draws, from logits. Raises NothingAllowed."""
-        question = self._question
-        question.legal, question.position, question.scored = legal, position, self.observer.detailed
-        return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
 
     def _note(self, clock: int, pause: int, resume: int) -> int:
         """Record the time of one token outside the forward pass; the clock for the next."""
@@ -326,53 +393,82 @@ class Filling:
     def _append_forced(self, tracker: Tracker, masks: Matcher, same: bool, run: bytes) -> tuple[int, bool]:
         """Append certain bytes as canonical tokens.
 
-        The number of bytes written, and whether the rest is held back: a blank at the end that may be the
-        beginning of a longer token is left for the model to write.
+        The number of bytes written, and whether the rest is held back, as what follows may make other tokens
+        of it: then it is left for the model to write.
         """
-        skip = len(self._prefix)
-        known = len(tracker.data)
+        behind = tracker.value.clone()
+        behind.accept_bytes(run)
+        tokens = None
+        if self._seams is not None and not behind.is_complete():
+            tokens = self._seams.committed(self._context(), run, masks)
+        if tokens is None:
+            return self._rewrite(tracker, masks, same, run), False
+        held = False
+        if not tokens and self._seams is not None:
+            only = self._seams.only(self._context(), masks, None)
+            tokens = () if only is None else (only,)
+            held = only is None
+        data = b"".join(self.vocabulary.token_bytes[token] or b"" for token in tokens)
+        self._write_forced(tracker, masks, same, data, tokens)
+        if held and self._seams is not None:
+            self._pending = self._seams.pending(self._context(), run, masks)
+        return len(data), held
+
+    def _rewrite(self, tracker: Tracker, masks: Matcher, same: bool, run: bytes) -> int:
+        """Append certain bytes, the text before them tokenised anew with them; how many they are."""
+        skip, known = len(self._prefix), len(tracker.data)
         whole = bytes(tracker.data) + run
         if len(whole) < skip:
-            return 0, False
+            return 0
         text = whole[skip:].decode("utf-8", "ignore")
-        cut = skip + len(text.encode())
-        if cut <= known:
-            return 0, False
-        run = whole[known:cut]
-        branch = self.conversation.branch
-        size = len(branch.tokens)
-        self.conversation.sync(text)
-        held = False
-        last = self.vocabulary.token_bytes[branch.tokens[-1]] or b""
-        if last.isspace() and len(last) <= len(run) and self.vocabulary.trie.extends(last):
-            probe = masks.clone()
-            probe.accept_bytes(run[: len(run) - len(last)])
-            held = probe.longest() > len(last)
-            if held:
-                run = run[: len(run) - len(last)]
-                branch.rollback(len(branch.tokens) - 1)
-        self.result.forced += max(0, len(branch.tokens) - size)
+        run = whole[known : skip + len(text.encode())]
         if run:
+            size = len(self.conversation.branch.tokens)
+            self.conversation.sync(text)
+            self.result.forced += max(0, len(self.conversation.branch.tokens) - size)
             tracker.value.accept_bytes(run)
             if not same:
                 masks.accept_bytes(run)
             tracker.data += run
-        return len(run), held
+        return len(run)
+
+    def _write_forced(
+        self, tracker: Tracker, masks: Matcher, same: bool, data: bytes, tokens: Tokens
+    ) -> None:
+        if data:
+            tracker.value.accept_bytes(data)
+            if not same:
+                masks.accept_bytes(data)
+        for token in tokens:
+            tracker.data += self.vocabulary.token_bytes[token] or b""
+            self.conversation.branch.append([token])
+            self.result.forced += not self._pass_prefix(tracker)
+
+    def _pass_prefix(self, tracker: Tracker) -> bool:
+        """Count what is written so far as text before the hole, if it is no more than that."""
+        within = len(tracker.data) <= len(self._prefix)
+        if within:
+            self._base = len(self.conversation.branch.tokens)
+        return within
+
+    def _own(self, tracker: Tracker, rest: bytes) -> bytes:
+        """What is part of the value in bytes that follow."""
+        return rest[max(0, len(self._prefix) - len(tracker.data)) :]
 
     def _close_out(self, tracker: Tracker, closing: bytes, pieces: _Pieces, used: int) -> HoleResult:
         """Complete the value along its shortest completion: the budget is nearly spent."""
         pieces.send(tracker.data, tracker.certain(), False)
+        price = self._price(self._own(tracker, closing))
         tracker.data += closing
         pieces.send(tracker.data, len(tracker.data), True)
-        price = self._price(closing)
         self.result.forced += price
         return self._finish(tracker.data[len(self._prefix) :], "budget", used + price)
 
     def _finish(self, data: bytes | bytearray, ended: str, tokens: int) -> HoleResult:
         result, drafts = self.result, self._drafts
-        if drafts is not None:
+        if self._tracker is not None:
             drafts.finish(self.conversation.branch.tokens, ended)
-            result.saved = drafts.saved
+            result.saved = min(drafts.saved, result.work.accepted)  # not every engine looks at drafts
         text = bytes(data).decode()
         self.conversation.text(text)
         result.text = text

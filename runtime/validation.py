@@ -13,10 +13,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from sglc.runtime.barring import MOST_BACK, LeftTokens, Place, Places
 from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.drafts import Drafting
-from sglc.runtime.engine.sampler import NothingAllowed
+from sglc.runtime.engine.sampler import NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
@@ -148,9 +150,9 @@ class ValidatedFilling(Filling):
 
     # -- the loop ------------------------------------------------------------------------------------
 
-    async def _loop(self, tracker: Tracker, masks: Matcher, healing: bool) -> HoleResult:
+    async def _loop(self, tracker: Tracker, masks: Matcher) -> HoleResult:
         same = masks is tracker.value
-        state = _State(tracker, masks, healing)
+        state = _State(tracker, masks, False)
         places = Places()
         self._limited = self._limit()
         if self._limited is not None:
@@ -198,7 +200,9 @@ class ValidatedFilling(Filling):
             if await self._is_dead(tracker):
                 return False
             rest = state.closing[appended:]
-            if self._limited is not None and not self._fits(self._used(), rest, self._limited):
+            if self._limited is not None and not self._fits(
+                self._used(), self._own(tracker, rest), self._limited
+            ):
                 return await self._out_of_budget(
                     bytes(tracker.data[:known]), state.closing, used, state.logprob
                 )
@@ -232,6 +236,7 @@ class ValidatedFilling(Filling):
                 raise self._spent(f"took back {MOST_BACK} tokens")
             raise self._nothing()
         assert self._tracker is not None
+        self._pending = ()
         self._barring.stepped_back(bytes(self._tracker.data[len(place.tracker.data) :]))
         branch = self.conversation.branch
         shared = 0
@@ -243,6 +248,7 @@ class ValidatedFilling(Filling):
         branch.append(place.tokens[shared:])
         self.result.forced = place.forced
         self._tracker = place.tracker
+        self._pass_prefix(place.tracker)
         return place
 
     async def _choose(self, place: Place, places: Places, same: bool) -> _State | HoleResult | None:
@@ -254,6 +260,7 @@ class ValidatedFilling(Filling):
         ends_freely = request.end_of_message or not request.stops
         good = settled and tracker.value.is_accepting() and await self._is_final(tracker)
         legal.may_end = ends_freely and good
+        legal.forgive()
         if not legal.count() and not legal.recall():
             return None
         self.poll()
@@ -261,18 +268,24 @@ class ValidatedFilling(Filling):
         if request.answer is not None:
             logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
         result.sampled += 1
+        strict = True
         while True:
             self.poll()
             try:
-                drawn = self._draw(logits, legal, self._position)
+                drawn = self._draw(logits, legal)
             except NothingAllowed:
                 if legal.recall():
                     continue
+                if legal.forgive():
+                    strict = False
+                    continue
                 return None
-            self._position += 1
             token = drawn.token
             if token in legal.end_ids:
                 return self._end(self._written(tracker), "end", self._used(), place.logprob + drawn.logprob)
+            if strict and not self._is_open(token, legal, tracker):
+                legal.refuse(token)
+                continue
             data = token_bytes[token] or b""
             trial = tracker.copy()
             dead, end = await self._try(trial, data)
@@ -295,17 +308,26 @@ class ValidatedFilling(Filling):
             closing = b""
             if self._limited is not None:
                 closing = trial.value.shortest_completion()
-                if not self._fits(self._used() + 1, closing, self._limited):
+                more = len(trial.data) > len(self._prefix)
+                if not self._fits(self._used() + more, self._own(trial, closing), self._limited):
                     return await self._out_of_budget(
                         bytes(tracker.data), place.closing, self._used(), place.logprob
                     )
             place.chosen = token
             branch.append([token])
+            self._pass_prefix(trial)
             masks = trial.value
             if not same:
                 masks = place.masks.clone()
                 masks.accept(token)
             return _State(trial, masks, False, logprob, closing)
+
+    def _draw(self, logits: np.ndarray, legal: LeftTokens) -> Sampled:
+        """The token at the next position of the hole's draws. Raises NothingAllowed."""
+        question = self._question
+        question.legal, question.position, question.scored = legal, self._position, self.observer.detailed
+        self._position += 1
+        return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
 
     # -- ends ----------------------------------------------------------------------------------------
 

@@ -163,17 +163,14 @@ def test_a_repair_shows_the_slip_and_opens_the_message_again() -> None:
     )
 
 
-def test_healable_is_the_last_token_of_the_messages_own_text() -> None:
+def test_the_floor_is_the_first_token_of_the_messages_own_text() -> None:
     talk = conversation()
     talk.role("assistant")
-    talk.sync()
-    assert talk.healable() == b""
-    talk.text("the ")
-    talk.sync()
-    assert talk.healable() == b" "
-    talk.text("answer\n")
-    talk.sync()
-    assert talk.healable() == b""
+    opened = len(talk.sync().tokens)
+    assert talk.floor() == opened
+    talk.text("the answer\n")
+    assert len(talk.sync().tokens) > opened
+    assert talk.floor() == opened
 
 
 TEXTS = st.text(alphabet="the answr\n Zü<|im_end>é1", max_size=12)

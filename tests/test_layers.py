@@ -28,8 +28,8 @@ BELOW_ENGINE = RUN | {
 }  # fmt: skip
 BELOW_VM = BELOW_ENGINE | {
     "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
-    "sglc.runtime.conversation", "sglc.runtime.tracker", "sglc.runtime.hole",
-    "sglc.runtime.generation",
+    "sglc.runtime.canonical", "sglc.runtime.seams", "sglc.runtime.conversation", "sglc.runtime.tracker",
+    "sglc.runtime.hole", "sglc.runtime.generation",
 }  # fmt: skip
 VALIDATION = {"sglc.runtime.barring", "sglc.runtime.validation"}
 RUNTIME = BELOW_VM | VALIDATION | {"sglc.runtime.vm", "sglc.runtime.session"}
@@ -68,11 +68,19 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
     "sglc.runtime.kv": {"sglc.cache_files"},
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
-    "sglc.runtime.conversation": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.engine"},
+    "sglc.runtime.canonical": set(),
+    "sglc.runtime.seams": {"sglc.runtime.mask", "sglc.runtime.canonical"},
+    "sglc.runtime.conversation": BELOW_ENGINE
+    | {"sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.canonical"},
     "sglc.runtime.tracker": {"sglc.runtime.mask"},
     "sglc.runtime.hole": {"sglc.automata", "sglc.runtime.engine", "sglc.runtime.mask"},
     "sglc.runtime.generation": BELOW_VM,
-    "sglc.runtime.barring": {"sglc.runtime.mask", "sglc.runtime.engine", "sglc.runtime.tracker"},
+    "sglc.runtime.barring": {
+        "sglc.runtime.mask",
+        "sglc.runtime.engine",
+        "sglc.runtime.tracker",
+        "sglc.runtime.seams",
+    },
     "sglc.runtime.validation": BELOW_VM | {"sglc.runtime.barring"},
     "sglc.runtime.vm": BELOW_VM | VALIDATION,
     "sglc.runtime.session": RUNTIME,

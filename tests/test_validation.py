@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sglc.driver import compile_source
 from sglc.runtime import validation
-from sglc.runtime.barring import LeftTokens, beginnings
+from sglc.runtime.barring import LeftTokens
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.engine import Engine
 from sglc.runtime.engine.sampler import Sampling
@@ -23,6 +23,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.seams import beginnings
 from sglc.runtime.session import Session
 from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
 from sglc.runtime.vm.fuzz import random_good_word

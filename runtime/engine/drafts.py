@@ -5,7 +5,8 @@ these are there already. So any draft leaves the result as it is, and a good one
 
 - *look-up*: the text went on somewhere as it may go on here (see `lookup`),
 - *habits*: this hole was at this place of its constraint before (see `habits`),
-- *forced text*, which is certain once the token before it is.
+- *forced text*, which is certain once the token before it is. Forced text that a longer token may cover is
+  left to be drawn; the tokens that it most likely becomes are sent in any case: their rows are needed anyway.
 
 All are led through the hole's constraint, so no draft is illegal. Each kind's rate of success is measured for
 each hole; with the cost of a step by its rows (see `cost`) it decides how many tokens are worth their rows.
@@ -55,6 +56,8 @@ _HABIT = _SINGLE + 3
 places by how many bytes may come."""
 _SURE = _HABIT + 10 * LEVELS * WIDTHS
 """Text that follows from the token before it."""
+_COVERED = _SURE + 1
+"""Forced text that longer tokens may cover."""
 _BELIEFS = (
     *(0.35, 0.45, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9),
     *(0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.75),
@@ -63,6 +66,7 @@ _BELIEFS = (
     *[(tenth + 2.0) / 11 for tenth in range(10)] * LEVELS,
     *[(tenth + 4.0) / 13.5 for tenth in range(10)] * LEVELS,
     0.95,
+    0.85,
 )
 """By kind: how likely a guess is to come, before anything is known."""
 
@@ -152,6 +156,30 @@ class Drafting:
         return (tokens[: LONGEST + 1], data) if data else ((), b"")
 
 
+class ForcedDrafts:
+    """What is sent where nothing is guessed: tokens that forced text most likely becomes. As `Drafts`."""
+
+    __slots__ = ("_base", "_sent", "saved")
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._sent: tuple[int, ...] = ()
+        self.saved = 0
+        """Requests that no step was needed for, if the engine looks at drafts."""
+
+    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
+        """`forced`, where the answer is not there already."""
+        since = len(tokens) - self._base
+        if self._sent and 0 <= since <= len(self._sent) and tuple(tokens[self._base :]) == self._sent[:since]:
+            self.saved += 1
+            return ()
+        self._base, self._sent = len(tokens), forced
+        return forced
+
+    def finish(self, tokens: Sequence[int], ended: str) -> None:
+        """Nothing is learned."""
+
+
 class Drafts:
     """Drafts of one fill of a hole; see `propose`."""
 
@@ -202,24 +230,21 @@ class Drafts:
         self.saved = 0
         """Requests that no step was needed for."""
 
-    def propose(self, tokens: list[int], value: Matcher) -> tuple[int, ...]:
+    def propose(self, tokens: list[int], value: Matcher, forced: tuple[int, ...] = ()) -> tuple[int, ...]:
         """Drafts to send with the request for the logits after `tokens`, where the value is at `value`.
 
         They never go beyond the value's end: nothing is asked for there. Empty where the answer is there
-        already, and where drafts are not worth their rows.
+        already, and where drafts are not worth their rows. `forced` is what certain text most likely becomes
+        though other tokens may cover it: it is sent in any case, before what is guessed.
         """
         size = len(tokens)
         cost = self._drafting.cost
         if self._rest:
-            self._rest = self._rest - 1 if self._rested_at < 2 * cost.sequences else 0
-            return ()
+            return self._resting(tokens, forced)
         self._learn(tokens)
         self._forced = self._place is None or size - self._place[3] != 1
         self._place = (value.config, tokens[-2] if size > 1 else -1, tokens[-1], size)
-        since = size - self._base
-        if 0 <= since <= self._sent and tokens[self._base :] == self._drafted[:since]:
-            self.saved += 1
-            self._answered += 1
+        if self._is_answered(tokens):
             return ()
         self._settle(tokens)
         batch = max(1, round(cost.sequences))
@@ -229,17 +254,17 @@ class Drafts:
             self._tried += 1
         else:
             self._leave(batch)
-            return ()
+            return self._send_forced(size, forced)
         step = cost.estimate(batch)
         self._base, self._sent = size, 0
         self._drafted, self._kinds, self._gains = [], [], []
         if all(cost.estimate(batch * rows) >= rows * step for rows in (2, 4, 8, 16)):
             self._balance.enter(0.0)
-            return ()  # not even certain tokens would be worth their rows
+            return self._send_forced(size, forced)  # not even certain tokens would be worth their rows
         pending = 1 if self._computed < 0 else max(1, size - self._computed)
         prices = cost.prices(batch, pending)
         worth = step / self._yield
-        self._guess(tokens, value, prices, worth)
+        self._guess(tokens, value, prices, worth, forced)
         best, most, gain, begun = 0, LEAST_GAIN * step, 0.0, 0
         for count, chance in enumerate(self._gains[:LONGEST], 1):
             if chance:
@@ -250,9 +275,33 @@ class Drafts:
                 if net > most:
                     best, most = count, net
         self._balance.enter(most if best else 0.0)
-        self._sent = best
+        self._sent = best = max(best, len(forced))
         self.drafted += best
         return tuple(self._drafted[:best])
+
+    def _is_answered(self, tokens: list[int]) -> bool:
+        """Whether a draft that came true has computed these logits."""
+        since = len(tokens) - self._base
+        if not 0 <= since <= self._sent or tokens[self._base :] != self._drafted[:since]:
+            return False
+        self.saved += 1
+        self._answered += 1
+        return True
+
+    def _resting(self, tokens: list[int], forced: tuple[int, ...]) -> tuple[int, ...]:
+        """`propose` while the hole is left alone."""
+        self._rest = self._rest - 1 if self._rested_at < 2 * self._drafting.cost.sequences else 0
+        if self._is_answered(tokens):
+            return ()
+        self._settle(tokens)
+        return self._send_forced(len(tokens), forced)
+
+    def _send_forced(self, size: int, forced: tuple[int, ...]) -> tuple[int, ...]:
+        """Send nothing else."""
+        self._base, self._sent = (size, len(forced)) if forced else (0, 0)
+        self._drafted, self._kinds = list(forced), [_COVERED] * len(forced)
+        self.drafted += len(forced)
+        return forced
 
     def finish(self, tokens: Sequence[int], ended: str) -> None:
         """The value has ended: `complete` after its last token, `end` or `stop` with a token that says so."""
@@ -300,8 +349,15 @@ class Drafts:
 
     # -- what may come -------------------------------------------------------------------------------
 
-    def _guess(self, tokens: list[int], value: Matcher, prices: list[float], worth: float) -> None:
-        """Fill the draft with what is likely, until it is not worth its rows any more.
+    def _guess(
+        self,
+        tokens: list[int],
+        value: Matcher,
+        prices: list[float],
+        worth: float,
+        forced: tuple[int, ...],
+    ) -> None:
+        """Fill the draft with `forced` and what is likely after it, until it is not worth its rows any more.
 
         `prices` are costs of steps with so many drafts, `worth` is what a saved request is worth. The first
         guess is made at any price: it is compared with what comes, and tells how good guesses are.
@@ -319,6 +375,15 @@ class Drafts:
             at, alone = lookup.single()
             matched = 1
         before, last, chance = tokens[-2] if size > 1 else -1, tokens[-1], 1.0
+        for token in forced:
+            twin.accept(token)
+            drafted.append(token)
+            kinds.append(_COVERED)
+            chance *= rate[_COVERED]
+            gains.append(chance)
+            at = at + 1 if 0 <= at < size and token == lookup[at] else -1
+            alone, matched, fresh = -1, min(matched + 1, 63), _FRESH
+            before, last = last, token
         while (count := len(drafted)) < LONGEST and (
             not count or chance * worth > (prices[count + AHEAD] - prices[count]) / AHEAD
         ):

@@ -15,12 +15,22 @@ class NextTokens:
     It follows its matcher; `may_end` is set by whoever knows. See `sampler.LegalTokens`.
     """
 
-    __slots__ = ("_end_ids", "matcher", "may_end")
+    __slots__ = ("_end_ids", "_refused", "matcher", "may_end")
 
     def __init__(self, matcher: Matcher, end_ids: Iterable[int]) -> None:
         self.matcher = matcher
         self.may_end = False
         self._end_ids = frozenset(end_ids)
+        self._refused: set[int] = set()
+
+    def refuse(self, token: int) -> None:
+        """Leave a token out at this place, though the matcher allows it."""
+        self._refused.add(token)
+
+    def forgive(self) -> bool:
+        """Let in again what was refused, as at every new place; whether there was anything."""
+        found, self._refused = bool(self._refused), set()
+        return found
 
     @property
     def end_ids(self) -> frozenset[int]:
@@ -34,18 +44,22 @@ class NextTokens:
     def row(self) -> np.ndarray:
         """The mask, not to be written to."""
         row = self.matcher.mask()
-        if not self.may_end:
+        if not self.may_end and not self._refused:
             return row
         row = row.copy()
         words = row.view(np.uint32)
-        for end in self._end_ids:
+        for end in self.end_ids:
             words[end >> 5] |= np.uint32(1 << (end & 31))
+        for token in self._refused:
+            words[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
         return row
 
     def allows(self, token: int) -> bool:
         """Whether one token is legal."""
+        if token in self._refused:
+            return False
         return (self.may_end and token in self._end_ids) or self.matcher.allows(token)
 
     def count(self) -> int:
         """How many tokens are legal; makes the mask."""
-        return self.matcher.mask_size() + len(self.end_ids)
+        return self.matcher.mask_size() + len(self.end_ids) - len(self._refused)
