@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -21,17 +22,14 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 
 AHEAD = 40
 """Bytes of what may follow a token that are tokenised with it: enough for the tokens next to it."""
-LOOKED = 128
-"""Tokens that are looked at to find a legal text in which a token stays as it is. Where more would have to
-be, it is taken for open."""
+LOOKED = 2048
+"""Tokens that are looked at to find a legal text in which a token stays as it is, in some 10 ms. Where more
+would have to be, it is taken for open."""
 FEW = 64
-"""Where so many tokens are legal, each is asked whether it is the only open one."""
+"""Where so many tokens are legal, each is asked whether it is the only open one; so many are tried at a place
+where longer tokens may begin."""
 MOST = 256
 """So many tokens that go beyond a text are asked for one by one; for more of them a mask is made."""
-
-
-Legal = Callable[[int, Sequence[bytes]], Iterator[bytes] | None]
-"""Which of the tokens that begin at a place of a text and are longer are legal; None for some of them."""
 
 
 class Beginnings:
@@ -105,9 +103,12 @@ class Seams:
             return True
         if value is not None and value.is_accepting() and canonical.keeps(context, token, b""):
             return True
+        token_bytes = self._vocabulary.token_bytes
+        data = token_bytes[token] or b""
         if after.is_complete():
             return False
-        token_bytes = self._vocabulary.token_bytes
+        if _is_whole(data) and not data[-1:].isspace() and not canonical.keeps(context, token, b""):
+            return False  # neighbours that no text has side by side; white space waits for what follows
         longer = (*context, token)[-CONTEXT:]
         for following in after.allowed().tolist():
             left[0] -= 1
@@ -139,25 +140,23 @@ class Seams:
     def committed(self, context: Tokens, run: bytes, masks: Matcher) -> Tokens | None:
         """The tokens of a forced run that every legal text has, whatever follows it; `masks` is before it.
 
-        None where the run changes the tokens before it.
+        None where the tokens before it are not the tokenizer's own.
         """
         size = len(run.decode("utf-8", "ignore").encode())
         whole = self._canonical.tokens(context, run[:size])
-        if whole is None or not self.joins:
+        if whole is None:
+            return () if self._is_own(context) else None
+        if not self.joins:
             return whole
 
-        def legal(place: int, longer: Sequence[bytes]) -> Iterator[bytes] | None:
+        def reaches(place: int) -> bool:
             probe = masks.clone()
             probe.accept_bytes(run[:place])
-            if len(longer) > MOST:
-                return iter(()) if probe.longest() <= len(run) - place else None
-            probe.accept_bytes(run[place:])
-            return (data for data in longer if probe.clone().accept_bytes(data[len(run) - place :]))
+            return probe.longest() > len(run) - place
 
-        kept = self._certain(context, run, whole, legal)
-        if size < len(run):
-            kept = _common(kept, self._canonical.tokens(context, run[:size]) or ())
-        return kept
+        behind = masks.clone()
+        behind.accept_bytes(run)
+        return self._certain(context, run, whole, behind, reaches)
 
     def pending(self, context: Tokens, run: bytes, masks: Matcher) -> Tokens:
         """The tokens that held-back bytes most likely become; none where others are likelier.
@@ -185,50 +184,61 @@ class Seams:
             start -= 1
             text = (token_bytes[tokens[start]] or b"") + text
 
-        def legal(place: int, longer: Sequence[bytes]) -> Iterator[bytes] | None:
-            size = len(text) - place
-            if len(longer) > MOST:
-                return iter(()) if behind(text[place:]).longest() <= size else None
-            return (data for data in longer if masks.clone().accept_bytes(data[size:]))
+        def reaches(place: int) -> bool:
+            return behind(text[place:]).longest() > len(text) - place
 
         whole = tuple(tokens[start:])
-        return len(whole) - len(self._certain(self.context(tokens[:start], floor), text, whole, legal))
+        context = self.context(tokens[:start], floor)
+        return len(whole) - len(self._certain(context, text, whole, masks, reaches))
 
     @staticmethod
     def context(tokens: Sequence[int], floor: int) -> Tokens:
         """The tokens before a place that decide about what follows; those before `floor` do not."""
         return tuple(tokens[max(floor, len(tokens) - CONTEXT) :])
 
-    def _certain(self, context: Tokens, run: bytes, whole: Tokens, legal: Legal) -> Tokens:
-        """The first of the tokens `whole` of a run that every legal text has.
+    def _certain(
+        self, context: Tokens, run: bytes, whole: Tokens, masks: Matcher, reaches: Callable[[int], bool]
+    ) -> Tokens:
+        """The first of the tokens `whole` of a run that every legal text has. `masks` is behind the run.
 
         A text has others where one of its tokens begins in the run and ends behind it: then the tokens are
-        those of the run up to that place, and this one.
+        those of the run up to that place, and this one. `reaches` says whether such a token is legal at a
+        place. Besides, what follows may decide how the run is split into words, as white space is by whether
+        more of it comes.
         """
         known, canonical = beginnings(self._vocabulary), self._canonical
-        kept = whole
+        kept = _common(whole, canonical.tokens(context, run + _way_on(masks)) or ())
         for place in range(max(0, len(run) - known.longest), len(run)):
-            if run[place] & 0xC0 == 0x80:
+            longer = known.longer(run[place:]) if run[place] & 0xC0 != 0x80 else ()
+            if not longer:
                 continue
-            longer = known.longer(run[place:])
-            part = canonical.tokens(context, run[:place]) if longer else None
-            if part is None or part[: len(kept)] == kept:
+            part = canonical.tokens(context, run[:place])
+            if part is not None and part[: len(kept)] == kept:
                 continue
-            found = legal(place, longer)
-            if found is not None:
-                if part == whole[: len(part)]:
-                    fits = next(found, None) is not None
-                else:
-                    fits = any(self._ends_in(context, run[:place], part, data) for data in found)
-                if not fits:
-                    continue
-            kept = _common(kept, part)
+            size = len(run) - place
+            if len(longer) > MOST and not reaches(place):
+                continue
+            found = (data for data in longer if masks.clone().accept_bytes(data[size:]))
+            if part is None or part != whole[: len(part)]:
+                for data in islice(found, FEW):
+                    kept = _common(kept, self._before(context, run[:place], data, kept))
+            elif len(longer) > MOST or next(found, None) is not None:
+                kept = part
         return kept
 
-    def _ends_in(self, context: Tokens, before: bytes, part: Tokens, data: bytes) -> bool:
-        """Whether the tokenizer writes `data` as one token behind the tokens `part` of `before`."""
+    def _is_own(self, context: Tokens) -> bool:
+        """Whether the tokenizer writes the end of the context as it is."""
+        if not context:
+            return True
+        data = self._vocabulary.token_bytes[context[-1]] or b""
+        return self._canonical.tokens(context[:-1], data) == context[-1:]
+
+    def _before(self, context: Tokens, before: bytes, data: bytes, otherwise: Tokens) -> Tokens:
+        """The tokens of `before` where the tokenizer writes `data` behind it as one token."""
         found = self._canonical.tokens(context, before + data)
-        return found is not None and len(found) == len(part) + 1 and found[: len(part)] == part
+        if not found or self._vocabulary.token_bytes[found[-1]] != data:
+            return otherwise
+        return found[:-1]
 
 
 def _common(first: Tokens, second: Tokens) -> Tokens:

@@ -94,3 +94,18 @@ def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str) -> None:
         ]
         assert logprobs == pytest.approx(expected, abs=1e-4)
     assert talk.state.message == prompt
+
+
+def test_an_option_is_scored_with_the_token_that_the_text_behind_it_makes_of_its_end() -> None:
+    engine = Engine(FickleModel())
+    talk = Conversation(
+        encoder=Encoder(small_tokenizer()), open_branch=lambda tokens: engine.branch(), chat=None
+    )
+    talk.text("the ")
+    try:
+        found = asyncio.run(score(talk, ["th", "an"], "e x"))
+        alike = asyncio.run(score(talk, ["th", "the"], "e"))
+    finally:
+        engine.close()
+    assert [small_tokenizer().bytes_of(tokens) for tokens in found.tokens] == [b" the", b" an"]
+    assert alike.tokens[0] != alike.tokens[1]

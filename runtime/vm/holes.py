@@ -419,7 +419,7 @@ async def _scored(
     for rejected, reason in repairs:
         conversation.restore(conversation.repaired(mark, rejected, reason))
     try:
-        scores = await selection.score(conversation, texts)
+        scores = await selection.score(conversation, texts, _follow(spec))
         result.work.add(scores.work)
         result.prompt = scores.prompt
         run.statistics.forwards += scores.work.forwards
@@ -434,7 +434,7 @@ async def _scored(
         if spec.by == "mean":
             sums = [total / len(tail) for total, tail in zip(sums, scores.tokens, strict=True)]
         elif spec.by == "contrast":
-            base = await _premise(machine, frame, mark, texts, result)
+            base = await _premise(machine, frame, mark, spec, texts, result)
             sums = [total - other for total, other in zip(sums, base, strict=True)]
     except EngineError as fault:
         raise language_error(fault) from fault
@@ -444,15 +444,21 @@ async def _scored(
     return probabilities.index(max(probabilities)), probabilities
 
 
+def _follow(spec: HoleSpec) -> str:
+    """The literal text behind the options on their line."""
+    return "" if spec.end_of_message or not spec.stops else spec.stops[-1]
+
+
 async def _premise(
-    machine: Strand, frame: Frame, mark: Any, texts: list[str], result: HoleResult
+    machine: Strand, frame: Frame, mark: Any, spec: HoleSpec, texts: list[str], result: HoleResult
 ) -> list[float]:
     """Scores of the options without the context: the message's opening and the hole's line alone."""
     run = machine.run
     conversation = frame.conversation
     assert conversation is not None
     role = mark.roles[-1] if mark.roles else ""
-    key = (role, mark.line, tuple(texts))
+    follow = _follow(spec)
+    key = (role, mark.line, tuple(texts), follow)
     known = run.premises.get(key)
     if known is None:
         alone = conversation.sibling()
@@ -461,7 +467,7 @@ async def _premise(
                 alone.premise(role)
             if mark.line:
                 alone.text(mark.line)
-            scores = await selection.score(alone, texts)
+            scores = await selection.score(alone, texts, follow)
             result.work.add(scores.work)
             known = scores.sums()
             run.statistics.forwards += scores.work.forwards

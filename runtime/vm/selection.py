@@ -58,10 +58,15 @@ def shared_length(sequences: Sequence[tuple[int, ...]]) -> int:
     return max(0, length)
 
 
-async def score(conversation: Conversation, texts: list[str]) -> Scores:
-    """Scores of texts as continuations of a conversation, jointly tokenised with it."""
+async def score(conversation: Conversation, texts: list[str], follow: str = "") -> Scores:
+    """Scores of texts as continuations of a conversation, jointly tokenised with it and with what follows.
+
+    The last token of a text may write the beginning of `follow` too; tokens behind it do not count.
+    """
     conversation.start()
-    whole = [conversation.tokens(text) for text in texts]
+    whole = [_written(conversation, text, follow) for text in texts]
+    if len(set(whole)) < len(whole):  # what follows would have to decide between some of them
+        whole = [conversation.tokens(text) for text in texts]
     branch: Branch = conversation.sync()
     shared = min(shared_length(whole), len(branch.tokens))
     while shared > 0 and tuple(branch.tokens[:shared]) != whole[0][:shared]:
@@ -72,6 +77,17 @@ async def score(conversation: Conversation, texts: list[str]) -> Scores:
     with branch.apart() as work:
         logprobs = await branch.score_many(tails)
     return Scores(tuple(tails), tuple(map(tuple, logprobs)), work, shared)
+
+
+def _written(conversation: Conversation, text: str, follow: str) -> tuple[int, ...]:
+    """The tokens of a conversation with a text, up to the one that writes the text's end."""
+    tokens = conversation.tokens(text + follow)
+    if follow:
+        assert conversation.encoder is not None
+        token_bytes, rest = conversation.encoder.tokenizer.token_bytes, len(follow.encode())
+        while (size := len(token_bytes[tokens[-1]] or b"")) <= rest:
+            tokens, rest = tokens[:-1], rest - size
+    return tokens
 
 
 def softmax(scores: Sequence[float]) -> list[float]:

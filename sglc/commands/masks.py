@@ -15,8 +15,9 @@ from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.cache_files import keep
 from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
-from sglc.runtime.generation import HEALED_BYTES
+from sglc.runtime.canonical import Canonical
 from sglc.runtime.hole import filled_language
+from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.freeze import freeze
 from sglc.runtime.mask.frozen import (
@@ -29,11 +30,14 @@ from sglc.runtime.mask.frozen import (
     masks_folder,
 )
 from sglc.runtime.mask.frozen_tables import FrozenError
+from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.seams import Seams
 from sglc.types.language import language
 from sglc.types.narrow import narrowed_language
 
 _TEXT = BY_NAME["TEXT"].number
+_LINE = BY_NAME["LINE"].number
 _GEN = BY_NAME["GEN"].number
 
 
@@ -96,7 +100,7 @@ def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> It
             value = language(type_, program.table, surface="hole")
         else:
             value = narrowed_language(type_, program.table, hole.condition)
-        for prefix in (b"", *sorted(_healed(program, index, tokenizer, vocabulary))):
+        for prefix in (b"", *sorted(_prefixes(program, index, value, tokenizer, vocabulary))):
             for stops in _stops(hole):
                 yield hole.name, filled_language(value, stops, prefix)
 
@@ -105,33 +109,52 @@ def _stops(hole: HoleSpec) -> tuple[tuple[str, ...] | None, ...]:
     return (None, hole.stops) if hole.stops else (None,)
 
 
-def _healed(program: Program, index: int, tokenizer: Any, vocabulary: Vocabulary) -> set[bytes]:
-    """What the hole may begin with, once the last token of the literal text before it is withdrawn."""
+def _prefixes(
+    program: Program, index: int, value: Language, tokenizer: Any, vocabulary: Vocabulary
+) -> set[bytes]:
+    """What the hole may begin with, once the last tokens of the literal text before it are taken back."""
     found: set[bytes] = set()
-    for code in program.codes:
-        for place, (op, a, _) in enumerate(code.instructions):
-            if op != _GEN or a != index:
+    stops = program.holes[index].stops or None
+    seams = Seams(Canonical(tokenizer.encode, tokenizer.token_bytes), vocabulary)
+
+    def behind(prefix: bytes) -> Matcher:
+        return compile_constraint(language=filled_language(value, stops, prefix)).matcher(vocabulary)
+
+    for text in _texts_before(program, index):
+        # What the tokenizer cannot write is a fault of the run, not of its masks.
+        with contextlib.suppress(ValueError):
+            tokens = tokenizer.encode(text)
+            if not tokens:
                 continue
-            text = _text_before(program, code.instructions[:place])
-            tokens: list[int] = []
-            # What the tokenizer cannot write is a fault of the run, not of its masks.
-            with contextlib.suppress(ValueError):
-                tokens = tokenizer.encode(text) if text and not text.endswith("\n") else []
-            data = tokenizer.token_bytes[tokens[-1]] or b"" if tokens else b""
-            if 0 < len(data) <= HEALED_BYTES and vocabulary.trie.extends(data):
-                found.add(data)
-    return found
+            count = seams.taken_back(tokens, 0, behind(b""), behind)
+            found.add(tokenizer.bytes_of(tokens[len(tokens) - count :]))
+    return found - {b""}
+
+
+def _texts_before(program: Program, index: int) -> set[str]:
+    """The literal text in front of each place of a hole."""
+    return {
+        _text_before(program, code.instructions[:place])
+        for code in program.codes
+        for place, (op, a, _) in enumerate(code.instructions)
+        if op == _GEN and a == index
+    }
 
 
 def _text_before(program: Program, instructions: Any) -> str:
-    """The literal text that stands last in front of a hole; options of the hole may lie between."""
-    for op, a, _ in reversed(instructions):
+    """The literal text that stands in front of a hole, lines before its own included; options of the hole may
+    lie between."""
+    text = ""
+    for place, (op, a, _) in reversed(list(enumerate(instructions))):
         if op == _TEXT:
-            text = program.constants[a]
-            return text if isinstance(text, str) else ""
-        if OPCODES[op].name not in ("CONSTANT", "LOAD", "SNAPSHOT"):
-            return ""
-    return ""
+            constant = program.constants[a]
+            text = (constant if isinstance(constant, str) else "") + text
+        elif op == _LINE:
+            before = OPCODES[instructions[place - 1][0]].name if place else ""
+            text = text if before in ("ROLE", "GLUE", "") else "\n" + text
+        elif OPCODES[op].name not in ("CONSTANT", "LOAD", "SNAPSHOT", "GLUE"):
+            break
+    return text
 
 
 def _tokenizer(invocation: Invocation, model: str) -> Any:
