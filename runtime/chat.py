@@ -3,20 +3,34 @@
 A template is a Jinja program that renders a whole conversation. A conversation of ours grows message by
 message, so the template is asked once for each sequence of roles, with marks in place of contents, and the
 text between two marks is the piece that stands between two messages. The template is the model's own, but
-it came from a file: it runs in Jinja's sandbox, and a mistake in it is a TemplateError.
+it came from a file: it runs in a sandbox with limits of time and memory, and a mistake in it, or a limit that
+it exceeds, is a TemplateError.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-MAX_TEMPLATE = 1 << 20
-"""Characters; a longer template is refused."""
+if TYPE_CHECKING:
+    from sglc.runtime.chat_sandbox import BoundedEnvironment
+
+T = TypeVar("T")
+
+MAX_TEMPLATE = 1 << 18
+"""Characters; a longer template is refused. The longest of published models have some 30,000."""
+LONGEST_FORM = 256
+"""Characters of a form that a date is written in."""
+LONGEST_REASON = 500
+"""Characters of what a template says when it refuses."""
+KEPT = 256
+"""Sequences of roles whose texts are kept: a conversation asks for one that is longer by one each time."""
 MAX_ROLES = 4096
 """Messages in one conversation."""
 KNOWN_ROLES = ("system", "user", "assistant")
@@ -45,6 +59,15 @@ class SpecialMark:
 Piece = str | SpecialToken
 
 
+class _Kept(OrderedDict[tuple[str, ...], T]):
+    """What is known of sequences of roles, the latest ones only."""
+
+    def __setitem__(self, roles: tuple[str, ...], found: T) -> None:
+        super().__setitem__(roles, found)
+        if len(self) > KEPT:
+            self.popitem(last=False)
+
+
 class ChatTemplate:
     """A model's chat template, asked for the pieces between the contents of messages.
 
@@ -61,9 +84,14 @@ class ChatTemplate:
         self._special = dict(special)
         self._variables = dict(variables or {})
         self._template: Any = None
-        self._gaps: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._pieces: dict[tuple[str, ...], tuple[Piece, ...]] = {}
-        self._closing: dict[tuple[str, ...], tuple[Piece, ...]] = {}
+        self._environment: BoundedEnvironment | None = None
+        self._exceeded = ""
+        self._lock = threading.Lock()
+        self._gaps: _Kept[tuple[str, ...]] = _Kept()
+        self._opened: _Kept[tuple[str, ...]] = _Kept()
+        """By roles, what stands before each of their contents in a conversation that grew to them."""
+        self._pieces: _Kept[tuple[Piece, ...]] = _Kept()
+        self._closing: _Kept[tuple[Piece, ...]] = _Kept()
         self._roles: frozenset[str] | None = None
         names = sorted(map(re.escape, special), key=len, reverse=True)
         self._split = re.compile("|".join(names)) if names else None
@@ -154,23 +182,24 @@ class ChatTemplate:
         An assistant's opening may differ by a scaffold for reasoning that a template shows in one of the
         two cases only.
         """
-        gaps = [*self._rendered_gaps(roles)[: len(roles) - 1], gap] if len(roles) > 1 else [gap]
-        for index in range(len(roles) - 1):
-            before = self._gap_memo(roles[: index + 1])
-            if gaps[index] == before:
-                continue
-            close = gaps[index].startswith(before) or before.startswith(gaps[index])
-            if roles[index] != "assistant" or not close:
+        before = self._opening(roles[:-1])
+        gaps = self._rendered_gaps(roles)[: len(before)] if before else ()
+        for role, now, then in zip(roles, gaps, before, strict=False):
+            close = now == then or (role == "assistant" and (now.startswith(then) or then.startswith(now)))
+            if not close:
                 raise TemplateError(
                     f"the chat template rewrites earlier messages when a message of role {roles[-1]} follows"
                 )
+        self._opened[roles] = (*before, gap)
 
-    def _gap_memo(self, roles: tuple[str, ...]) -> str:
-        key = ("", *roles)
-        found = self._gaps.get(key)
-        if found is None:
-            found = self._gaps[key] = (self._gap(roles),)
-        return found[0]
+    def _opening(self, roles: tuple[str, ...]) -> tuple[str, ...]:
+        """What a conversation with these roles was fed before each of its contents."""
+        missing = len(roles)
+        while missing and roles[:missing] not in self._opened:
+            missing -= 1
+        for length in range(missing + 1, len(roles) + 1):
+            self._gap(roles[:length])
+        return self._opened[roles] if roles else ()
 
     def _parts(self, text: str) -> tuple[Piece, ...]:
         """The text cut at special tokens, with the white space that these swallow left out."""
@@ -207,24 +236,48 @@ class ChatTemplate:
         return places
 
     def _render(self, roles: Sequence[str], *, generation: bool) -> str:
-        from jinja2.exceptions import TemplateError as JinjaError
-
+        """The template's text. One that has exceeded a limit is not asked again."""
         if len(roles) > MAX_ROLES:
             raise TemplateError(f"more than {MAX_ROLES} messages in one conversation")
-        if self._template is None:
+        if self._exceeded:
+            raise TemplateError(self._exceeded)
+        from sglc.runtime.chat_sandbox import LimitExceeded
+
+        with self._lock:
             try:
-                self._template = _environment().from_string(self.source)
-            except JinjaError as error:
-                raise TemplateError(f"the chat template is damaged: {error}") from error
+                return self._rendered(roles, generation)
+            except LimitExceeded as error:
+                self._exceeded = f"the model's chat template is refused: {error}"
+                raise TemplateError(self._exceeded) from error
+
+    def _rendered(self, roles: Sequence[str], generation: bool) -> str:
+        from jinja2.exceptions import TemplateError as JinjaError
+
+        from sglc.runtime.chat_sandbox import Meter
+
+        if self._template is None:
+            self._environment = _environment()
+            try:
+                self._template = self._environment.from_string(self.source)
+            except (JinjaError, RecursionError, SyntaxError, MemoryError, ValueError) as error:
+                raise TemplateError(f"the chat template is damaged: {_told(error)}") from error
+        assert self._environment is not None
+        self._environment.meter = Meter()
         messages = [{"role": role, "content": _mark(index)} for index, role in enumerate(roles)]
         variables = {"tools": None, "documents": None, **self._variables}
         try:
             return self._template.render(messages=messages, add_generation_prompt=generation, **variables)
         except JinjaError as error:
-            names = ", ".join(roles) or "none"
-            raise TemplateError(f"the chat template refuses the roles ({names}): {error}") from error
-        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise TemplateError(f"the chat template failed: {error}") from error
+            names = ", ".join(roles[:20]) or "none"
+            raise TemplateError(f"the chat template refuses the roles ({names}): {_told(error)}") from error
+        except (
+            ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError, MemoryError,
+        ) as error:  # fmt: skip
+            raise TemplateError(f"the chat template failed: {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    return str(error)[:LONGEST_REASON] or type(error).__name__
 
 
 def _mark(index: int) -> str:
@@ -235,7 +288,7 @@ def _mark(index: int) -> str:
 def _raise_exception(message: str) -> NoReturn:
     from jinja2.exceptions import TemplateError as JinjaError
 
-    raise JinjaError(message)
+    raise JinjaError(str(message)[:LONGEST_REASON])
 
 
 def _to_json(
@@ -251,29 +304,17 @@ def _to_json(
 
 
 def _strftime_now(form: str) -> str:
+    if len(form) > LONGEST_FORM or re.search(r"\d{3}", form):  # the C library pads to any width
+        raise ValueError("no form of a date")
     return datetime.now().strftime(form)
 
 
-def _environment() -> Any:
+def _environment() -> BoundedEnvironment:
     """A sandboxed Jinja environment with the functions that chat templates expect."""
-    from jinja2 import nodes
-    from jinja2.ext import Extension, loopcontrols
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from sglc.runtime.chat_sandbox import BoundedEnvironment
 
-    class GenerationBlock(Extension):
-        """`{% generation %}` marks what an assistant wrote; for rendering it is only its body."""
-
-        tags: Any = frozenset({"generation"})
-
-        def parse(self, parser: Any) -> Any:
-            line = next(parser.stream).lineno
-            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-            return nodes.Scope(body).set_lineno(line)
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, loopcontrols]
-    )
-    environment.filters["tojson"] = _to_json
+    environment = BoundedEnvironment()
+    environment.add_filter("tojson", _to_json)
     environment.globals["raise_exception"] = _raise_exception
     environment.globals["strftime_now"] = _strftime_now
     return environment
