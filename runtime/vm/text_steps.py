@@ -16,6 +16,7 @@ def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     assert frame.conversation is not None
     name = machine.program.names[a]
     frame.conversation.role(name)
+    machine.run.steps += len(frame.conversation.state.roles)  # the template goes through all of them
     if machine.run.listeners:
         machine.emit("role", {"role": name})
     return None
