@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.render import render
+from sglc.options import CompileOptions
 from sglc.python.classes import classes_of, safe_name
 from sglc.python.errors import CompileError, RunError
 from sglc.python.stream import Piece, Stream
@@ -357,7 +358,10 @@ class Module:
 
 
 class LoadOptions(TypedDict, total=False):
-    """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`)."""
+    """What `load` and `loads` take besides program and model; sizes are bytes (see `EngineOptions`).
+
+    `allow_outside` is of the compiler: the program may read files outside of its project.
+    """
 
     executor: ExecutorKind
     dtype: str | None
@@ -371,6 +375,7 @@ class LoadOptions(TypedDict, total=False):
     max_queue: int | None
     engine: Engine | None
     spans: Spans | None
+    allow_outside: bool
 
 
 def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions]) -> Module:
@@ -378,7 +383,8 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
 
     `model` names what its functions run on; it is loaded at the first call, with the options that follow (see
     `EngineOptions`). Modules with the same model and options share one engine. An `engine` may be given
-    instead. Raises CompileError, with every diagnostic, and FileNotFoundError.
+    instead. `allow_outside` lets the program read files outside of its project. Raises CompileError, with
+    every diagnostic, and FileNotFoundError.
     """
     path = Path(path)
     program: Program | None
@@ -391,7 +397,7 @@ def load(path: str | Path, model: str = "smollm2", **options: Unpack[LoadOptions
 
         if not path.exists():
             raise FileNotFoundError(f"there is no file {path}")
-        compiled = compile_file(path)
+        compiled = compile_file(path, _compile_options(options))
         program, diagnostics = compiled.program, list(compiled.diagnostics)
     return _module(program, diagnostics, model, path, options)
 
@@ -407,8 +413,12 @@ def loads(
     from sglc.driver import compile_source
     from sglc.source import Source
 
-    compiled = compile_source(Source(str(path), text))
+    compiled = compile_source(Source(str(path), text), _compile_options(options))
     return _module(compiled.program, list(compiled.diagnostics), model, None, options)
+
+
+def _compile_options(given: LoadOptions) -> CompileOptions:
+    return CompileOptions(allow_outside=given.get("allow_outside", False))
 
 
 def _module(

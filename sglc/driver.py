@@ -53,7 +53,9 @@ def compile_source(
     source: Source, options: CompileOptions = DEFAULT, library: Library | None = None
 ) -> CompileResult:
     """One program, with the modules that it uses, from text to verified bytecode."""
-    checked, diagnostics = check(source, library if library is not None else Library())
+    if library is None:
+        library = Library(allow_outside=options.allow_outside)
+    checked, diagnostics = check(source, library)
     if checked is None or has_errors(diagnostics):
         return CompileResult(None, diagnostics)
     module = lower(checked)
@@ -83,7 +85,7 @@ def compile_file(path: str | Path, options: CompileOptions = DEFAULT) -> Compile
     return compile_source(Source(str(path), text), options)
 
 
-def emit_stage(source: Source, stage: str) -> tuple[str, list[Diagnostic]]:
+def emit_stage(source: Source, stage: str, options: CompileOptions = DEFAULT) -> tuple[str, list[Diagnostic]]:
     """The text of one stage of a program (see STAGES), and what was found until then.
 
     The text is empty if errors keep the program from getting that far.
@@ -95,7 +97,7 @@ def emit_stage(source: Source, stage: str) -> tuple[str, list[Diagnostic]]:
         return dump(tree), diagnostics
     if stage not in STAGES:
         raise ValueError(f"there is no stage {stage!r}; stages are {', '.join(STAGES)}")
-    checked, diagnostics = check(source, Library())
+    checked, diagnostics = check(source, Library(allow_outside=options.allow_outside))
     if checked is None:
         return "", diagnostics
     if stage == "types":

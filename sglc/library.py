@@ -3,6 +3,10 @@
 The same file always gives the same `Source` object, so modules can be compared by identity. `std.x` is
 package data, `./x` and `../x` stand beside the importing file, any other dotted path is relative to the
 project: the nearest folder upwards with an `sgl.toml`, else the folder of the main file.
+
+Nothing outside of the main file's project is read, by `..`, an absolute path or a symbolic link, unless that
+is allowed: a program that somebody sent may not take in what lies elsewhere on the machine. The folders that
+a library is made with may be read too.
 """
 
 from __future__ import annotations
@@ -22,29 +26,37 @@ _SHARED = re.compile(r"^pub (?:pure )?\w+ (\w+)", re.MULTILINE)
 
 
 class LibraryError(Exception):
-    """A file that exists but cannot be used: `reason` is a sentence for people."""
+    """A file that cannot be used: `reason` is a sentence for people. Files `outside` were not looked at."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, outside: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.outside = outside
 
 
 class Library:
     """Looks modules up and keeps what it read.
 
     `roots` are folders that dotted paths are looked up in, in this order; without any, the project root of
-    the importing file is used.
+    the importing file is used. With `allow_outside` files outside of the project are read too.
     """
 
-    def __init__(self, *roots: Path | str) -> None:
+    def __init__(self, *roots: Path | str, allow_outside: bool = False) -> None:
         self._roots = tuple(Path(root) for root in roots)
+        self._allow_outside = allow_outside
+        self._home: Path | None = None
         self._sources: dict[str, Source] = {}
         self._names: dict[int, str] = {}
         self.looked_outside = False
         """Whether anything was looked for besides the standard library, found or not."""
 
     def add(self, source: Source) -> None:
-        """Make a source known under its own file name, so that an import of that file finds this object."""
+        """Make a source known under its own file name, so that an import of that file finds this object.
+
+        The first one is the main file: its project is the program's.
+        """
+        if self._home is None:
+            self._home = project_root(source)
         self._sources.setdefault(_key(Path(source.name)), source)
 
     def path_of(self, source: Source) -> Path | None:
@@ -82,13 +94,29 @@ class Library:
     def read_text(self, path: str, importer: Source) -> str | None:
         """Text of an included file beside the importer; None if there is no such file.
 
-        Raises LibraryError where the file is there but cannot be read as text.
+        Raises LibraryError where it is there but cannot be read as text, or lies outside of the project.
         """
         self.looked_outside = True
-        if Path(path).is_absolute():
+        if "\0" in path:
             return None
-        target = _folder(importer) / path
-        return _read(target) if target.is_file() else None
+        if Path(path).is_absolute() and not self._allow_outside:
+            reason = "an absolute path is one of this machine, whatever the project"
+            raise LibraryError(reason, outside=True)
+        target = self._allowed(_folder(importer) / path, importer)
+        return _read(target) if _is_file(target) else None
+
+    def _allowed(self, path: Path, importer: Source) -> Path:
+        """Where a path leads, symbolic links followed; raises LibraryError if that is outside."""
+        try:
+            target = path.resolve()
+        except (OSError, RuntimeError) as error:
+            raise LibraryError(f"{path} cannot be read: {error}") from None
+        home = self._home if self._home is not None else project_root(importer)
+        homes = (home, *(root.resolve() for root in self._roots))
+        if self._allow_outside or any(target.is_relative_to(folder) for folder in homes):
+            return target
+        what = "the folder with its `sgl.toml`" if (home / "sgl.toml").is_file() else "its own folder"
+        raise LibraryError(f"the program may read what lies in `{_shown(home)}`, {what}", outside=True)
 
     def standard_modules(self) -> list[str]:
         """Paths of the modules that come with the compiler, sorted."""
@@ -110,9 +138,10 @@ class Library:
         return source
 
     def _file(self, path: Path, importer: Source) -> Source | None:
+        self._allowed(path, importer)
         key = _key(path)
         if key not in self._sources:
-            if not path.is_file():
+            if not _is_file(path):
                 return None
             source = Source(_shown(path), _read(path, newline=""))
             self._sources[key] = source
@@ -147,6 +176,14 @@ def project_root(source: Source) -> Path:
         if (candidate / "sgl.toml").is_file():
             return candidate
     return folder
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; raises LibraryError for a path that the system cannot look at."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise LibraryError(f"the system cannot look at it: {error.strerror}") from None
 
 
 def _folder(source: Source) -> Path:

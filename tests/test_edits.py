@@ -283,7 +283,7 @@ def test_a_module_of_the_project_is_fixed_and_one_outside_is_not(tmp_path: Path,
         "pub pure fn f() -> bool:\n    return READY == True and FAR\n",
         encoding="utf-8",
     )
-    code, _, err = cli("check", "--fix", program)
+    code, _, err = cli("check", "--fix", "--allow-outside", program)
     assert outside.read_text(encoding="utf-8") == text
     assert inside.read_text(encoding="utf-8") == "pub const READY = true\n"
     assert "READY == true" in program.read_text(encoding="utf-8")

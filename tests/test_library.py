@@ -100,7 +100,8 @@ def test_included_texts_are_read_beside_the_importer(project):
     main = opened(project / "main.sgl")
     assert library.read_text("note.md", main) == "Be kind.\n"
     assert library.read_text("none.md", main) is None
-    assert library.read_text(str(project / "note.md"), main) is None
+    with pytest.raises(LibraryError, match="absolute"):
+        library.read_text(str(project / "note.md"), main)
 
 
 def test_a_program_of_several_files_is_checked_whole(project):

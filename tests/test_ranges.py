@@ -106,6 +106,17 @@ def test_numbers_without_a_last_value_below_a_bound_are_not_half_open_types():
         assert fault.code == "E0306" and "cannot be left out" in fault.message
 
 
+def test_a_half_open_case_of_decimals_leaves_its_end_out():
+    passes(
+        'pure fn f(x: decimal) -> str:\n    match x:\n        case 0..<1.5: return "low"\n'
+        '        case _: return "high"\n'
+        "pub pure fn all_of_them(x: decimal in 0..9) -> int:\n    match x:\n"
+        "        case ..<1.5: return 1\n        case 1.5..: return 2\n"
+        'test "t":\n    expect f(1.4) == "low"\n    expect f(1.5) == "high"\n    expect f(0) == "low"\n'
+        "    expect all_of_them(1.5) == 2\n    expect all_of_them(1.49) == 1\n"
+    )
+
+
 def test_a_half_open_case_of_integers_counts_for_what_is_missing():
     whole = (
         "pub pure fn f(x: int in 0..9) -> int:\n    match x:\n"

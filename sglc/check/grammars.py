@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from sglc.check.files import file_text
 from sglc.check.grammar_parameters import Parameters
 from sglc.check.relations import UNKNOWN, expand, said
 from sglc.check.result import ExpressionType
@@ -27,7 +28,6 @@ from sglc.grammar.model import (
     Terminal,
 )
 from sglc.grammar.read import ENDINGS, SHIPPED, read_grammar, shipped_grammar
-from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types import type as t
@@ -188,15 +188,8 @@ class Grammars(TypeResolver):
                 else f"did you mean `.{close}`?" if close else f"files end in {known}",
             )  # fmt: skip
             return unknown
-        try:
-            text = self.program.library.read_text(node.path, self.module.source)
-            reason = "looked for beside this file"
-        except LibraryError as error:
-            text, reason = None, error.reason
+        text = file_text(self.program, self.module, node.path, node.span)
         if text is None:
-            self.program.report(
-                "E0211", f"there is no file `{node.path}`", node.span, label="not found", reason=reason
-            )
             return unknown
         try:
             grammar = read_grammar(text, dialect, name=node.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sglc.check.files import file_text
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import ModuleState, ProgramState
 from sglc.library import LibraryError
@@ -26,15 +27,8 @@ def json_schema_type(program: ProgramState, module: ModuleState, node: ast.TypeJ
 def _read(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) -> ExpressionType:
     text: str | None = node.source
     if not node.inline:
-        reason = "looked for beside this file"
-        try:
-            text = program.library.read_text(node.source, module.source)
-        except LibraryError as fault:
-            text, reason = None, fault.reason
+        text = file_text(program, module, node.source, node.span)
         if text is None:
-            program.report(
-                "E0211", f"there is no file `{node.source}`", node.span, label="not found", reason=reason
-            )
             return Unknown()
     assert text is not None
     folder = "" if node.inline else node.source.rpartition("/")[0]

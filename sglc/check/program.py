@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from sglc.check.contradiction import arms_are_apart
+from sglc.check.files import report_outside
 from sglc.check.functions import ModuleChecker
 from sglc.check.result import CheckedModule, CheckedProgram
 from sglc.check.state import ModuleState, ProgramState
@@ -183,6 +184,9 @@ class _Loader:
         try:
             source = self.library.find(node.path, importer)
         except LibraryError as error:
+            if error.outside:
+                report_outside(program, node.path, node.span, error)
+                return None
             program.report(
                 "E0213",
                 f"module `{node.path}` cannot be read",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from sglc.check.files import file_text
 from sglc.check.holes import END_OF_LINE, Follow
 from sglc.check.patterns import Patterns
 from sglc.check.relations import UNKNOWN
@@ -17,7 +18,6 @@ from sglc.check.result import ExpressionType, Unknown
 from sglc.check.template_text import inserts
 from sglc.check.walk import Body
 from sglc.diagnostics.diagnostic import Label
-from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
 
@@ -123,16 +123,8 @@ class PromptLines(Patterns):
 
     def _include(self, node: ast.Include) -> bool:
         self._text_allowed(node.span, True)
-        try:
-            text = self.program.library.read_text(node.path, self.module.source)
-            reason = "looked for beside this file"
-        except LibraryError as error:
-            text, reason = None, error.reason
-        if text is None:
-            self.program.report(
-                "E0211", f"there is no file `{node.path}`", node.span, label="not found", reason=reason
-            )
-        else:
+        text = file_text(self.program, self.module, node.path, node.span)
+        if text is not None:
             self.module.constants[id(node)] = text.removesuffix("\n")
         return False
 

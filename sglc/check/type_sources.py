@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from sglc.check.files import file_text
 from sglc.check.result import ExpressionType, Unknown
 from sglc.check.state import ModuleState, ProgramState
 from sglc.diagnostics.diagnostic import Label
-from sglc.library import LibraryError
 from sglc.source import Source, Span
 from sglc.sources.declared import Declared, parts_of, renamed_declaration
 from sglc.sources.fault import SourceFault
@@ -144,18 +144,10 @@ def _read(program: ProgramState, module: ModuleState, node: ast.TypeSource, like
 def _read_now(program: ProgramState, module: ModuleState, node: ast.TypeSource, like: str) -> Declared | None:
     text, source = node.source, None
     if _FILE.fullmatch(text):
-        path, reason = text, "looked for beside this file"
-        loaded: str | None = None
-        try:
-            loaded = program.library.read_text(path, module.source)
-        except LibraryError as fault:
-            reason = fault.reason
+        loaded = file_text(program, module, text, node.place)
         if loaded is None:
-            program.report(
-                "E0211", f"there is no file `{path}`", node.place, label="not found", reason=reason
-            )
             return None
-        source = Source(path, loaded.removeprefix("\ufeff"))
+        source = Source(text, loaded.removeprefix("\ufeff"))
         text = source.text
     if len(text) > MAX_CHARS:
         _refuse(program, node, SourceFault(0, 0, f"it has more than {MAX_CHARS} characters"), source)

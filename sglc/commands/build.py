@@ -8,7 +8,15 @@ from pathlib import Path
 import click
 
 from sglc.commands.files import write_whole
-from sglc.commands.invocation import CommandFailed, Invocation, fail, print_json, show, summary
+from sglc.commands.invocation import (
+    CommandFailed,
+    Invocation,
+    fail,
+    outside_option,
+    print_json,
+    show,
+    summary,
+)
 
 STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 
@@ -21,6 +29,7 @@ STAGES = ("tokens", "ast", "types", "ir", "bytecode")
 @click.option("--emit", type=click.Choice(STAGES), help="Print this stage as text instead.")
 @click.option("--model", metavar="NAME", help="Make the masks for this model too, in FILE.masks beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was written as JSON.")
+@outside_option
 @click.pass_obj
 def command(
     invocation: Invocation,
@@ -56,7 +65,7 @@ def command(
     if file.suffix == ARTEFACT:
         raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
     invocation.stage = f"compiling {file}"
-    program, diagnostics = compile_path(file)
+    program, diagnostics = compile_path(file, invocation.allow_outside)
     if program is None:
         if as_json:
             raise fail(invocation, *diagnostics, as_json=True)
@@ -101,12 +110,14 @@ def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -
     from sglc.commands.programs import read_source
     from sglc.diagnostics.diagnostic import has_errors
     from sglc.driver import emit_stage
+    from sglc.options import CompileOptions
 
     source, problem = read_source(file)
     if source is None:
         raise fail(invocation, *([problem] if problem else []))
     invocation.stage = f"printing {stage} of {file}"
-    text, diagnostics = emit_stage(source, stage)
+    options = CompileOptions(allow_outside=invocation.allow_outside)
+    text, diagnostics = emit_stage(source, stage, options)
     show(invocation, diagnostics)
     text = text.rstrip("\n") + "\n" if text else ""
     if output is None:

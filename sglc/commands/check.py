@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, counted, print_json, show, summary
+from sglc.commands.invocation import (
+    CommandFailed,
+    Invocation,
+    counted,
+    outside_option,
+    print_json,
+    show,
+    summary,
+)
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Make the edits that findings carry, then check again.")
 @click.option("--diff", is_flag=True, help="Print those edits as a unified diff and change nothing.")
+@outside_option
 @click.pass_obj
 def command(
     invocation: Invocation, files: tuple[Path, ...], as_json: bool, strict: bool, fix: bool, diff: bool
@@ -45,7 +54,7 @@ def command(
     if fix or diff:
         from sglc.commands.fixing import Fixer
 
-        fixer = Fixer()
+        fixer = Fixer(invocation.allow_outside)
         found = _each(invocation, files, fixer.fix)
         if diff:
             _print_diff(fixer, found)
@@ -55,7 +64,10 @@ def command(
     else:
         from sglc.commands.programs import check_path
 
-        _report(invocation, files, _each(invocation, files, check_path), as_json, strict, None)
+        def look(path: Path) -> list[Diagnostic]:
+            return check_path(path, invocation.allow_outside)
+
+        _report(invocation, files, _each(invocation, files, look), as_json, strict, None)
 
 
 def _each(

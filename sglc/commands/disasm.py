@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from sglc.commands.invocation import Invocation
+from sglc.commands.invocation import Invocation, outside_option
 
 
 @click.command("disasm")
 @click.argument("file", type=click.Path(path_type=Path))
+@outside_option
 @click.pass_obj
 def command(invocation: Invocation, file: Path) -> None:
     """Print the bytecode of a program, from a compiled file or from source.

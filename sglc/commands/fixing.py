@@ -37,6 +37,8 @@ class Changed:
 class Fixer:
     """The edits of all programs of one call; a module that two programs share is edited once."""
 
+    allow_outside: bool = False
+    """Whether the programs may read files outside of their projects; only those inside are edited."""
     files: dict[Path, Changed] = field(default_factory=dict)
     fixed: int = 0
     """Findings whose edits were made."""
@@ -50,7 +52,7 @@ class Fixer:
             return [problem] if problem else []
         source = self._current(path.resolve(), source)
         for _ in range(ROUNDS):
-            library = Library()
+            library = Library(allow_outside=self.allow_outside)
             library.add(source)
             for changed in self.files.values():
                 library.add(Source(changed.name, changed.after))

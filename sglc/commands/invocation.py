@@ -15,13 +15,31 @@ from sglc.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class Invocation:
-    """One call. `stage` says what is being done, for the message about a fault of our own."""
+    """One call. `stage` says what is being done, for the message about a fault of our own; `allow_outside`
+    that programs may read files outside of their project."""
 
     color_stdout: bool = False
     color_stderr: bool = False
     traceback: bool = False
+    allow_outside: bool = False
     stage: str = "reading the command line"
     startup: Startup = field(default_factory=Startup)
+
+
+def _allow(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    invocation = context.find_object(Invocation)
+    if invocation is not None:
+        invocation.allow_outside = given
+
+
+outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    expose_value=False,
+    callback=_allow,
+    help="Let the program read files outside of its project.",
+)
+"""Of every command that compiles programs."""
 
 
 class CommandFailed(Exception):

@@ -57,8 +57,11 @@ def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
     return (None, problem) if problem else (Source(str(path), text), None)
 
 
-def compile_path(path: Path) -> tuple[Program | None, list[Diagnostic]]:
-    """The program in a file, whatever of the two kinds it is, and all that was found."""
+def compile_path(path: Path, allow_outside: bool = False) -> tuple[Program | None, list[Diagnostic]]:
+    """The program in a file, whatever of the two kinds it is, and all that was found.
+
+    With `allow_outside` it may read files outside of its project.
+    """
     if path.suffix == ARTEFACT:
         from sglc.bytecode.serial import loads
 
@@ -68,12 +71,13 @@ def compile_path(path: Path) -> tuple[Program | None, list[Diagnostic]]:
     if source is None:
         return None, [problem] if problem else []
     from sglc.driver import compile_source
+    from sglc.options import CompileOptions
 
-    result = compile_source(source)
+    result = compile_source(source, CompileOptions(allow_outside=allow_outside))
     return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
 
 
-def check_path(path: Path) -> list[Diagnostic]:
+def check_path(path: Path, allow_outside: bool = False) -> list[Diagnostic]:
     """All that is found in a file without compiling it; the back end is not even imported."""
     if path.suffix == ARTEFACT:
         return compile_path(path)[1]
@@ -83,7 +87,7 @@ def check_path(path: Path) -> list[Diagnostic]:
     from sglc.check.program import check
     from sglc.library import Library
 
-    return check(source, Library())[1]
+    return check(source, Library(allow_outside=allow_outside))[1]
 
 
 def load_program(invocation: Invocation, path: Path) -> Program:
@@ -92,7 +96,9 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     A source that was compiled before is taken from the cache.
     """
     invocation.stage = f"compiling {path}"
-    program, diagnostics = compile_path(path) if path.suffix == ARTEFACT else _compile_once(path)
+    program, diagnostics = (
+        compile_path(path) if path.suffix == ARTEFACT else _compile_once(path, invocation.allow_outside)
+    )
     if program is None:
         import click
 
@@ -103,7 +109,7 @@ def load_program(invocation: Invocation, path: Path) -> Program:
     return program
 
 
-def _compile_once(path: Path) -> tuple[Program | None, list[Diagnostic]]:
+def _compile_once(path: Path, allow_outside: bool) -> tuple[Program | None, list[Diagnostic]]:
     """`compile_path` for a source, through the cache of programs."""
     from sglc.commands import compiled
 
@@ -117,7 +123,7 @@ def _compile_once(path: Path) -> tuple[Program | None, list[Diagnostic]]:
     from sglc.driver import compile_source
     from sglc.library import Library
 
-    library = Library()
+    library = Library(allow_outside=allow_outside)
     result = compile_source(source, library=library)
     if has_errors(result.diagnostics) or result.program is None:
         return None, result.diagnostics

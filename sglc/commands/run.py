@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, show, summary
+from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, outside_option, show, summary
 from sglc.commands.run_options import Observation, RunCommand, engine_options, observation_options
 from sglc.runtime.engine.options import EngineOptions
 
@@ -57,6 +57,7 @@ INTERRUPTED = 130
 )
 @engine_options
 @observation_options
+@outside_option
 @click.pass_obj
 def command(
     invocation: Invocation,

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, counted, fail, fault, print_json, show
+from sglc.commands.invocation import (
+    CommandFailed,
+    Invocation,
+    counted,
+    fail,
+    fault,
+    outside_option,
+    print_json,
+    show,
+)
 
 
 @click.command("test")
@@ -24,6 +33,7 @@ from sglc.commands.invocation import CommandFailed, Invocation, counted, fail, f
     help="Run each test this often, each time with the next seed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@outside_option
 @click.pass_obj
 def command(
     invocation: Invocation, files: tuple[Path, ...], words: str, seed: int, rounds: int, as_json: bool

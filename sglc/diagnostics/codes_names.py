@@ -144,6 +144,17 @@ pub pure fn f(size: int) -> int:
         "pub fn f() -> str:\n    | Describe a file.\n    | ?{answer: str max 40 chars}\n    return answer\n",
     ),
     Entry(
+        "E0138",
+        "a file outside of the project",
+        "A program takes in files of its project alone: of the nearest folder upwards from its main file "
+        "with an `sgl.toml`, else of the main file's folder. That holds for `use`, `include`, imported "
+        "grammars, schemas and declarations, for `..`, absolute paths and symbolic links. `--allow-outside` "
+        "lets it read others.",
+        'pub fn f() -> str:\n    include "../../notes.md"\n    | ?{answer: str max 40 chars}\n    return '
+        "answer\n",
+        "pub fn f() -> str:\n    | Describe a file.\n    | ?{answer: str max 40 chars}\n    return answer\n",
+    ),
+    Entry(
         "E0212",
         "the function has no such hole",
         "`mock f.hole = value` names a hole of `f`: `?{hole: …}` or `let hole = gen …` in its body.",
