@@ -21,6 +21,7 @@ from sglc.diagnostics.render import render
 from sglc.library import Library
 from sglc.source import Source
 from sglc.syntax import tables
+from test_edits import assert_edits_hold
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.sgl"))]
@@ -109,6 +110,16 @@ def test_slips_are_told_in_words_of_the_language(seed):
         counts.append(sum(d.severity == "error" for d in found))
     assert sum(count > _MOST for count in counts) <= 1, counts
     assert sum(counts) / len(counts) < 1.6, counts
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_edits_hold_wherever_the_slip_is(seed):
+    """An edit is told only where it repairs: also in programs that nobody thought of."""
+    chance = random.Random(seed)
+    edits = 0
+    for _ in range(ROUNDS):
+        edits += assert_edits_hold(slipped(chance.choice(TEXTS if chance.random() < 0.3 else SMALL), chance))
+    assert edits >= 2
 
 
 def test_many_slips_at_once_are_survived():

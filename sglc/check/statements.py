@@ -19,7 +19,7 @@ class Statements(Policies):
         value = node.value
         found = self.infer(value)
         if isinstance(value, ast.String) and self.function.role is not None:
-            plain = "\\" not in value.span.text
+            plain = "\\" not in value.span.text and len(value.span.text) > 2 and value.span.text[-1] == '"'
             self.program.report(
                 "W0202", "this text is not part of the prompt", value.span, label="has no effect",
                 hint="write it on a pipe line, without quotes",

@@ -107,21 +107,7 @@ class Variables(PromptLines):
             return False
         local = self.function.scope.find(root.name)
         if local is None and target is root and node.operator == "=" and self._is_new(root.name):
-            self.program.report(
-                "E0201",
-                f"there is no `{root.name}` here",
-                root.span,
-                label="assigned to, never declared",
-                hint=f"write `var {root.name} = …` where it begins",
-                edits=insertion("var ", root.span),
-            )
-            self.bind(
-                node,
-                ast.Name(root.name, root.span),
-                widen(self.infer(node.value), self.table),
-                "var",
-                used=True,
-            )
+            self._undeclared(node, root)
             return False
         if local is None:
             self.infer(node.value)
@@ -168,6 +154,24 @@ class Variables(PromptLines):
         origins, _ = self._watched(lambda: self._assigned(node, due))
         local.origins = tuple(dict.fromkeys((*local.origins, *origins)))
         return False
+
+    def _undeclared(self, node: ast.Assign, root: ast.Reference) -> None:
+        """The first assignment to a name that nothing declares: it is taken for the declaration."""
+        found = self.infer(node.value)
+        message = f"there is no `{root.name}` here"
+        read_before = any(d.message == message for d in self.program.diagnostics)
+        self.program.report(
+            "E0201",
+            message,
+            root.span,
+            label="assigned to, never declared",
+            hint=f"write `var {root.name} = …` where it begins",
+            edits=()
+            if read_before or self.function.scope.parent is not None
+            else insertion("var ", root.span),
+        )
+        name = ast.Name(root.name, root.span)
+        self.bind(node, name, widen(found, self.table), "var", used=True)
 
     def _is_new(self, name: str) -> bool:
         """Whether a name that is assigned to can only be a variable that was not declared."""

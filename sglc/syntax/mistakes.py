@@ -259,9 +259,16 @@ def _equals(run: Run, line: Line, module_level: bool) -> Mistake | None:
         return None
     if line.word not in ("if", "elif", "while", "expect", "ensure", "check", "return", "case"):
         return None
+    edits: Replacements = ((line.start, line.end, "=="),)
+    hint = "write `==`"
+    kinds = line.tokens.kinds
+    if line.word in ("if", "elif", "while") and ":" not in kinds[line.index : line.last]:
+        if kinds[line.last + 1 : line.last + 2] == ["_INDENT"]:
+            place = line.ends(line.last - 1)
+            edits, hint = (*edits, (place, place, ":")), "write `==`, and `:` at the end of the line"
     return Mistake(
-        "E0110", "`=` assigns; `==` compares", line.start, line.end, hint="write `==`",
-        repair="BINARY" if run.can_take("BINARY") else "", edits=((line.start, line.end, "=="),),
+        "E0110", "`=` assigns; `==` compares", line.start, line.end, hint=hint,
+        repair="BINARY" if run.can_take("BINARY") else "", edits=edits,
     )  # fmt: skip
 
 

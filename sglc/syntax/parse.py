@@ -11,6 +11,7 @@ from sglc.syntax.automaton import Machine
 from sglc.syntax.build import Builder
 from sglc.syntax.layout import Layout, words_of
 from sglc.syntax.limits import too_deep, unreadable
+from sglc.syntax.sound_edits import with_sound_edits
 from sglc.syntax.tables import load
 
 _machine: Machine | None = None
@@ -19,6 +20,14 @@ _words: dict[str, Any] = {}
 
 def parse(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The module that could be read from a source, and everything to be said about its syntax, in order."""
+    module, found = _read(source)
+    if any(diagnostic.edits for diagnostic in found):
+        found = with_sound_edits(found, source, lambda text: _read(Source(source.name, text))[1])
+    return module, found
+
+
+def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
+    """The same, with edits that are not yet tried."""
     fault = unreadable(source)
     if fault is not None:
         return ast.Module(source, (), ""), [fault]

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.source import Source, Span
+from sglc.source import Span
 from sglc.syntax import ast
-from sglc.syntax.automaton import HARD, Machine
+from sglc.syntax.automaton import HARD
 from sglc.syntax.layout import Layout
 from sglc.syntax.type_nodes import TypeNodes
 
@@ -20,7 +20,6 @@ _ODD_BLANK = re.compile("[\t\u00a0\u2007\u202f]")
 
 
 class PromptText(TypeNodes):
-    machine: Machine
     words: dict[str, Any]
 
     def leaf_pipe(self, start: int, end: int) -> ast.PipeLine:
@@ -109,12 +108,7 @@ class PromptText(TypeNodes):
         closed = ((end, end, "}"),)
         if self.text[place] == "$":
             return closed if _PATH.fullmatch(rest) else ()
-        layout = Layout(self.text[place:end] + "}", self.words)
-        if layout.inside(2, end - place + 1) is None or layout.tokens.faults or layout.tokens.strings:
-            return ()
-        trial = type(self)(Source(self.source.name, layout.text), self.machine, self.words)
-        trial.parse_inside(layout.tokens, "hole", Span(trial.source, 0, len(layout.text)))
-        return () if trial.diagnostics else closed
+        return closed
 
     def layout_faults(self, faults: list[Any]) -> None:
         raise AssertionError("given by the builder")

@@ -11,7 +11,7 @@ from typing import Any
 
 from sglc.source import Span
 from sglc.syntax.automaton import INDENT_MARK, Run
-from sglc.syntax.faulty_line import FOLLOWERS, Line, Mistake
+from sglc.syntax.faulty_line import DECLARATION_WORDS, FOLLOWERS, Line, Mistake
 from sglc.syntax.hole_mistakes import inside_mistake
 from sglc.syntax.literal_tokens import end_of_line, start_of_next_line
 from sglc.syntax.mistakes import line_mistake
@@ -212,6 +212,8 @@ class Recovery:
                 before -= 1
             begin = tokens.starts[before]
             margin = begin - self.text.rfind("\n", 0, begin) - 1
+        if margin == 0 and tokens.kinds[index + 1] not in DECLARATION_WORDS:
+            return ()
         end = tokens.ends[max(index, self._block_end(index) - 2)]
         edits: list[tuple[int, int, str]] = []
         position = self.text.rfind("\n", 0, tokens.starts[index]) + 1
@@ -299,8 +301,11 @@ class Recovery:
 
     # -- telling ---------------------------------------------------------------------------------------
 
-    def _already_told(self, start: int, end: int) -> bool:
-        """Whether an error on the same line was told already: one slip gives one message."""
+    def _already_told(self, start: int, end: int, beside_edits: bool = False) -> bool:
+        """Whether an error on the same line was told already: one slip gives one message.
+
+        `beside_edits` leaves out slips that carry edits: they were understood, so another one may be told.
+        """
         if any(first <= start < last for first, last in self.builder.covered):
             return True
         start = self.text.rfind("\n", 0, start) + 1
@@ -309,6 +314,7 @@ class Recovery:
         return any(
             d.severity == "error" and d.span is not None and start <= d.span.start <= end
             for d in self.builder.diagnostics[-200:]
+            if not (beside_edits and d.edits)
         )
 
     def _tell_line(self, mistake: Mistake, start: int, end: int) -> None:
@@ -316,8 +322,7 @@ class Recovery:
         builder = self.builder
         if any(first <= start < last for first, last in builder.covered):
             return
-        local = bool(mistake.edits) and bool(mistake.repair or mistake.skip)
-        if mistake.covers is None and not local and self._already_told(start, end):
+        if mistake.covers is None and self._already_told(start, end, beside_edits=bool(mistake.edits)):
             return
         if mistake.edits and builder.edited.issuperset(mistake.edits):
             return
