@@ -363,10 +363,18 @@ class Conversation:
         """See to it that there is a token to predict from, where a conversation begins with a hole."""
         self.state = state = self._begun()
         if self.encoder is not None and not state.closed and not state.stretch:
-            end = min(self.encoder.tokenizer.end_ids, default=None)
-            if end is None:
-                raise SglError("Unsupported", "this model cannot begin a text: it has no start or end token")
-            self.state = replace(state, closed=(("", end),))
+            self.lead()
+
+    def lead(self) -> None:
+        """Put the token that ends texts before the first, as between the texts that models learn from.
+
+        Also where a hole begins with all tokens before it, cut anew with what is written.
+        """
+        assert self.encoder is not None and not self.state.closed
+        end = min(self.encoder.tokenizer.end_ids, default=None)
+        if end is None:
+            raise SglError("Unsupported", "this model cannot begin a text: it has no start or end token")
+        self.state = replace(self.state, closed=(("", end),))
 
     # -- tokens --------------------------------------------------------------------------------------
 

@@ -115,6 +115,11 @@ class Filling:
         healed = self._heal(masks)
         if healed is not None:
             value, masks = healed
+            if self._withdrawn == self._base:
+                conversation.lead()
+                branch = conversation.sync()
+                self._base += 1
+                self._floor += 1
             branch.rollback(self._base - self._withdrawn)
             self._base -= self._withdrawn
         self._tracker = Tracker(value, request.stops)

@@ -19,6 +19,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.builtins import call_function
 from sglc.runtime.vm.operators import BINARY, UNARY
 from sglc.source import Source
+from sglc.testing import run_tests
 from sglc.types.arithmetic import ARITHMETIC, NUMBER_DIGITS, ArithmeticFault, compute, number_fault
 from sglc.types.decode import decode
 from sglc.types.member import is_member
@@ -199,3 +200,61 @@ def test_constants_are_computed_as_at_run_time() -> None:
         compute("%", Decimal("-7.5"), 2),
     )
     assert all(any(value == constant for constant in found.program.constants) for value in wanted)
+
+
+LARGE_BOUNDS = """\
+fn chars(a: str) -> str:
+    | ${a}?{x: str max 9223372036854775808 chars}
+    return x
+
+fn items(a: str) -> [int]:
+    | ${a}?{x: [int; ..9223372036854775808]}
+    return x
+
+fn keys(a: str) -> {str: int}:
+    | ${a}?{x: {str max 9223372036854775808 chars: int; 1..9223372036854775808}}
+    return x
+
+fn piece(a: str) -> str:
+    | ${a}?{x: span of a max 9223372036854775808 chars}
+    return x
+
+fn shorter(a: str, most: int) -> str:
+    | ${a}?{x: str max 99 tok where len(x) < most}
+    return x
+
+fn above(a: int) -> int:
+    | ?{x: int in 0..99999999999999999999999999999999999999 where x > a}
+    return x
+
+test "bounds beyond all that is written":
+    fuzz chars("a") times 3:
+        expect len(it) >= 0
+    fuzz items("a") times 3:
+        expect len(it) >= 0
+    fuzz keys("a") times 3:
+        expect len(it) >= 1
+    fuzz piece("abc") times 3:
+        expect it in "abc"
+    fuzz shorter("a", 2 ** 64) times 3:
+        expect len(it) >= 0
+    fuzz above(10 ** 30) times 3:
+        expect it > 10 ** 30
+    expect raises Unsatisfiable: above(10 ** 900)
+"""
+
+
+def test_bounds_may_be_larger_than_any_value() -> None:
+    found = compile_source(Source("p.sgl", LARGE_BOUNDS), CompileOptions())
+    assert found.program is not None, found.diagnostics
+    (report,) = run_tests(found.program)
+    assert report.passed, report.failures
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [("0", "at least 1"), ("9223372036854775808", "at most 1,000,000")]
+)
+def test_a_token_budget_has_bounds(count: str, said: str) -> None:
+    source = Source("p.sgl", f"fn f() -> str:\n    | ?{{x: str max {count} tok}}\n    return x\n")
+    messages = [d.message for d in compile_source(source, CompileOptions()).diagnostics if d.code == "E0330"]
+    assert messages == [f"a token budget is {said}"]

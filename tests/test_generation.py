@@ -89,16 +89,20 @@ class Recorder(Silent):
 class Bench:
     """A conversation on a model, in which holes can be filled."""
 
-    def __init__(self, model: FickleModel | None = None, prompt: str = "") -> None:
+    def __init__(self, model: FickleModel | None = None, prompt: str = "", raw: bool = False) -> None:
+        """`raw`: without roles, on a model that begins a text with no token of its own."""
         self.engine = Engine(model or FickleModel())
         tokenizer = self.engine.model.tokenizer
+        if raw:
+            tokenizer.bos_id = None
         self.talk = Conversation(
             encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: self.engine.branch()
         )
-        self.talk.role("user")
-        self.talk.text("the question")
-        self.talk.end_role()
-        self.talk.role("assistant")
+        if not raw:
+            self.talk.role("user")
+            self.talk.text("the question")
+            self.talk.end_role()
+            self.talk.role("assistant")
         if prompt:
             self.talk.text(prompt)
         self.recorder = Recorder()
@@ -132,6 +136,16 @@ def legal(described: Language, text: str) -> bool:
     return matcher.accept_bytes(text.encode()) and matcher.is_accepting()
 
 
+@pytest.mark.parametrize("prompt", ["", " ", "t", "the", "th", "\n", "the an"])
+def test_a_token_is_left_to_predict_from_where_all_are_cut_anew(prompt: str) -> None:
+    for seed in range(5):
+        bench = Bench(FickleModel(seed), prompt, raw=True)
+        result = bench.fill(Str(max_chars=5), budget=Budget(9, "test"))
+        assert len(result.text) <= 5 and result.prompt >= 1
+        assert bench.talk.state.message == prompt + result.text
+        assert tuple(bench.talk.sync().tokens) == bench.talk.tokens()
+
+
 # -- what always holds -------------------------------------------------------------------------------
 
 
@@ -142,11 +156,12 @@ def legal(described: Language, text: str) -> bool:
     prompt=st.sampled_from(["", "the", "Answer: ", 'x = "', "the an", "été "]),
     temperature=st.sampled_from([0.0, 1.0]),
     end_of_message=st.booleans(),
+    raw=st.booleans(),
 )
 def test_a_hole_is_always_a_legal_value(
-    type: Type, seed: int, prompt: str, temperature: float, end_of_message: bool
+    type: Type, seed: int, prompt: str, temperature: float, end_of_message: bool, raw: bool
 ) -> None:
-    bench = Bench(FickleModel(seed), prompt)
+    bench = Bench(FickleModel(seed), prompt, raw)
     before = bench.talk.state.message
     budget = Budget(300, "test")
     result = bench.fill(

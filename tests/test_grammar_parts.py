@@ -15,6 +15,7 @@ import grammar_oracle
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
 from sglc.check.program import check
+from sglc.driver import compile_source
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, grammar_language, parser_of
 from sglc.grammar.model import (
@@ -31,9 +32,11 @@ from sglc.grammar.model import (
 from sglc.grammar.occurrences import occurrences
 from sglc.grammar.read import read_grammar, shipped_grammar
 from sglc.library import Library
+from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.vm.fuzz import random_word
 from sglc.source import Source
+from sglc.testing import run_tests
 from sglc.types.decode import decode
 from sglc.types.given import GivenError, NothingLeft, bind, in_grammar
 from sglc.types.grammar_text import part_type, parts_of
@@ -233,10 +236,67 @@ def test_values_that_leave_nothing_are_refused() -> None:
     type = open_type()
     with pytest.raises(NothingLeft, match="`xs` of the grammar G is empty"):
         in_grammar(type, [[], ";"])
-    with pytest.raises(GivenError, match="control character"):
-        in_grammar(type, [["a\n"], ";"])
-    with pytest.raises(GivenError, match="control character"):
-        in_grammar(type, [["a"], "\x00"])
+    with pytest.raises(GivenError, match=r"an entry of a `one of` is no text: .* lone surrogate"):
+        in_grammar(type, [["a\ud800"], ";"])
+
+
+def test_values_have_any_characters() -> None:
+    bound = in_grammar(open_type(), [["a\n", "\x00"], "\t"])
+    matcher = compile_constraint(language=language(bound, {})).matcher(BYTES)
+    assert matcher.accept_bytes(b"<a\n>\t") and matcher.is_accepting()
+    assert decode("<\x00>\t", bound, {}) == "<\x00>\t"
+
+
+EMPTY_LISTS = """\
+record Base:
+    tables: [str]
+    columns: [str]
+
+grammar Query(base: Base):
+    start: "SELECT " ("*" | column (", " column)*) " FROM " table order?
+    table: one of base.tables
+    column: one of base.columns
+    order: " BY " column
+
+fn ask(base: Base) -> (str, [str], str?):
+    | ?{query: Query(base) max 80 tok}
+    return (query.table, query.column, query.order)
+
+test "rules that the values leave nothing of have no parts":
+    fuzz ask(Base(["a", "b\\nc"], [])) times 20:
+        expect it[0] in ["a", "b\\nc"] and it[1] == [] and it[2] == null
+    mock ask.query = "SELECT * FROM b\\nc"
+    expect ask(Base(["a", "b\\nc"], []))[0] == "b\\nc"
+"""
+
+
+def test_rules_without_a_text_have_no_parts() -> None:
+    found = compile_source(Source("p.sgl", EMPTY_LISTS), CompileOptions())
+    assert found.program is not None, found.diagnostics
+    (report,) = run_tests(found.program)
+    assert report.passed, report.failures
+
+
+@pytest.mark.parametrize(("end", "fails"), [("", True), (".", False)])
+def test_values_with_line_breaks_are_told_from_a_newline_that_ends(end: str, fails: bool) -> None:
+    source = f"""\
+grammar G(xs: [str]):
+    start: x+
+    x: one of xs
+
+fn f(xs: [str]) -> str:
+    | ?{{g: G(xs) max 9 tok}}{end}
+    return g
+
+test "t":
+    mock f.g = "a\\n"
+    expect f(["a", "\\n"]) == "a\\n"
+"""
+    found = compile_source(Source("p.sgl", source), CompileOptions())
+    assert found.program is not None, found.diagnostics
+    (report,) = run_tests(found.program)
+    assert report.passed != fails
+    assert not fails or "can also be part of its value" in report.failures[0].message
 
 
 def test_parts_of_a_grammar_with_values_know_them() -> None:

@@ -68,22 +68,26 @@ def test_what_all_options_share_is_not_scored() -> None:
     assert shared_length([(7, 8)]) == 1
 
 
-@pytest.mark.parametrize("prompt", ["", "the", "the ", "Answer: "])
-def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str) -> None:
+@pytest.mark.parametrize("role", ["assistant", ""])
+@pytest.mark.parametrize("prompt", ["", "the", "the ", "Answer: ", "t", "an"])
+def test_scores_are_those_of_the_jointly_tokenised_text(prompt: str, role: str) -> None:
     tokenizer = small_tokenizer()
+    tokenizer.bos_id = None
     engine = Engine(FickleModel(5))
     talk = Conversation(
         encoder=Encoder(tokenizer), chat=tokenizer.chat, open_branch=lambda tokens: engine.branch()
     )
-    talk.role("assistant")
+    if role:
+        talk.role(role)
     talk.text(prompt)
-    options = ["answer", "anthem", "another one", "12"]
+    options = ["answer", "anthem", "another one", "12", "he", "h"]
     try:
         found = asyncio.run(score(talk, options))
     finally:
         engine.close()
     model = FickleModel(5)
     length = len(talk.tokens(options[0])) - len(found.tokens[0])
+    assert length >= 1
     for option, tail, logprobs in zip(options, found.tokens, found.logprobs, strict=True):
         whole = talk.tokens(option)
         assert whole[length:] == tail

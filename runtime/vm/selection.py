@@ -58,15 +58,25 @@ def shared_length(sequences: Sequence[tuple[int, ...]]) -> int:
     return max(0, length)
 
 
+def _all_written(conversation: Conversation, texts: list[str], follow: str) -> list[tuple[int, ...]]:
+    """The tokens of the conversation with each of the texts, which all differ."""
+    whole = [_written(conversation, text, follow) for text in texts]
+    if len(set(whole)) < len(whole):  # what follows would have to decide between some of them
+        return [conversation.tokens(text) for text in texts]
+    return whole
+
+
 async def score(conversation: Conversation, texts: list[str], follow: str = "") -> Scores:
     """Scores of texts as continuations of a conversation, jointly tokenised with it and with what follows.
 
     The last token of a text may write the beginning of `follow` too; tokens behind it do not count.
     """
     conversation.start()
-    whole = [_written(conversation, text, follow) for text in texts]
-    if len(set(whole)) < len(whole):  # what follows would have to decide between some of them
-        whole = [conversation.tokens(text) for text in texts]
+    whole = _all_written(conversation, texts, follow)
+    if not shared_length(whole) and not conversation.state.closed:
+        # The options change even the first token of what stands before them.
+        conversation.lead()
+        whole = _all_written(conversation, texts, follow)
     branch: Branch = conversation.sync()
     shared = min(shared_length(whole), len(branch.tokens))
     while shared > 0 and tuple(branch.tokens[:shared]) != whole[0][:shared]:

@@ -108,8 +108,9 @@ class HoleOptions(Predicates):
             count = self.needed(option.value, INT, "`max … tok`")
             found[kind] = None
             if count is not None and not 1 <= count <= MAX_TOKENS:
+                fault = "at least 1" if count < 1 else f"at most {MAX_TOKENS:,}"
                 self.program.report(
-                    "E0330", "a token budget is at least 1", option.value.span, label=f"this is {count}"
+                    "E0330", f"a token budget is {fault}", option.value.span, label=f"this is {count}"
                 )
                 return
             if count is not None:
