@@ -12,7 +12,7 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 PART = ".part"
 """Ends the names of files that are being written; one that is left behind may be removed."""
@@ -38,8 +38,8 @@ def cache_folder() -> Path:
 # -- writing -----------------------------------------------------------------------------------------
 
 
-def write_atomically(path: Path, *parts: bytes) -> None:
-    """Write a file of these parts, which only its user may read.
+def write_atomically(path: Path, *parts: bytes, mode: int | None = None) -> None:
+    """Write a file of these parts, which only its user may read, or with the permissions `mode`.
 
     Whoever reads at the same time sees the file that was there before or all of the new one; nothing is left
     behind where this fails. The folder must exist. Raises OSError.
@@ -48,6 +48,8 @@ def write_atomically(path: Path, *parts: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(parts)
+        if mode is not None:
+            os.chmod(draft, mode)
         os.replace(draft, path)
     except BaseException:
         with suppress(OSError):
@@ -80,6 +82,25 @@ def make_private(folder: Path) -> None:
         facts = folder.stat()
         if facts.st_uid == os.getuid() and facts.st_mode & _OTHERS:
             folder.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+
+
+def open_private(path: str | Path) -> TextIO:
+    """Open a text file for writing from its beginning; a new one is for this user alone. Raises OSError."""
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, PRIVATE_FILE)
+
+    return open(path, "w", encoding="utf-8", newline="\n", opener=opener)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk keep the names of a folder's files through a power cut, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 # -- reading -----------------------------------------------------------------------------------------

@@ -6,17 +6,19 @@ and holes, of which a program has finitely many; never texts.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sglc.cache_files import write_atomically
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.packages import MissingPackage
 from sglc.runtime.metrics.report import cache_stats
 
 try:
-    from prometheus_client import CollectorRegistry, generate_latest, start_http_server, write_to_textfile
+    from prometheus_client import CollectorRegistry, generate_latest, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 except ImportError as _missing:
     raise MissingPackage("prometheus_client", "writing metrics") from _missing
@@ -157,8 +159,12 @@ def text(source: Source) -> str:
 
 
 def write(source: Source, path: Path) -> None:
-    """Write the text to a file, which has the old or the new text at any time. Raises OSError."""
-    write_to_textfile(str(path), registry(source))
+    """Write the text to a file, which has the old or the new text at any time. Raises OSError.
+
+    A new file is for this user alone, as all that tells of a run; one that is there keeps its permissions.
+    """
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    write_atomically(path, generate_latest(registry(source)), mode=mode)
 
 
 def serve(source: Source, address: str, port: int) -> Callable[[], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from sglc.cache_files import open_private
 from sglc.runtime.metrics.packages import MissingPackage
 
 try:
@@ -20,7 +21,7 @@ def file_provider(path: Path) -> tuple[TracerProvider, Callable[[], None]]:
 
     Raises OSError.
     """
-    file = path.open("w", encoding="utf-8", newline="\n")
+    file = open_private(path)
     exporter = ConsoleSpanExporter(out=file, formatter=lambda span: span.to_json(indent=None) + "\n")
     provider = TracerProvider(resource=Resource.create({"service.name": "sglc"}), shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
+from sglc.cache_files import open_private
+
 VERSION = 1
 PIECES = frozenset({"text", "forced", "generated"})
 """Events that add text."""
@@ -70,7 +72,7 @@ class TraceWriter:
 
     @classmethod
     def open(cls, path: str | Path) -> TraceWriter:
-        return cls(open(path, "w", encoding="utf-8", newline="\n"))
+        return cls(open_private(path))
 
     def __call__(self, event: Event) -> None:
         if event.kind == "generated":

@@ -20,6 +20,7 @@ import click
 from sglc.commands.arguments import bind
 from sglc.commands.execution import Call, Outcome, Runner, value_text
 from sglc.commands.invocation import CommandFailed, Invocation, counted, fail, fault
+from sglc.commands.locking import InUse
 from sglc.commands.progress import BatchProgress, Figures, batch_progress
 from sglc.commands.rows import BadRows, NoResults, Results, Row, read_rows
 from sglc.diagnostics.diagnostic import Diagnostic
@@ -58,11 +59,19 @@ def run_rows(
         results = Results(out, retry_errors=retry_errors)
     except OSError as problem:
         raise fail(invocation, _unwritable(out, problem)) from None
+    except InUse as other:
+        reason = f"{other} writes to it"
+        hint = "wait until that run has ended, or name another file for --out"
+        raise fail(invocation, fault("E0813", f"{out} is in use", reason=reason, hint=hint)) from None
     except NoResults as problem:
         hint = "name a new file for --out"
         raise fail(
             invocation, fault("E0805", f"{out} holds no results", reason=str(problem), hint=hint)
         ) from None
+    if results.unlocked:
+        click.echo(
+            f"warning: {out} is not locked, {results.unlocked}; let no other run write to it", err=True
+        )
     waiting = [row for row in rows if (row.number, row.digest) not in results.finished]
     done = len(rows) - len(waiting)
     if done:
@@ -80,7 +89,13 @@ def run_rows(
                 with batch_progress(sys.stderr, call.code.name, figures) as progress:
                     asyncio.run(batch.run(waiting, width, progress))
                 faults = batch.faults
+        try:
+            results.close()
+        except OSError as problem:
+            raise Unwritable(str(problem)) from problem
     except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            results.close()
         click.echo(
             f"interrupted: {figures.finished} of {counted(len(rows), 'row')} finished and kept in {out}; "
             "the same command goes on with the rest",
@@ -88,13 +103,16 @@ def run_rows(
         )
         raise CommandFailed(INTERRUPTED) from None
     except Unwritable as problem:
+        with contextlib.suppress(OSError):
+            results.close()
         kept = (
             f"{figures.finished} of {counted(len(rows), 'row')} finished and kept; run it again for the rest"
         )
         assert isinstance(problem.__cause__, OSError)
         raise fail(invocation, _unwritable(out, problem.__cause__, kept)) from None
     finally:
-        results.close()
+        with contextlib.suppress(OSError):
+            results.close()
     click.echo(f"{counted(len(rows), 'row')}, {figures.failed} failed: {out}", err=True)
     if faults:
         row, wrong = faults[0]
@@ -179,6 +197,8 @@ class Batch:
         while True:
             await asyncio.sleep(TICK)
             self._runner.observer.refresh()
+            with contextlib.suppress(OSError):  # told when the next row is written, or at the end
+                self._results.sync_in_time()
             self._look()
 
     async def _one(self, row: Row) -> None:

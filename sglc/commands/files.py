@@ -7,13 +7,14 @@ import os
 import tempfile
 from pathlib import Path
 
+from sglc.cache_files import sync_folder
 from sglc.commands.invocation import Invocation, fail, fault
 
 
 def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
     """Write a file so that it is there whole or not at all; a fault is told and ends the command.
 
-    A file that was there keeps its permissions.
+    A file that was there keeps its permissions. What has been written survives a power cut.
     """
     temporary = None
     try:
@@ -22,8 +23,11 @@ def write_whole(invocation: Invocation, path: Path, data: bytes) -> None:
         ) as file:
             temporary = file.name
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
+        sync_folder(path.parent)
     except OSError as problem:
         if temporary is not None:
             with contextlib.suppress(OSError):

@@ -1,26 +1,36 @@
 """Results of many rows in a file of JSON lines that can be continued after any kind of end.
 
-Every finished row is one line, written and flushed at once. A row is finished if the file has a line with its
-number and the digest of its arguments. A last line that was cut off (a full disk, a power cut) does not count
-and is removed before writing goes on. A file with anything else in it is not touched.
+Every finished row is one line, handed to the system at once, and to the disk `SYNC_SECONDS` later at most: a
+power cut takes the rows of that time, which are run again, and none that a command has called kept. A row is
+finished if the file has a line with its number and the digest of its arguments. A last line that was cut off
+(a full disk, a power cut) does not count and is removed before writing goes on. A file with anything else in
+it is not touched. One run at a time writes to a file.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
+from sglc.cache_files import sync_folder
+from sglc.commands.locking import NoLocks, is_named, lock
 from sglc.types.json import parse_json
 from sglc.types.member import MemberError
 
+SYNC_SECONDS = 0.25
+"""A disk takes up to some 20 ms to keep what it is given; this much of a run's time is not noticed."""
+UNSYNCED = (errno.EINVAL, errno.ENOTSUP, errno.EROFS)
+"""What pipes and terminals answer, which keep nothing."""
 LONGEST_ROW = 64 * 1024 * 1024
 BEGINNING = b'{"row": '
 """What the line of a finished row begins with."""
@@ -93,17 +103,47 @@ class Results:
     them that had failed in `failed` too."""
 
     def __init__(self, path: Path, *, retry_errors: bool = False) -> None:
-        """Open for appending; raises OSError, and NoResults for a file that has other things in it.
+        """Open for appending, locked; raises OSError, InUse where another run writes to it, and NoResults for
+        a file that has other things in it.
 
         With `retry_errors` rows that failed are not finished.
         """
         self.path = path
         self.finished: set[tuple[int, str]] = set()
         self.failed: set[tuple[int, str]] = set()
-        if path.is_file():
-            self._read(path.resolve(), retry_errors)
-        # Of half a surrogate pair, which has no UTF-8, the escape is written; in JSON it is the same text.
-        self._file: TextIO = path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
+        self.unlocked = ""
+        """Why the file could not be locked; empty where it is."""
+        self.kept = 0
+        """Rows written that a power cut cannot take any more."""
+        self._written = 0
+        self._synced = time.monotonic()
+        real = path.resolve() if path.is_file() or not path.exists() else path
+        self._file = self._opened(real)
+        try:
+            if real.is_file():
+                self._read(real, retry_errors)
+                sync_folder(real.parent)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _opened(self, path: Path) -> TextIO:
+        """The file of this name, locked. A run that ends may put another file in its place meanwhile."""
+        while True:
+            file = _appended(path)
+            if not path.is_file():  # a pipe or a terminal
+                return file
+            try:
+                lock(file)
+            except NoLocks as why:
+                self.unlocked = str(why)
+                return file
+            except BaseException:
+                file.close()
+                raise
+            if is_named(file, path):
+                return file
+            file.close()
 
     def _read(self, path: Path, retry_errors: bool) -> None:
         kept: list[bytes] = []
@@ -127,10 +167,7 @@ class Results:
                 if not entry.get("ok"):
                     self.failed.add(key)
         if dropped:
-            temporary = path.with_name(f".{path.name}.part")
-            temporary.write_bytes(b"".join(kept))
-            shutil.copymode(path, temporary)
-            os.replace(temporary, path)
+            self._put_in_place(path, b"".join(kept))
         elif whole < path.stat().st_size:
             os.truncate(path, whole)
 
@@ -140,11 +177,65 @@ class Results:
         line = head if value is None else f'{head[:-1]}, "value": {value}}}'
         self._file.write(line + "\n")
         self._file.flush()
+        self._written += 1
         self.finished.add((row.number, row.digest))
+        self.sync_in_time()
+
+    def sync_in_time(self) -> None:
+        """As `sync`, where rows have been waiting for `SYNC_SECONDS`. Raises OSError."""
+        if self.kept < self._written and time.monotonic() - self._synced >= SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Have the disk keep all rows that were written, through a power cut too. Raises OSError."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as problem:
+            if problem.errno not in UNSYNCED:
+                raise
+        self.kept = self._written
+        self._synced = time.monotonic()
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):
+        """Keep all rows, and let others write to the file. Raises OSError."""
+        if not self._file.closed:
+            try:
+                self._file.flush()
+                self.sync()
+            finally:
+                with contextlib.suppress(OSError):
+                    self._file.close()
+
+    def _put_in_place(self, path: Path, data: bytes) -> None:
+        """Replace the file by one with these lines: it has the old or the new ones at any time, locked."""
+        temporary = path.with_name(f".{path.name}.part")
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        if self.unlocked:
             self._file.close()
+            os.replace(temporary, path)
+            self._file = _appended(path)
+            return
+        new = _appended(temporary)
+        try:
+            lock(new)
+            os.replace(temporary, path)
+        except BaseException:
+            new.close()
+            raise
+        old, self._file = self._file, new
+        old.close()
+
+
+def _appended(path: Path) -> TextIO:
+    """A file opened for lines at its end.
+
+    Of half a surrogate pair, which has no UTF-8, the escape is written; in JSON it is the same text.
+    """
+    return path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

@@ -76,4 +76,11 @@ ENTRIES: tuple[Entry, ...] = (
         "Metrics and spans are written by packages that sglc does not need otherwise. The extra `observe` "
         "installs them.",
     ),
+    Entry(
+        "E0813",
+        "the results are in use",
+        "One run at a time writes to the file that `--out` names: two would write the same rows twice. "
+        "The message names the process that does, where the system tells. The lock ends with that process, "
+        "however it ends; nothing has to be removed by hand.",
+    ),
 )
