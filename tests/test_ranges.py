@@ -187,7 +187,33 @@ def test_branches_of_a_fork_from_zero_are_warned_of():
     assert codes(text.replace("0..3", "1..3")) == codes(text.replace("0..3", "0..<3")) == []
 
 
-def test_ranges_of_a_run_hold_as_many_items_as_lists():
-    text = 'pure fn f(n: int) -> bool:\n    return 999999 in 0{}n\ntest "t":\n    {}\n'
+def test_a_range_in_place_has_ends_and_no_items():
+    passes(
+        "pure fn f(d: decimal, x: float) -> [bool]:\n"
+        "    return [d in 1..5, x in 1..5, d in 1..<5, d not in 1..5, (1..5) contains d, d in n..1]\n"
+        "const n = 5\n"
+        "pure fn g(n_: int) -> bool:\n    return n_ in 0..1_000_000_000\n"
+        'test "t":\n    expect f(2.5, 2.5) == [true, true, true, false, true, false]\n'
+        "    expect f(5, 5) == [true, true, false, false, true, false]\n"
+        "    expect f(5.01, 0.99) == [false, false, false, true, false, false]\n"
+        "    expect g(999_999_999)\n    expect not g(1_000_000_001)\n"
+    )
+    kept = "pub pure fn f(d: {}) -> bool:\n    let all = 1..5\n    return d in all\n"
+    assert codes(kept.format("int")) == []
+    assert codes(kept.format("decimal")) == ["E0319"]
+
+
+def test_a_condition_and_an_expression_agree_about_decimals():
+    for dots in DOTS:
+        passes(
+            "fn f(a: int, b: int) -> (decimal, bool):\n    user: | q\n"
+            f"    assistant: | ?{{d: decimal in 0..9 multiple of 0.25 where d in a{dots}b}}\n"
+            f"    return (d, d in a{dots}b)\n"
+            'test "t":\n    fuzz f(2, 3) times 30:\n        expect it[1]\n'
+        )
+
+
+def test_a_range_that_is_kept_holds_as_many_items_as_a_list():
+    text = 'pure fn f(n: int) -> bool:\n    let all = 0{}n\n    return 999999 in all\ntest "t":\n    {}\n'
     for dots, most in (("..<", 1_000_000), ("..=", 999_999)):
         passes(text.format(dots, f"expect f({most})\n    expect raises Failure: f({most + 1})"))

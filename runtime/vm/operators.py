@@ -146,6 +146,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "starts with": lambda a, b: a.startswith(b),
     "ends with": lambda a, b: a.endswith(b),
     "and": lambda a, b: a and b,
+    "both": lambda a, b: a is True and b is True,
     "or": lambda a, b: a or b,
 }
 

@@ -26,7 +26,7 @@ MAX_DEPTH = 100_000
 UNARY_OPERATORS = frozenset({"-", "not"})
 BINARY_OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
-    | {"matches", "contains"}
+    | {"matches", "contains", "both"}
 )
 HOLE_OPTIONS = frozenset({"options", "max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n"})
 

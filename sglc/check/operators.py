@@ -210,7 +210,9 @@ class Operators(Names):
             return BOOL
         plain = expand(container, self.table)
         if isinstance(plain, RangeOf):
-            fine = numeric_rank(found, self.table) is not None
+            # A range that is kept is the list of its integers; one that is written in place has ends alone.
+            rank = numeric_rank(found, self.table)
+            fine = rank == 0 or (rank is not None and isinstance(whole, ast.Range))
         elif isinstance(plain, MapOf) or is_text(plain, self.table):
             fine = is_text(found, self.table)
         else:

@@ -36,7 +36,7 @@ from sglc.types.type import Named, RecordType, UnionType
 UNARY_OPERATORS = frozenset({"-", "not"})
 BINARY_OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"}
-    | {"matches", "contains"}
+    | {"matches", "contains", "both"}
 )
 
 

@@ -171,8 +171,24 @@ class Expressions(Context):
     def _binary(self, node: ast.Binary) -> int:
         if node.operator in ("and", "or"):
             return self._by_branches(node)
+        if node.operator in ("in", "not in") and isinstance(node.right, ast.Range):
+            return self._within(node.left, node.right, node)
+        if node.operator == "contains" and isinstance(node.left, ast.Range):
+            return self._within(node.right, node.left, node)
         left, right = self.values((node.left, node.right), node.span)
         return self.build.value(ops.Binary, node.operator, left, right, span=node.span)
+
+    def _within(self, number: ast.Expression, range: ast.Range, node: ast.Binary) -> int:
+        """Whether a number, of whatever kind, lies between the ends of a range that is written in place."""
+        build, span = self.build, node.span
+        if node.operator == "contains":
+            low, high, value = self.values((range.start, range.stop, number), span)
+        else:
+            value, low, high = self.values((number, range.start, range.stop), span)
+        above = build.value(ops.Binary, ">=", value, low, span=span)
+        below = build.value(ops.Binary, "<=" if range.inclusive else "<", value, high, span=span)
+        both = build.value(ops.Binary, "both", above, below, span=span)
+        return build.value(ops.Unary, "not", both, span=span) if node.operator == "not in" else both
 
     # -- calls -------------------------------------------------------------------------------------
 

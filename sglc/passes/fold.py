@@ -275,6 +275,8 @@ def fold_binary(operator: str, left: Any, right: Any) -> Any:
                 result = left == right
             case "!=":
                 result = left != right
+    elif operator == "both" and isinstance(left, bool) and isinstance(right, bool):
+        result = left and right
     elif type(left) is type(right) and isinstance(left, bool | EnumValue) and operator in ("==", "!="):
         result = (left == right) == (operator == "==")
     return result
