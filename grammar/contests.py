@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import pairwise
 
 from sglc.automata import charset
+from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
@@ -295,7 +295,7 @@ def _begins(dfa: CharDfa) -> Ranges:
     return charset.ranges((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else ()
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def share(one: Ranges, other: Ranges) -> bool:
     """Whether there is a character in both."""
     return bool(meet(one, other))

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import re
 import re._parser as sre_parser
-from functools import lru_cache
 from typing import Any
 
 from sglc.automata import charset
+from sglc.automata.caches import remembered
 from sglc.automata.charset import ALL, Ranges, atoms, contains
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
@@ -51,7 +51,7 @@ def compile_pattern(regex: str) -> Automaton:
     return found
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _compiled(regex: str) -> Automaton | PatternError:
     """The same; what is refused is refused at once the next time, for it may have been costly."""
     try:
@@ -63,7 +63,7 @@ def _compiled(regex: str) -> Automaton | PatternError:
         return PatternError("the pattern is nested too deeply")
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def compile_found(regex: str) -> tuple[CharDfa, CharDfa]:
     """(texts that begin with a match whatever follows, texts that do if nothing follows).
 

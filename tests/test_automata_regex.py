@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import term_oracle
 from budget import examples
 from sglc.automata import dfa, regex_support
+from sglc.automata.caches import clear_caches
 from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.regex_term import regex_term, regex_texts
 from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
@@ -201,10 +202,10 @@ def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, un
     pattern = frame.format(pattern)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sglc.automata.regex_term.MAX_UNROLLED", unrolled)
-        regex_term.cache_clear()
+        clear_caches()
         term = regex_term(pattern, anchored=anchored)
         texts = regex_texts.__wrapped__(pattern, anchored=anchored)
-        regex_term.cache_clear()
+        clear_caches()
     try:
         wanted = dfa.accepts(compile_regex(pattern, anchored=anchored), text)
     except RegexError as fault:

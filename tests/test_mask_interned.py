@@ -6,6 +6,8 @@ import gc
 
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.nodes import Literal, NothingNode
+from sglc.runtime.mask.places import Places, States
 
 
 def _is_young(table: dict[object, int]) -> bool:
@@ -22,5 +24,27 @@ def test_a_table_of_tuples_of_numbers_does_not_become_young_again() -> None:
 
 def test_the_tables_of_a_machine_stay_old() -> None:
     machine = Machine()
-    for table in (machine._cont_ids, machine._thread_ids, machine._config_ids, machine._joins):
+    for table in (machine._config_ids, machine._joins):
         assert type(table) is Interned
+
+
+def test_places_are_nothing_to_the_collector() -> None:
+    """Neither the dict nor what it holds is looked at, however many there are."""
+    places = Places()
+    for number in range(1_000):
+        assert places.number(number % 7, number, 1 << 20) == number + 1
+        assert places.number(number % 7, number, 1 << 20) == number + 1
+    assert places[1_000] == (999 % 7, 999, 1 << 20) and places.cont(1_000) == 1 << 20
+    assert len(places) == 1_001
+    assert not gc.is_tracked(places._numbers)
+    machine = Machine()
+    assert not any(map(gc.is_tracked, (machine._alone, machine.traced, machine.accepting, machine.lost)))
+
+
+def test_states_of_different_kinds_of_nodes_are_different() -> None:
+    """Though True is 1 and a named tuple a tuple: who asks gets what was given."""
+    states = States()
+    text, words = Literal(b"a"), NothingNode()
+    number = states.number(text, 1)
+    assert states.number(text, 1) == number and states.number(words, True) != number
+    assert states.known[states.number(words, True)] is True and states.known[number] == 1

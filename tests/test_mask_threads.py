@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sglc.automata.bounded_cache import BoundedCache
+from sglc.automata.caches import BoundedCache
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint

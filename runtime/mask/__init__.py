@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.account import ConstraintOptions as ConstraintOptions
+    from sglc.runtime.mask.caches import clear_caches as clear_caches
+    from sglc.runtime.mask.caches import limit_caches as limit_caches
     from sglc.runtime.mask.constraint import Constraint as Constraint
     from sglc.runtime.mask.constraint import compile_constraint as compile_constraint
     from sglc.runtime.mask.errors import ConstraintError as ConstraintError
@@ -22,8 +24,10 @@ _PLACES = {
     "Matcher": "matcher",
     "UnsupportedConstraint": "errors",
     "Vocabulary": "vocabulary",
+    "clear_caches": "caches",
     "compile_constraint": "constraint",
     "fill_masks": "matcher",
+    "limit_caches": "caches",
 }
 
 

@@ -25,7 +25,7 @@ class ConstraintOptions:
     max_states: int = 1_000_000
     max_effort: int = 1_000_000
     mask_bytes: int = 64 << 20
-    table_bytes: int = 64 << 20
+    table_bytes: int = 16 << 20
 
 
 class Account:

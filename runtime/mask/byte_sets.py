@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
+
+from sglc.automata.caches import small_cache
 
 
 def packed(row: np.ndarray) -> int:
@@ -12,7 +12,7 @@ def packed(row: np.ndarray) -> int:
     return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 
-@lru_cache(maxsize=1024)
+@small_cache(1024)
 def unpacked(found: int) -> np.ndarray:
     """The bool[256] of a number; not to be written to."""
     bits = np.frombuffer(found.to_bytes(32, "little"), np.uint8)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
 
-from sglc.automata.bounded_cache import BoundedCache
+from sglc.automata.caches import BoundedCache, small_cache
 from sglc.kernels.column_rows import leave_out, put
 from sglc.kernels.subtrees import Quiet
 from sglc.kernels.token_groups import (
@@ -326,7 +326,7 @@ def _groups_of(bytes: np.ndarray) -> np.ndarray:
     return _groups_of_flags(bytes.tobytes())
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _groups_of_flags(flags: bytes) -> np.ndarray:
     """The same of flags by byte."""
     found = 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FEW_MATCHERS = 16
 """A workspace that is full after so many matchers is full with the constraint itself."""
-_LARGEST = 4
+_LARGEST = 16
 """A workspace that mostly one constraint fills is kept until it has so many times the bytes of others."""
 
 

@@ -6,7 +6,7 @@ with the exits before all bytes that have followed it so far; of fewer bytes it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class _Walked:
     first: np.ndarray
     found: LeafMask
     inside: np.ndarray | None
-    some: dict[bytes, LeafMask] = field(default_factory=dict)
+    some: dict[bytes, LeafMask] | None = None
     """By fewer bytes: the same with the exits before these."""
     bytes: np.ndarray | None = None
     """Of the exits, once fewer are asked for."""
@@ -64,9 +64,13 @@ class FollowedLeaves:
             # The leaf would be left at each of its characters.
             return None
         found, inside = self._walks.leaf(place, first)
-        return _Walked(first.copy(), found, inside, {first.tobytes(): found})
+        return _Walked(first.copy(), found, inside)
 
     def _before(self, known: _Walked, first: np.ndarray) -> LeafMask:
+        if known.some is None:
+            if np.array_equal(first, known.first):
+                return known.found
+            known.some = {known.first.tobytes(): known.found}
         begins = first.tobytes()
         found = known.some.get(begins)
         if found is None:

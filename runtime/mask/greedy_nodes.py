@@ -61,10 +61,10 @@ class GreedyNode(Node):
         return machine.union(here, 1) if machine.accepts(following) else here
 
     def traced(self, machine: Machine, state: State) -> bool:
-        return machine.traced[state[1]]
+        return bool(machine.traced[state[1]])
 
     def lost(self, machine: Machine, state: State) -> bool:
-        return machine.lost[state[1]]
+        return bool(machine.lost[state[1]])
 
     def untrace(self, machine: Machine, state: State) -> State:
         return state[0], machine.untraced(state[1])

@@ -135,15 +135,15 @@ class JoiningMachine(Machine):
         # Mostly all are at different places.
         if len({known[thread][:2] for thread in threads}) == len(threads):
             return threads
-        conts: dict[tuple[int, Hashable], list[int]] = {}
+        conts: dict[tuple[int, int], list[int]] = {}
         for thread in threads:
             if thread != ACCEPT:
-                index, state, cont = self._threads[thread]
+                index, state, cont = known[thread]
                 conts.setdefault((index, state), []).append(cont)
         found = [ACCEPT] if threads[0] == ACCEPT else []
         for (index, state), some in conts.items():
             cont = some[0] if len(some) == 1 else self.joined(some)
-            found.append(self.thread(self.nodes[index], state, cont))
+            found.append(self.thread(self.nodes[index], self._states.known[state], cont))
         return tuple(found)
 
     def _close(self, work: Work) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from sglc.automata.caches import small_cache
 from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
@@ -30,7 +31,7 @@ _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def label_words(labels: int, width: int) -> np.ndarray:
     """A bit set of labels as uint64[width], not to be written to."""
     return np.frombuffer(labels.to_bytes(8 * width, "little"), "<u8").astype(np.uint64, copy=False)
@@ -326,7 +327,7 @@ def _is_any(dfa: CharDfa, state: int) -> bool:
     return tuple([(low, high) for low, high, _ in dfa.edges[state]]) == ALL
 
 
-@lru_cache(maxsize=8)
+@small_cache(8)
 def _any_key(encoding: Encoding) -> tuple[Still | None, bool]:
     """What is known where any key may come, which is what most objects are open to."""
     return Onward(ALL, uniform=True, accepting=True).still(encoding), True

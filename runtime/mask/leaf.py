@@ -8,6 +8,7 @@ where a token leaves the leaf, the walk reports the node, and what follows takes
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -89,10 +90,9 @@ class LeafTable:
         """What the states are, by number."""
         self._numbers: dict[Any, int] = {}
         # The same as Python numbers, for steps: states get into the arrays only when those are needed.
-        self.flags: list[int] = []
+        self.flags = bytearray()
         """Flags of the states but KNOWN."""
-        self.lo: list[int] = []
-        self.hi: list[int] = []
+        self.lo, self.hi = array("i"), array("i")
 
     @property
     def arrays(self) -> LeafArrays:

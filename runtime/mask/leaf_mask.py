@@ -44,6 +44,13 @@ class LeafMask:
     of: LeafMask | None = None
     """The walk that it is a part of; kept as its identity is a part of the key."""
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays; those that it shares with another one as well."""
+        parts = [array for _, array in self.parts or ()]
+        every = (self.row, self.exits, self.ends, self.labels, self.rest, self.later, *parts)
+        return sum([array.nbytes for array in every if array is not None])
+
 
 def leave_out(found: LeafMask, still: Still, whole: SubtreeWalk) -> None:
     """Forget the exits of a walk below which all tokens are of characters with which the leaf goes on from

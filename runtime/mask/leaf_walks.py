@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
 
+from sglc.automata.caches import BoundedCache
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
@@ -33,6 +33,8 @@ _NOWHERE = np.zeros(0, np.int32)
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
 """Words of a row and what they get: where they are few, one number after the other."""
 
+_Walk = tuple[_Bits, LeafMask]
+
 
 @dataclass(slots=True, eq=False)
 class _Counts:
@@ -45,6 +47,14 @@ class _Counts:
     rows: dict[int, np.ndarray] = field(default_factory=dict)
 
 
+_nbytes = attrgetter("nbytes")
+
+
+def _of_walk(walk: _Walk) -> int:
+    bits, found = walk
+    return found.nbytes + 8 * sum(map(np.size, bits))
+
+
 class LeafWalks:
     """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
 
@@ -52,16 +62,20 @@ class LeafWalks:
     """
 
     def __init__(self, vocabulary: Vocabulary, most: int) -> None:
-        """`most`: how many walks of each kind are kept."""
+        """`most`: walks are kept that take together as many bytes as so many rows."""
         self.vocabulary = vocabulary
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
         self._most = most
-        self._leaves: OrderedDict[tuple[Any, ...], LeafMask] = OrderedDict()
+        # A mask has a row or is a part of one that has.
+        bytes = 4 * vocabulary.words * most
+        self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(bytes, _nbytes)
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | int, np.ndarray]] = Interned()
         """Bits and exits; how often they have been asked for in place of the bits before these are known."""
         self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
-        self._walks: dict[tuple[Any, ...], tuple[_Bits, LeafMask]] = {}
+        self._walks: BoundedCache[tuple[Any, ...], tuple[_Bits, LeafMask]] = BoundedCache(
+            bytes // 4, _of_walk
+        )
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
         self._counts: dict[tuple[Any, ...], _Counts] = {}
@@ -71,7 +85,7 @@ class LeafWalks:
         self._stills: dict[tuple[int, Encoding], Still | None] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
-        self._apart: dict[tuple[Any, int], LeafMask] = {}
+        self._apart: BoundedCache[tuple[Any, int], LeafMask] = BoundedCache(bytes // 4, _nbytes)
         """See `_by_names`."""
         self._asked: tuple[Any, ...] = (None,) * 5
         """What `_words_of` has been asked for last, and has answered."""
@@ -139,9 +153,7 @@ class LeafWalks:
             assert exits is not None
             ends = np.zeros(len(exits), np.int32)
             found = LeafMask(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
-            self._leaves[key] = found
-            if len(self._leaves) > self._most:
-                self._leaves.popitem(last=False)
+            self._leaves.keep(key, found)
         return found, inside
 
     def _number(self, characters: Ranges) -> int:
@@ -239,9 +251,7 @@ class LeafWalks:
             if self.whole.nested(entries):
                 found = once(found)
             walked = (self._set_words(), found)
-            if len(self._walks) > self._most:
-                self._walks.clear()
-            self._walks[key] = walked
+            self._walks.keep(key, walked)
         bits, found = walked
         _add(row, bits)
         return found
@@ -273,9 +283,7 @@ class LeafWalks:
         if found is None:
             parts = named(names, whole.index, len(whole.exits))
             found = LeafMask(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
-            if len(self._apart) > self._most:
-                self._apart.clear()
-            self._apart[key] = found
+            self._apart.keep(key, found)
         return found
 
     def _index(
@@ -374,9 +382,7 @@ class LeafWalks:
                 counts.rows.clear()
             row = counts.rows[most] = self._short(counts, still, most, table.encoding)
         found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
-        self._leaves[(*key, least, most, id(table))] = found
-        if len(self._leaves) > self._most:
-            self._leaves.popitem(last=False)
+        self._leaves.keep((*key, least, most, id(table)), found)
         return found, inside
 
     def _short(self, counts: _Counts, still: Still, most: int, encoding: Encoding) -> np.ndarray:
@@ -415,12 +421,9 @@ class LeafWalks:
         found = self._leaves.get(key)
         if found is None:
             row = np.zeros(self.vocabulary.words, np.int32)
-            found = self._leaves[key] = self._walk(self.whole.roots, place, first, row, quiet)
+            found = self._walk(self.whole.roots, place, first, row, quiet)
             row.flags.writeable = False
-            if len(self._leaves) > self._most:
-                self._leaves.popitem(last=False)
-        else:
-            self._leaves.move_to_end(key)
+            self._leaves.keep(key, found)
         return found
 
     def _walk(

@@ -20,6 +20,7 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.kept_words import KeptWords
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, FINAL, Node, Work
+from sglc.runtime.mask.places import Places, States
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.tally import MachineLock
 
@@ -28,7 +29,7 @@ NO_ROW = -1
 _MOST_THREADS = 32_768
 _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
-_MOST_GROUPS = 1_000
+_MOST_GROUPS = 256
 _KEPT_BYTES = 8 << 20
 HALF = 32
 """Pairs of numbers are kept as one: `a << HALF | b`."""
@@ -48,25 +49,25 @@ class Machine:
         self.lock = MachineLock()
         self.effort = 0
         """Threads of all configurations made and rows merged: a measure of work."""
-        # Nodes are kept by number: tuples of numbers are no work for the garbage collector.
+        # All that grows with texts is in arrays of numbers and dicts from numbers to numbers, at which the
+        # garbage collector does not look.
         self.nodes: list[Node] = []
-        self._conts: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
-        self._cont_ids: Interned[tuple[int, Hashable, int], int] = Interned()
-        self._threads: list[tuple[int, Hashable, int]] = [(-1, None, 0)]
-        self._thread_ids: Interned[tuple[int, Hashable, int], int] = Interned()
-        self._traced_threads: list[bool] = [False]
-        self._lost_threads: list[bool] = [False]
+        self._states = States()
+        self._conts = Places()
+        self._threads = Places()
+        self._traced_threads = bytearray(1)
+        self._lost_threads = bytearray(1)
         self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
         self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD})
-        self._alone: Interned[int, int] = Interned({ACCEPT: FINAL})
+        self._alone: dict[int, int] = {ACCEPT: FINAL}
         self._after: dict[int, int] = {END: FINAL}
         self._begun: dict[int, int] = {}
         self._unions: dict[int, int] = {}
-        self.traced: list[bool] = [False, False]
+        self.traced = bytearray(2)
         """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
-        self.accepting: list[bool] = [False, True]
+        self.accepting = bytearray((False, True))
         """By configuration: whether the text may end there."""
-        self.lost: list[bool] = [False, False]
+        self.lost = bytearray(2)
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
         self._grafts: dict[int, int] = {}
@@ -96,20 +97,12 @@ class Machine:
 
     def cont(self, node: Node, state: Hashable, after: int) -> int:
         """The continuation that resumes `node` in `state` and goes on with `after`."""
-        key = (node.index, state, after)
-        found = self._cont_ids.get(key)
-        if found is None:
-            found = self._cont_ids[key] = len(self._conts)
-            self._conts.append(key)
-        return found
+        return self._conts.number(node.index, self._states.number(node, state), after)
 
     def thread(self, node: Node, state: Hashable, cont: int) -> int:
         """The thread in which leaf `node` is in `state`."""
-        key = (node.index, state, cont)
-        found = self._thread_ids.get(key)
-        if found is None:
-            found = self._thread_ids[key] = len(self._threads)
-            self._threads.append(key)
+        found = self._threads.number(node.index, self._states.number(node, state), cont)
+        if found == len(self._traced_threads):
             self._traced_threads.append(node.traced(self, state))
             self._lost_threads.append(node.lost(self, state))
             if node.universal and cont == END:
@@ -119,12 +112,12 @@ class Machine:
     def place(self, thread: int) -> tuple[Node, Any, int]:
         """(leaf, state, continuation) of a thread."""
         index, state, cont = self._threads[thread]
-        return self.nodes[index], state, cont
+        return self.nodes[index], self._states.known[state], cont
 
     def frame(self, cont: int) -> tuple[Node, Any, int]:
         """(node, state, the continuation behind it) of a continuation."""
         index, state, after = self._conts[cont]
-        return self.nodes[index], state, after
+        return self.nodes[index], self._states.known[state], after
 
     def register(self, node: Node) -> None:
         """Give a node its number."""
@@ -134,7 +127,8 @@ class Machine:
     @property
     def size(self) -> int:
         """Bytes that all that is interned takes, roughly."""
-        interned = 300 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
+        interned = 150 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
+        interned += 200 * len(self._states.known)
         aliases = 200 * (len(self._config_ids) + len(self._alone) - len(self.configs))
         parts = 4000 * len(self.nodes) + self.lock.tally.bytes
         return interned + aliases + self.rows.nbytes + parts
@@ -220,7 +214,7 @@ class Machine:
         chain = []
         while own != END and own << HALF | cont not in self._grafts:
             chain.append(own)
-            own = self._conts[own][2]
+            own = self._conts.cont(own)
         found = cont if own == END else self._grafts[own << HALF | cont]
         for own in reversed(chain):
             node, state, _ = self.frame(own)
@@ -281,7 +275,7 @@ class Machine:
     # Stepping
 
     def accepts(self, config: int) -> bool:
-        return self.accepting[config]
+        return bool(self.accepting[config])
 
     def step(self, config: int, byte: int) -> int:
         """The configuration after one byte."""

@@ -61,7 +61,7 @@ class Matcher:
 
     def is_accepting(self) -> bool:
         """Whether the text so far is legal as it stands."""
-        return self._store.accepting[self._config]
+        return bool(self._store.accepting[self._config])
 
     def is_complete(self) -> bool:
         """Whether the text is legal and nothing can follow."""
@@ -78,11 +78,14 @@ class Matcher:
             found = self._store.mask(self._config, self._account)
         try:
             if row is not self._row:
-                self._row, self._view = row, row.data
-            self._view[:] = found.view
+                data = row.data
+                if data.format != "i" or data.ndim != 1:
+                    raise _unfit(row, len(found.row))
+                self._row, self._view = row, data.cast("B")
+            self._view[:] = found.data
         except (AttributeError, TypeError, ValueError, NotImplementedError, BufferError):
             self._row = None
-            raise _unfit(row, len(found.view)) from None
+            raise _unfit(row, len(found.row)) from None
 
     def mask(self) -> np.ndarray:
         """The same as a shared row that must not be written to."""
@@ -257,7 +260,7 @@ def _fill_each(matchers: Sequence[Matcher], rows: np.ndarray, at: np.ndarray | N
         store, config = matcher._store, matcher._config
         mask = store.masks.get(config) or store.mask(config, matcher._account)
         target = row if len(row) == len(mask.row) else row[: len(mask.row)]
-        target.data[:] = mask.view
+        target.data[:] = mask.row.data
         found.append(mask)
     return found
 

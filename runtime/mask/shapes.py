@@ -40,7 +40,7 @@ LONGEST = 256
 """Paths with more configurations are not kept."""
 _WIDEST = 12
 """Configurations of more groups are not compared: to look at all is as long as to search."""
-_MOST_VIEWS = 1_000
+_MOST_VIEWS = 256
 _MOST_STEPS = 100_000
 _CANONICAL = (None,)
 """The labels of one group that has none of its own."""
@@ -108,7 +108,8 @@ class Shapes:
         self._steps: list[int] = [_NOTHING]
         self._questions: Interned[Question, int] = Interned()
         self._asked: list[Question] = []
-        self._known: list[Known] = []
+        self._masks: list[Mask] = []
+        self._stays: list[np.ndarray | None] = []
 
     def view(self, config: int) -> View | None:
         """The groups of a configuration by shape; None if one of them has none."""
@@ -167,7 +168,7 @@ class Shapes:
         while step is not None:
             number = steps[step]
             if number < 0:
-                return self._known[~number]
+                return Known(self._masks[~number], self._stays[~number])
             at, group, label = self._asked[number]
             here = views[at].answer(machine, group, label)
             if here < 0:
@@ -187,7 +188,7 @@ class Shapes:
 
     def keep(self, path: Path, mask: Mask, stays: np.ndarray | None) -> None:
         """Remember what was found."""
-        if len(self._known) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
+        if len(self._masks) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
             # Views on the path are in the order of the numbers that go with it.
             self._clear()
             return
@@ -215,8 +216,9 @@ class Shapes:
                 steps.append(_NOTHING)
             step = below
         if steps[step] == _NOTHING:
-            steps[step] = ~len(self._known)
-            self._known.append(Known(mask, stays))
+            steps[step] = ~len(self._masks)
+            self._masks.append(mask)
+            self._stays.append(stays)
 
 
 def _first(seen: tuple[int, int, Sequence[int] | None]) -> int:

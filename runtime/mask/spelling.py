@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
+from sglc.automata.caches import small_cache
 from sglc.automata.encoding import short_escapes, unit_escapes
 from sglc.automata.term import Encoding
 from sglc.runtime.mask.characters import Characters
@@ -51,7 +51,7 @@ def spellings(low: int, high: int, encoding: Encoding) -> Iterator[Path]:
             yield tuple(path)
 
 
-@lru_cache(maxsize=512)
+@small_cache(512)
 def byte_ranges(low: int, high: int) -> tuple[ByteRange, ...]:
     """A range of a path as ranges of bytes."""
     if low < HEX:
@@ -145,7 +145,7 @@ def begins(char: str, data: bytes, encoding: Encoding) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def spelled(text: str, encoding: Encoding) -> bytes:
     """A shortest spelling of a text."""
     if encoding == "raw":

@@ -6,11 +6,12 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
+from sglc.automata.caches import small_cache
 from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
@@ -333,7 +334,7 @@ def is_small(characters: Iterable[tuple[int, int]], few: int | None = None) -> b
     return True
 
 
-@lru_cache(maxsize=512)
+@small_cache(512)
 def still_on(characters: Ranges, encoding: Encoding, home: int, read: Ranges | None) -> Still | None:
     """A class of characters as bytes; None if there are too few to be of use.
 
@@ -373,7 +374,7 @@ def class_groups(
     return groups, flags, bytes([byte for byte in range(128) if barred >> byte & 1 and flags[byte]])
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _as_bytes(characters: Ranges, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
     """The groups and the bytes of which all characters are in a class."""
     groups = group_set(_plain(characters, encoding), _beyond(characters))
@@ -385,7 +386,7 @@ def _beyond(characters: Ranges) -> int:
     return _scripts(characters)[0] if characters and characters[-1][1] >= 0x80 else 0
 
 
-@lru_cache(maxsize=64)
+@small_cache(64)
 def _scripts(characters: Ranges) -> tuple[int, int]:
     """The groups beyond ASCII of which a class has all characters, and those of which it has some."""
     if all([_has(characters, *part) for part in _WIDE]):

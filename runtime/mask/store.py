@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
+from weakref import finalize
 
 import numpy as np
 
@@ -31,15 +32,17 @@ class Mask:
     """A mask row (int32[words], not to be written to)."""
 
     row: np.ndarray
-    view: memoryview = field(init=False)
-    """The row as the buffer that is copied quickest."""
+    data: bytes = field(init=False)
+    """The bytes of the row, which is a view of them: what is copied quickest, and no object that the garbage
+    collector looks at."""
     _count: int = -1
     source: Source | None = field(default=None, init=False)
     """How batches write the row, once one has (see `bases`)."""
     _longest: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
-        self.view = self.row.data
+        self.data = self.row.tobytes()
+        self.row = np.frombuffer(self.data, np.int32)
 
     @property
     def count(self) -> int:
@@ -61,7 +64,11 @@ class MaskStore:
     New states are put on the account of the constraint that asks; it raises when there are too many.
     """
 
-    def __init__(self, machine: Machine, vocabulary: Vocabulary, max_bytes: int) -> None:
+    def __init__(
+        self, machine: Machine, vocabulary: Vocabulary, max_bytes: int, lease: object = None
+    ) -> None:
+        """`lease`: kept as long as the store is, see `workspaces`."""
+        self._lease = lease
         self.machine = machine
         self.vocabulary = vocabulary
         self.size = vocabulary.size
@@ -71,10 +78,14 @@ class MaskStore:
         self.transitions: dict[int, int] = {}
         self._spans: Interned[tuple[int, bytes], int] = Interned()
         """Configurations by those before and what was read: forced text is the same each time."""
-        self._most_masks = max(16, max_bytes // max(4 * vocabulary.words, 1))
-        self._walks = LeafWalks(vocabulary, self._most_masks)
-        self._shapes = Shapes(machine, vocabulary.columns, max(8, self._most_masks // 2))
-        self._search = MaskSearch(machine, self._walks, self._shapes, self._most_masks)
+        rows = max_bytes // max(4 * vocabulary.words, 1)
+        # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth each for the masks of
+        # places that look alike and for leaves before all that follows them.
+        self._most_masks = max(16, rows // 2)
+        self._walks = LeafWalks(vocabulary, max(16, rows // 4))
+        self._shapes = Shapes(machine, vocabulary.columns, max(8, rows // 8))
+        self._search = MaskSearch(machine, self._walks, self._shapes, max(8, rows // 8))
+        finalize(self, vars(self._search).clear).atexit = False
         self._prepared = 0
         """How many shared rules of the machine have been searched."""
         self._stays: dict[int, np.ndarray] = {}

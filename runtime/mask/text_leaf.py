@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -81,8 +82,8 @@ class TextLeaf(LeafTable):
             return
         self._measured = True
         lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
-        self.lo = [fewest for fewest, _ in lengths]
-        self.hi = [most for _, most in lengths]
+        self.lo = array("i", [fewest for fewest, _ in lengths])
+        self.hi = array("i", [most for _, most in lengths])
         size = self._size
         if size:
             self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]

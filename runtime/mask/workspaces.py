@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from weakref import finalize
 
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.compiler import Compiler
@@ -16,6 +17,25 @@ _MOST_VOCABULARIES = 8
 _MOST_OPTIONS = 8
 
 
+class Lease:
+    """What holds a machine: its workspace and each of its mask stores, which their matchers hold.
+
+    When all of them are gone, nobody can ask the machine any more, and it is taken apart. Its parts refer to
+    each other in circles: left to the garbage collector, it would stay until the next look at all objects,
+    which would be the longer for it.
+    """
+
+    def __init__(self, machine: Machine, compiler: Compiler) -> None:
+        finalize(self, _take_apart, machine, compiler).atexit = False
+
+
+def _take_apart(machine: Machine, compiler: Compiler) -> None:
+    for node in machine.nodes:
+        vars(node).clear()
+    vars(compiler).clear()
+    vars(machine).clear()
+
+
 class Workspace:
     """A machine with its compiler and mask stores; constraints made at about the same time share one."""
 
@@ -25,6 +45,7 @@ class Workspace:
         """Bytes from which on it is full."""
         self.machine: Machine = JoiningMachine()
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
+        self._lease = Lease(self.machine, self.compiler)
         self._lock = threading.Lock()
         self._stores: OrderedDict[str, MaskStore] = OrderedDict()
         self.matchers = 0
@@ -37,7 +58,7 @@ class Workspace:
             self.matchers += 1
             found = self._stores.get(digest)
             if found is None:
-                found = MaskStore(self.machine, vocabulary, self.options.mask_bytes)
+                found = MaskStore(self.machine, vocabulary, self.options.mask_bytes, self._lease)
                 self._stores[digest] = found
                 if len(self._stores) > _MOST_VOCABULARIES:
                     self._stores.popitem(last=False)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
+
+from sglc.automata.caches import small_cache
 
 Ranges = tuple[tuple[int, int], ...]
 """Sorted, disjoint, not adjacent (but for the surrogate gap), both ends included."""
@@ -186,7 +188,7 @@ def _case_orbits() -> dict[int, tuple[int, ...]]:
     return {point: tuple(sorted(members)) for point, members in group.items()}
 
 
-@lru_cache(maxsize=1024)
+@small_cache(1024)
 def ignoring_case(these: Ranges) -> Ranges:
     """The set with every other case form of its members."""
     orbits = _case_orbits()

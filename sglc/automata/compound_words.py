@@ -7,12 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
 
 from sglc.automata import dfa
 from sglc.automata.array_states import ArrayStates
+from sglc.automata.caches import remembered, small_cache
 from sglc.automata.counts import Counts
 from sglc.automata.encoding import encoded, spellings, written
 from sglc.automata.json_text import Value, canonical
@@ -165,7 +165,7 @@ class _Entries:
         )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
+@remembered
 def separated(term: Object) -> Object:
     """The same object with families that have no name of a property."""
     names = dfa.words(frozenset(part.name for part in term.properties))
@@ -294,7 +294,7 @@ def _text(word: bytes) -> str:
     return json.loads(b'"' + word + b'"')
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def _spelled(text: str, encoding: Encoding, count: int) -> Words:
     """Spellings of a text: a shortest one first, `count` if there are so many."""
     if encoding != "json-any" or count == 1:
@@ -335,7 +335,7 @@ def listed_words(term: Listed, count: int) -> Words:
     return _take((w for text in found for w in _spelled(text, term.encoding, count)), count)
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def number_of_words(keys: CharDfa) -> int | None:
     """How many words an automaton has, None if they are infinitely many."""
     if not dfa.is_finite(keys):

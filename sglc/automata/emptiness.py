@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice, permutations, product
 
 from sglc.automata import dfa
 from sglc.automata.ambiguity import junction_conflict, overlap
+from sglc.automata.caches import remembered, small_cache
 from sglc.automata.compound_words import (
     MOST_ENTRIES,
     array_is_finite,
@@ -265,14 +266,14 @@ def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...
 _Rows = list[list[tuple[int, int, tuple[int, ...]]]]
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _text_words(term: Text, count: int) -> tuple[bytes, ...]:
     rows: _Rows = [[(low, high, (target,)) for low, high, target in row] for row in term.dfa.edges]
     start: tuple[int, ...] = (0,) if rows else ()
     return _words_of(term, (rows, start, term.dfa.accepting), term.min_chars, term.max_chars, count)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _pattern_words(term: Pattern, count: int) -> tuple[bytes, ...]:
     nfa = term.nfa
     rows = [[(low, high, nfa.groups[group]) for low, high, group in row] for row in nfa.edges]
@@ -344,7 +345,7 @@ _REGIONS = ((0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x21), (0x23, 0x2F)
 """Code points that are spelled with equally many bytes, most readable first."""
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes, ...]:
     """Spellings of characters of a range, shortest first: `count` if there are so many."""
     points: list[int] = []

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, floor, lcm
 from typing import Literal
 
+from sglc.automata.caches import remembered
 from sglc.automata.json_number_digits import Interval, Steps
 from sglc.automata.json_number_text import spell
 from sglc.automata.remainder import NumberError
@@ -164,7 +164,7 @@ def number_text(
     return numbers.text(spelling)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _text(numbers: NumberSet, spelling: Spelling) -> CharDfa:
     wanted = (*((Decimal(1),) if numbers.integer else ()), *numbers.multiples)
     fractions = [Fraction(step) for step in (*wanted, *numbers.avoided)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 
+from sglc.automata.caches import small_cache
 from sglc.automata.json_number_digits import (
     CAPITAL_E,
     EQUAL,
@@ -109,7 +109,7 @@ _Rest = tuple[tuple[int, int] | None, ...]
 """For each number of digits that may follow, the interval in which their value may lie."""
 
 
-@lru_cache(maxsize=8192)
+@small_cache(8192)
 def _after_digits(rest: _Rest) -> tuple[tuple[int, _Rest], ...]:
     found = []
     for digit in range(10):

@@ -10,9 +10,9 @@ automaton of 1..10**18 is built as fast as that of 1..9.
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 from math import gcd
 
+from sglc.automata.caches import remembered
 from sglc.automata.dfa import TooLarge, union
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.regex import compile_regex
@@ -37,7 +37,7 @@ class NumberError(ValueError):
     """A range or divisor that no automaton is made for."""
 
 
-@lru_cache(maxsize=512)
+@remembered
 def integer_range(
     minimum: int | None = None, maximum: int | None = None, multiple_of: int | None = None
 ) -> CharDfa:
@@ -48,7 +48,7 @@ def integer_range(
     return _range(low, high, step, 0)
 
 
-@lru_cache(maxsize=512)
+@remembered
 def decimal_range(
     minimum: Decimal | None = None,
     maximum: Decimal | None = None,
@@ -59,7 +59,7 @@ def decimal_range(
     return _range(minimum, maximum, multiple_of, places)
 
 
-@lru_cache(maxsize=512)
+@remembered
 def float_range(minimum: Decimal | None = None, maximum: Decimal | None = None) -> CharDfa:
     """Floats: with an exponent where there are no bounds, with up to 20 decimal places where there are."""
     if minimum is None and maximum is None:

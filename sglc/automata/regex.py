@@ -6,8 +6,7 @@ The automaton of `regex_nfa` by subsets (Rabin and Scott, 1959). Patterns with l
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from sglc.automata.caches import remembered
 from sglc.automata.regex_compile import DEFAULT_LIMIT, compile_node, compile_small
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_parse import parse_regex
@@ -17,7 +16,7 @@ from sglc.automata.term import CharDfa
 __all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "compile_small"]
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def compile_regex(
     pattern: str,
     *,

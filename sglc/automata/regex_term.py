@@ -8,8 +8,7 @@ and what has `^`, `$`, `\\b` or lookaround inside, becomes one automaton.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from sglc.automata.caches import remembered
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa import EMPTY_WORD, NONE, all_words, difference, intersect
 from sglc.automata.regex import DEFAULT_LIMIT, compile_node, compile_small
@@ -51,7 +50,7 @@ EAGER_STATES = 2_000
 """States, and a hundred times the work, up to which an automaton is made deterministic at once."""
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def regex_term(
     pattern: str,
     *,
@@ -70,7 +69,7 @@ def regex_term(
     return _Terms(limit, encoding).term(node, not anchored, not anchored)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def regex_texts(
     pattern: str,
     *,

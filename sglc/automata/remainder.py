@@ -8,7 +8,8 @@ of n tells the classes apart (Myhill-Nerode): 10**6 has 7 classes, though a mill
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+
+from sglc.automata.caches import small_cache
 
 MAX_CLASSES = 5_000
 """Most classes that a divisor may have; the automaton of a prime p has p of them."""
@@ -29,7 +30,7 @@ class Divisor:
     """How many zeros, at least, make a multiple of a string of the class; None if no number of zeros does."""
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def divisor(number: int) -> Divisor:
     """Raises NumberError where there are more than MAX_CLASSES classes."""
     longest = len(str(number))

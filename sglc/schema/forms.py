@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Protocol, TypeVar
 
+from sglc.automata.caches import small_cache
 from sglc.automata.dfa import accepts
 from sglc.automata.term import CharDfa
 
@@ -274,7 +274,7 @@ def wrong_values(form: ObjectForm, negate: Negation) -> Iterator[ObjectForm]:
             yield at_least_one(only(part.rest(), part.other))
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def wrong_value(name: str, value: Literals) -> ObjectForm:
     """The property is there, and its value satisfies `value`."""
     parts = (Entries({name: value}),) if value else ()

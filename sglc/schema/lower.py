@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import lru_cache
 
 from sglc.automata import dfa as automata
+from sglc.automata.caches import small_cache
 from sglc.automata.emptiness import is_finite, shortest_words
 from sglc.automata.format_terms import format_language
 from sglc.automata.json_number import NumberError
@@ -404,7 +404,7 @@ def _around(opening: bytes, inside: Term, closing: bytes, blank: Text | None) ->
     return Sequence((Bytes(opening), blank, inside, blank, Bytes(closing)))
 
 
-@lru_cache(maxsize=64)
+@small_cache(64)
 def _any_value(
     scalars: Term, comma: Term, colon: Term, blank: Text | None, order: Order, distinct: bool,
     encoding: Encoding,

@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from typing import Literal
 
 from sglc.automata import dfa as automata
+from sglc.automata.caches import remembered
 from sglc.automata.json_number import NumberSet
 from sglc.automata.regex import compile_regex
 from sglc.automata.term import CharDfa
@@ -149,7 +149,7 @@ def automaton(
     return united(parts)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def _automaton(one: NumberPart, spelling: Literal["canonical", "any"], written: frozenset[str]) -> CharDfa:
     if one.plain and one.values is None:
         return automata.intersect(one.within.text("plain"), _PLAIN)

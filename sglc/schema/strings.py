@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from sglc.automata import dfa as automata
 from sglc.automata import together
+from sglc.automata.caches import remembered, small_cache
 from sglc.automata.format_terms import format_language
 from sglc.automata.membership import MembershipLimit, is_word
 from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex
@@ -160,7 +160,7 @@ _PLAIN_PATTERNS = compile_regex(r"[^\\()\[\]{}*+?|]*")
 """Strings that are patterns whatever their order of characters."""
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def is_of_format(text: str, name: str) -> bool:
     language = format_language(name)
     assert language is not None
@@ -219,7 +219,7 @@ def _complement(one: StringSet) -> Strings:
     return _tidy([part for part in parts if part.words is None or part.words])
 
 
-@lru_cache(maxsize=4096)
+@small_cache(4096)
 def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
     """Whether some word has a length in the bounds. Looks at the sets of states after n characters, which
     repeat themselves sooner or later."""
@@ -253,28 +253,28 @@ def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
     return False
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def intersection(a: CharDfa, b: CharDfa) -> CharDfa:
     return a if a is b or a == b else automata.intersect(a, b)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def negation(dfa: CharDfa) -> CharDfa:
     return automata.complement(dfa)
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def without(dfa: CharDfa, other: CharDfa) -> CharDfa:
     return automata.difference(dfa, other)
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def but(words: frozenset[str]) -> CharDfa:
     """The automaton of all strings but these words."""
     return automata.complement(automaton_of(words))
 
 
-@lru_cache(maxsize=1024)
+@remembered
 def automaton_of(words: frozenset[str]) -> CharDfa:
     """The automaton of these words."""
     return automata.words(words)
@@ -308,7 +308,7 @@ def key_automaton(these: Strings, limit: int) -> CharDfa | None:
     return result
 
 
-@lru_cache(maxsize=256)
+@remembered
 def all_words(part: StringSet, limit: int) -> set[str] | None:
     """All strings of a set, None if they are more than about `limit` or cannot be listed."""
     if part.words is not None:
