@@ -394,7 +394,11 @@ class Declarations(Grammars):
             f"there is no error `{name.text}`",
             name.span,
             label="unknown error" if entity is None else f"is {WORDS[entity.kind]}",
-            hint=f"did you mean `{close}`?" if close else f"declare it: `error {name.text}`",
+            hint=f"did you mean `{close}`?"
+            if close
+            else "leave the name out: `except:` catches every error"
+            if name.text in ("Exception", "BaseException", "Error")
+            else f"declare it at the left margin: `error {name.text}`, with its fields in parentheses",
         )
         return None
 

@@ -47,6 +47,11 @@ _FUNCTIONS = {
 """Functions of one argument that have another name here."""
 
 _NO_FUNCTIONS = {
+    "system": "a role is a block: `system: | …`",
+    "user": "a role is a block: `user: | …`",
+    "assistant": "a role is a block: `assistant: | …`",
+    "assertEqual": "a test states `expect a == b`",
+    "expect": "a test states `expect a == b`",
     "println": "a program prints nothing: return the value, and leave the line out",
     "print": "a program prints nothing: return the value, and leave the line out",
     "input": "what a program is given are the parameters of its function",

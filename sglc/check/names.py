@@ -210,6 +210,7 @@ class Names(UnknownNames):
             self.program.report(
                 "E0209", f"`{name}` has no member `{label}`", node.name.span, label="unknown member",
                 hint=f"did you mean `{close}`?" if close else "it has " + ", ".join(enum.members[:8]),
+                edits=(Edit(node.name.span, close),) if close and close.lower() == label.lower() else (),
             )  # fmt: skip
             return UNKNOWN
         if isinstance(declared, UnionType):

@@ -15,6 +15,7 @@ from sglc.check.relations import (
     comparable,
     expand,
     fit,
+    is_enum,
     is_text,
     item_of,
     join,
@@ -22,6 +23,7 @@ from sglc.check.relations import (
     numeric,
     numeric_rank,
     said,
+    without_null,
 )
 from sglc.check.result import ExpressionType, RangeOf, Unknown
 from sglc.diagnostics.diagnostic import Edit, Label
@@ -57,6 +59,8 @@ class Operators(Names):
     def _binary(self, node: ast.Binary, expected: ExpressionType | None) -> ExpressionType:
         operator = node.operator
         if operator in ("and", "or"):
+            if operator == "or" and self._is_default(node):
+                return UNKNOWN
             self.condition(node.left)
             proved = self.narrowings(node.left, operator == "and")
             if proved:
@@ -130,6 +134,26 @@ class Operators(Names):
                 reason=str(fault),
             )  # fmt: skip
 
+    def _is_default(self, node: ast.Binary) -> bool:
+        """`name or "none"` where `name` may be null: told as the default that is meant."""
+        if not isinstance(node.left, ast.Reference | ast.Attribute):
+            return False
+        found = self.infer(node.left)
+        if not allows_null(found, self.table):
+            return False
+        left, right = node.left.span.text, node.right.span.text
+        made = f"{left} if {left} != null else {right}"
+        self.infer(node.right)
+        self.program.report(
+            "E0320",
+            f"`or` joins conditions; {said(found)} is none",
+            node.left.span,
+            label="may be null",
+            hint=f"write `{made}`",
+            edits=(Edit(node.span, made),) if not isinstance(node.right, ast.Binary) else (),
+        )
+        return True
+
     def _refuse_operands(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> None:
         hint = ""
         edits: tuple[Edit, ...] = ()
@@ -171,7 +195,7 @@ class Operators(Names):
             return BOOL
         if not comparable(left, right, self.table):
             hidden = self.hidden_member(node.left, right) or self.hidden_member(node.right, left)
-            hint, edits = hidden or ("", ())
+            hint, edits = hidden or ("", self._as_member(node, left, right))
             self.program.report(
                 "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
@@ -196,6 +220,15 @@ class Operators(Names):
         if not isinstance(node, ast.Reference) or self.function.scope.find(node.name) is not None:
             return False
         return node.name in self.module.members
+
+    def _as_member(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> tuple[Edit, ...]:
+        """The name of a member for a text that is compared with an enum."""
+        for side, other in ((node.left, right), (node.right, left)):
+            enum = is_enum(without_null(other, self.table), self.table)
+            name = side.span.text[1:-1]
+            if enum is not None and isinstance(side, ast.String) and name in enum.members:
+                return (Edit(side.span, name),)
+        return ()
 
     def _membership(self, node: ast.Binary, member: ast.Expression, whole: ast.Expression) -> ExpressionType:
         # The container may need the member's type to read enum names, and the other way round.
@@ -304,6 +337,8 @@ def _equal_hint(node: ast.Binary, left_text: bool, right_text: bool) -> str:
     if left_text == right_text:
         return ""
     text, other = (node.left, node.right) if left_text else (node.right, node.left)
+    if isinstance(text, ast.String) and not isinstance(other, ast.Number):
+        return f"members of an enum have no quotes: `{text.span.text[1:-1]}`"
     if isinstance(other, ast.Number):
         return f'compare texts: `"{other.span.text}"`, or numbers: `int({text.span.text})`'
     return f"compare texts: `str({other.span.text})`"

@@ -27,6 +27,7 @@ from sglc.check.state import Local
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
+from sglc.syntax.faulty_line import ROLES
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 
@@ -159,15 +160,18 @@ class Variables(PromptLines):
         """The first assignment to a name that nothing declares: it is taken for the declaration."""
         found = self.infer(node.value)
         message = f"there is no `{root.name}` here"
+        role = root.name in ROLES
         read_before = any(d.message == message for d in self.program.diagnostics)
         self.program.report(
             "E0201",
             message,
             root.span,
             label="assigned to, never declared",
-            hint=f"write `var {root.name} = …` where it begins",
+            hint=f"a role is a block: `{root.name}: | …`"
+            if role
+            else f"write `var {root.name} = …` where it begins",
             edits=()
-            if read_before or self.function.scope.parent is not None
+            if role or read_before or self.function.scope.parent is not None
             else insertion("var ", root.span),
         )
         name = ast.Name(root.name, root.span)

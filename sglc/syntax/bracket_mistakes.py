@@ -70,6 +70,49 @@ def braced_list(run: Run, line: Line) -> Mistake | None:
     )  # fmt: skip
 
 
+def choice(line: Line) -> Mistake | None:
+    """`?{x: ["yes", "no"]}`: a list of texts for one of them."""
+    opened = line.opener(line.index)
+    if line.token != "," or opened is None or line.at(opened) != "[":
+        return None
+    close = line.closing(opened)
+    if close is None or any(
+        line.tokens.kinds[i] not in ("STRING", "NUMBER", ",") for i in range(opened + 1, close)
+    ):
+        return None
+    made = " | ".join(line.at(i) for i in range(opened + 1, close) if line.at(i) != ",")
+    start, end = line.starts(opened), line.ends(close)
+    return Mistake(
+        "E0144", "one of several texts is written with bars", start, end, label="`[…]` is a list",
+        hint=f"write `{made}`", edits=((start, end, made),),
+    )  # fmt: skip
+
+
+def generator(line: Line) -> Mistake | None:
+    """`sum(x * 2 for x in xs)`: a comprehension without its brackets."""
+    opened = line.opener(line.index)
+    if line.token != "for" or opened is None or line.at(opened) not in ("(", "{"):
+        return None
+    close = line.closing(opened)
+    if line.at(opened) == "{":
+        return Mistake(
+            "E0113", "there are comprehensions of lists only", line.starts(opened), line.ends(opened),
+            label="a map is written out", hint="fill a map in a loop: `m[key] = value`",
+        )  # fmt: skip
+    edits: Replacements = ()
+    if close is not None:
+        edits = ((line.ends(opened), line.ends(opened), "["), (line.starts(close), line.starts(close), "]"))
+    return Mistake(
+        "E0113",
+        "a comprehension stands in square brackets",
+        line.start,
+        line.end,
+        label="begins no list here",
+        hint="write `[… for x in xs]`",
+        edits=edits,
+    )
+
+
 def missing_comma(run: Run, line: Line) -> Mistake | None:
     """Two values side by side in a bracket."""
     index = line.index
@@ -79,7 +122,14 @@ def missing_comma(run: Run, line: Line) -> Mistake | None:
     if not (run.could_take(",") and run.could_take("BINARY")) or line.touching(index - 1, index):
         return None
     place = line.ends(index - 1)
+    prose = line.kind == "NAME" and line.tokens.kinds[index - 1] == "NAME"
     return Mistake(
-        "E0145", "a comma is missing", place - 1, place, label="behind this",
-        hint=f"write `{line.at(index - 1)}, {line.token}`", edits=((place, place, ","),), repair=",",
-    )  # fmt: skip
+        "E0145",
+        "a comma is missing",
+        place - 1,
+        place,
+        label="behind this",
+        hint=f"write `{line.at(index - 1)}, {line.token}`",
+        edits=() if prose else ((place, place, ","),),
+        repair="" if prose else ",",
+    )

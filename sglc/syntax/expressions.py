@@ -317,7 +317,9 @@ class Expressions:
             self.report(
                 "E0125", "comparisons do not chain", begin, end,
                 hint=f"write `{left.span.text} and {middle} {text} {right.span.text}`",
+                edits=((left.span.end, left.span.end, f" and {middle}"),),
             )  # fmt: skip
+            return ast.Binary("and", left, ast.Binary(text, left.right, right, span), span)  # type: ignore[arg-type]
         return ast.Binary(text, left, right, span)  # type: ignore[arg-type]
 
 

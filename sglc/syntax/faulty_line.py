@@ -147,13 +147,17 @@ def enclosing_word(text: str, place: int) -> str:
     return ""
 
 
-def declaring_word(text: str, place: int) -> str:
-    """The first word of the declaration that the line at `place` belongs to."""
+def header_of(text: str, place: int) -> str:
+    """The first line of the declaration that the line at `place` belongs to."""
     start = text.rfind("\n", 0, place) + 1
     while start > 0 and (text[start : start + 1].isspace() or not text[start : start + 1]):
         start = text.rfind("\n", 0, start - 1) + 1
-    words = text[start : _end(text, start)].split()
-    return words[0] if words else ""
+    return text[start : _end(text, start)]
+
+
+def declaring_word(text: str, place: int) -> str:
+    """The first word of the declaration that the line at `place` belongs to."""
+    return next(iter(header_of(text, place).split()), "")
 
 
 def _end(text: str, start: int) -> int:

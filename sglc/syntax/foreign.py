@@ -42,6 +42,15 @@ _EXPLAINED = {
     "repeat": ("there is no `repeat`", "write `for i in 1..8:`"),
     "unless": ("there is no `unless`", "write `if not …:`"),
     "finally": ("there is no `finally`", "nothing needs closing here: leave it out"),
+    "del": ("nothing is deleted", "make a new list: `[x for x in xs if …]`"),
+    "global": (
+        "a function sees its own variables and the constants of the file",
+        "pass the value as a parameter",
+    ),
+    "nonlocal": (
+        "a function sees its own variables and the constants of the file",
+        "pass the value as a parameter",
+    ),
     "print": ("a program prints nothing", "prompt text stands on pipe lines; a value is given by `return`"),
 }
 """First words for which nothing stands in their place."""
@@ -271,8 +280,15 @@ def foreign_type(run: Run, line: Line) -> Mistake | None:
         label=f"written `{found[0]}` here" if found else "from another language",
         hint=f"write `{found[0]}`" if found
         else "lists are `[T]`, maps `{str: T}`, tuples `(A, B)`, optional values `T?`, others `A | B`",
-        edits=((start, end, found[0]),) if found else (),
+        edits=((start, end, found[0]), *_null_default(line, found[1])) if found else (),
     )  # fmt: skip
+
+
+def _null_default(line: Line, index: int) -> Replacements:
+    """`= None` behind a type."""
+    if line.at(index) == "=" and line.at(index + 1) == "None":
+        return ((line.starts(index + 1), line.ends(index + 1), "null"),)
+    return ()
 
 
 def type_of_another(word: str) -> bool:
@@ -311,7 +327,18 @@ def foreign_operator(run: Run, line: Line) -> Mistake | None:
             hint=f"write `[{token}]`", edits=((place, line.end, f"[{token}]"),),
         )  # fmt: skip
     if token == "?" and run.could_take("BINARY"):
-        return _ternary(line)
+        return _null(line) or _ternary(line)
+    if token == "," and line.word == "return" and run.could_take("BINARY") and not line.depth_before(index):
+        start, end = line.starts(line.first + 1), line.ends(line.last - 1)
+        return Mistake(
+            "E0113", "a tuple stands in parentheses", line.start, line.end, label="ends the value",
+            hint="write `return (a, b)`", edits=((start, start, "("), (end, end, ")")),
+        )  # fmt: skip
+    if token == "if" and before in ("return", "=") and not run.could_take("BINARY"):
+        return Mistake(
+            "E0113", "a choice is written `a if condition else b`", line.start, line.end,
+            label="from another language", hint="write the first value before the `if`",
+        )  # fmt: skip
     if token == "is" and line.kind == "NAME":
         negated = line.at(index + 1) == "not"
         meant = "!=" if negated else "=="
@@ -331,6 +358,33 @@ def _replaced(line: Line, first: int, last: int, meant: str, what: str, repair: 
     return Mistake(
         "E0113", f"`{written}` is written `{meant}`", start, end, label=what, hint=f"write `{meant}`",
         edits=((start, end, meant),), repair=repair, skip=skip,
+    )  # fmt: skip
+
+
+def _null(line: Line) -> Mistake | None:
+    """`a ?? b` and `a?.b`."""
+    index = line.index
+    following = line.at(index + 1)
+    if following not in ("?", ".") or not line.touching(index, index + 1):
+        return None
+    owner = line.at(index - 1)
+    if following == ".":
+        label = line.at(index + 2)
+        return Mistake(
+            "E0113", "there is no `?.`", line.start, line.ends(index + 1), label="from another language",
+            hint=f"test it first: `{owner}.{label} if {owner} != null else …`",
+        )  # fmt: skip
+    rest = line.last - 1
+    plain = line.tokens.kinds[index - 1] == "NAME" and line.at(index - 2) in ("return", "=", "(", ",", "[")
+    end = line.ends(rest)
+    other = line.text[line.starts(index + 2) : end] if index + 2 <= rest else ""
+    start = line.starts(index - 1)
+    made = f"{owner} if {owner} != null else {other}"
+    sure = plain and bool(other) and not line.depth_before(index)
+    return Mistake(
+        "E0113", "there is no `??`", line.start, line.ends(index + 1), label="from another language",
+        hint=f"write `{made}`" if sure else "write `x if x != null else y`",
+        edits=((start, end, made),) if sure else (),
     )  # fmt: skip
 
 

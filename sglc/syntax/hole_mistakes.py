@@ -7,7 +7,7 @@ import re
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import Run
 from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import braced_list, missing_comma, named_argument
+from sglc.syntax.bracket_mistakes import braced_list, choice, generator, missing_comma, named_argument
 from sglc.syntax.declaration_mistakes import is_type_word
 from sglc.syntax.faulty_line import Line, Mistake
 from sglc.syntax.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
@@ -38,11 +38,14 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
             "E0101", "nothing is inserted", *place, label="an expression is due here",
             hint="write `${name}`, or `\\${}` for the text itself",
         )  # fmt: skip
+    found = choice(line)
+    if found is not None:
+        return found
     for rule in (bound_mistake, pattern_mistake, _option, foreign_type, foreign_operator, _equals):
         found = rule(run, line)
         if found is not None:
             return found
-    for simple in (foreign_word, prefixed_text):
+    for simple in (foreign_word, prefixed_text, generator):
         found = simple(line)
         if found is not None:
             return found
@@ -72,6 +75,16 @@ def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
         return Mistake(
             "E0134", "a colon stands between the name of a hole and its type", line.start, line.end,
             hint=f"write `{line.word}: …`", edits=((line.ends(0), line.end, ":"),),
+        )  # fmt: skip
+    if index == 2 and line.kind == "REGEX":
+        return Mistake(
+            "E0149", "a pattern bounds a type", line.start, line.end, label="of texts",
+            hint=f"write `str matching {line.token}`", edits=((line.start, line.start, "str matching "),),
+        )  # fmt: skip
+    if index >= 3 and line.at(1) == ":" and line.at(2) in OPTION_WORDS and not run.could_take("temp"):
+        return Mistake(
+            "E0134", "the type comes first, its bounds and options behind it", line.starts(2), line.end,
+            label="of which type?", hint=f"write `{line.word}: str {line.at(2)} …`",
         )  # fmt: skip
     if index == 0 or (index == 1 and run.could_take(":")):
         written = line.text[place[0] + 2 : place[1] - 1].strip(": ")
@@ -125,6 +138,16 @@ def _option(run: Run, line: Line) -> Mistake | None:
             "E0115", "options are not separated by commas", line.start, line.end, hint="leave the comma out",
             edits=edits,
         )  # fmt: skip
+    if line.token == "=" and line.at(line.index - 1) in OPTION_WORDS:
+        place = line.ends(line.index - 1)
+        return Mistake(
+            "E0115",
+            "an option and its value stand side by side",
+            line.start,
+            line.end,
+            hint=f"write `{line.at(line.index - 1)} {line.at(line.index + 1)}`",
+            edits=((place, line.end, " "),),
+        )
     if not run.could_take("temp"):
         return None
     if not (line.kind in ("NAME", "ROLE") or (line.kind[0].islower() and line.token.isidentifier())):

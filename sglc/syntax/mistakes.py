@@ -13,7 +13,7 @@ from itertools import pairwise
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import HARD, Run
 from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import braced_list, missing_comma, named_argument
+from sglc.syntax.bracket_mistakes import braced_list, generator, missing_comma, named_argument
 from sglc.syntax.declaration_mistakes import declaration_mistake
 from sglc.syntax.faulty_line import (
     BLOCK_WORDS,
@@ -24,9 +24,11 @@ from sglc.syntax.faulty_line import (
     Line,
     Mistake,
     enclosing_word,
+    header_of,
     line_extent,
 )
 from sglc.syntax.foreign import foreign
+from sglc.syntax.pattern_mistakes import pattern_mistake as case_mistake
 from sglc.syntax.tokens import Replacements
 from sglc.syntax.unexpected import unexpected
 
@@ -43,6 +45,7 @@ def line_mistake(run: Run, line: Line, module_level: bool) -> Mistake:
         _arm,
         _role,
         _role_name,
+        case_mistake,
         foreign,
         declaration_mistake,
         _bound,
@@ -341,7 +344,12 @@ def _prose(run: Run, line: Line, module_level: bool) -> Mistake | None:
         a in ("NAME", "ROLE") and (b in ("NAME", "ROLE") or b[0].islower()) for a, b in pairwise(kinds)
     )
     spoken = enclosing_word(line.text, start) in ROLES and line.at(line.first + 1) not in ("=", "(", ".", "[")
-    enough = spoken or (words >= 3 and neighbours >= 1)
+    signs = [
+        line.at(i) for i in range(line.first, line.last) if line.tokens.kinds[i] in ("BINARY", "AUGMENTED")
+    ]
+    coded = any(kind in ("(", "[", "{", "=", "->") for kind in kinds) or not all(map(str.isalpha, signs))
+    pure = " fn " in header_of(line.text, start) and "pure " in header_of(line.text, start)
+    enough = spoken or (words >= 3 and neighbours >= 1 and not coded and not pure)
     if not enough or line.word in STATEMENT_WORDS | {"each", "retry", "else", "elif", "except", "case"}:
         return None
     lines = _prose_lines(line.text, start)
@@ -375,6 +383,7 @@ def _prose_lines(text: str, start: int) -> list[tuple[int, int]]:
         start = end + 1 + column
 
 
+_THROUGH = re.compile(r"for \((?:(?:const|let|var) )?(\w+) (?:of|in) ([\w.]+)\) ?:")
 _COUNTED = re.compile(
     r"for \((?:(?:int|let|var) )?(\w+) = (\w+); ?\1 (<=?) ?([\w.]+|len\([\w.]+\)); ?"
     r"(?:\1\+\+|\+\+\1|\1 \+= 1)\) ?:"
@@ -393,6 +402,13 @@ def _loop(run: Run, line: Line, module_level: bool) -> Mistake | None:
             made = f"for {counted[1]} in {counted[2]}..{'<' if counted[3] == '<' else ''}{counted[4]}:"
             return Mistake(
                 "E0113", "a loop goes through a range or a list", *whole, label="from another language",
+                hint=f"write `{made}`", edits=((*whole, made),), covers=line_extent(line.text, *whole),
+            )  # fmt: skip
+        through = _THROUGH.fullmatch(line.text, *whole)
+        if through is not None:
+            made = f"for {through[1]} in {through[2]}:"
+            return Mistake(
+                "E0113", "a loop has no parentheses", *whole, label="from another language",
                 hint=f"write `{made}`", edits=((*whole, made),), covers=line_extent(line.text, *whole),
             )  # fmt: skip
         return Mistake(
@@ -429,7 +445,7 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def _bracket(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    return named_argument(run, line) or braced_list(run, line)
+    return named_argument(run, line) or braced_list(run, line) or generator(line)
 
 
 def _mock(line: Line) -> Mistake:

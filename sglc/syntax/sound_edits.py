@@ -55,18 +55,26 @@ def _holds(
     ]
     before = known.get((first, last))
     if before is None:
-        before = known[first, last] = _counted(faults(text))
+        before = known[first, last] = Counter(map(_key, faults(text)))
     made = edited(text, moved)
     found = faults(made)
-    same = (diagnostic.code, diagnostic.message)
-    gone = _counted(found)[same] < before[same]
     lines = edited_lines(moved, made)
-    return gone and not any(
-        (fault.code, fault.message) not in before
-        and fault.span is not None
-        and fault.span.source.position(fault.span.start)[0] in lines
-        for fault in found
-    )
+    same = _key(diagnostic)
+    assert diagnostic.span is not None
+    own = text.count("\n", 0, diagnostic.span.start - first) + 1
+    if sum(_key(fault) == same for fault in found) >= before[same]:
+        # Another line with the same slip may have come to light; this one must be right.
+        if any(_key(fault) == same and _line(fault) in {own, *lines} for fault in found):
+            return False
+    return not any(_key(fault) not in before and _line(fault) in lines for fault in found)
+
+
+def _key(diagnostic: Diagnostic) -> tuple[str, str]:
+    return diagnostic.code, diagnostic.message
+
+
+def _line(diagnostic: Diagnostic) -> int:
+    return 0 if diagnostic.span is None else diagnostic.span.source.position(diagnostic.span.start)[0]
 
 
 def edited_lines(edits: list[Edit], made: str) -> set[int]:
@@ -82,10 +90,6 @@ def edited_lines(edits: list[Edit], made: str) -> set[int]:
         first = made.count("\n", 0, start) + 1
         lines.update(range(first, first + edit.text.count("\n") + 1))
     return lines
-
-
-def _counted(found: list[Diagnostic]) -> Counter[tuple[str, str]]:
-    return Counter((diagnostic.code, diagnostic.message) for diagnostic in found)
 
 
 def _declaration(text: str, start: int, end: int) -> tuple[int, int]:
