@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from sglc.bytecode.code import Code, Program
+from sglc.bytecode.code import Code, Place, Program
 from sglc.bytecode.prefix import constant_prefix
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
@@ -69,7 +69,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """How a test came out. `seed` repeats it."""
+    """How a test came out. `seed` repeats it; `unused` are mocks that no hole asked for, and their places."""
 
     __test__ = False
 
@@ -79,6 +79,7 @@ class TestResult:
     missed: tuple[Missed, ...]
     error: SglError | None
     seconds: float
+    unused: tuple[tuple[str, Place | None], ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -325,7 +326,8 @@ class Session:
         except SglError as raised:
             error = raised
         seconds = perf_counter() - started
-        return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds)
+        unused = tuple(run.unused_mocks()) if error is None else ()
+        return TestResult(code.name, seed, run.expectations, tuple(run.missed), error, seconds, unused)
 
     def _new_run(
         self, seed: int, listeners: tuple[Listener, ...], detailed: bool, urgency: Urgency | None

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sglc.bytecode.code import Code, Program
+from sglc.bytecode.code import Code, Place, Program
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.session import Session
@@ -17,6 +17,8 @@ from sglc.runtime.vm.run import Missed
 
 MISSED = "E0808"
 """Code of an expectation that does not hold."""
+UNUSED, UNTESTED = "W0222", "W0223"
+"""Codes of a mock that no hole asked for, and of a test that expects nothing."""
 SHOWN_VALUES = 8
 SHOWN_CHARS = 200
 
@@ -32,6 +34,8 @@ class Report:
     expectations: int
     seconds: float
     failures: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    """What a test that passed may not have tested."""
 
 
 def tests_of(program: Program, words: str = "") -> list[Code]:
@@ -50,6 +54,8 @@ def run_tests(program: Program, words: str = "", *, seed: int = 0, rounds: int =
 
 async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:
     expectations, seconds = 0, 0.0
+    unused: tuple[tuple[str, Place | None], ...] | None = None
+    """Mocks that no round has used."""
     for number in range(rounds):
         result = await session.run_test(code.name, seed=seed + number)
         expectations += result.expectations
@@ -59,7 +65,34 @@ async def _run(session: Session, code: Code, seed: int, rounds: int) -> Report:
             if result.error is not None:
                 failures.append(diagnostic_of(result.error, session.program))
             return Report(code.name, False, seed + number, number + 1, expectations, seconds, tuple(failures))
-    return Report(code.name, True, seed, rounds, expectations, seconds)
+        unused = result.unused if unused is None else tuple(mock for mock in unused if mock in result.unused)
+    found = [_unused(session.program, hole, place) for hole, place in unused or ()]
+    if not expectations:
+        found.append(_untested(session.program, code))
+    return Report(code.name, True, seed, rounds, expectations, seconds, warnings=tuple(found))
+
+
+def _unused(program: Program, hole: str, place: Place | None) -> Diagnostic:
+    return Diagnostic(
+        UNUSED,
+        f"no hole asked for this mock of `{hole}`",
+        span_of(program, place),
+        label="was not needed",
+        reason="the test passes with and without it",
+        hint="remove it, or see why the hole is not reached",
+        severity="warning",
+    )
+
+
+def _untested(program: Program, code: Code) -> Diagnostic:
+    return Diagnostic(
+        UNTESTED,
+        f'the test "{code.name}" expects nothing',
+        span_of(program, code.places[0] if code.places else None),
+        label="a test that ran and asked nothing",
+        hint="say what must hold: `expect …` or `expect raises E: …`",
+        severity="warning",
+    )
 
 
 def _missed(program: Program, missed: Missed) -> Diagnostic:

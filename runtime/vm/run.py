@@ -50,6 +50,15 @@ class Missed:
 
 
 @dataclass(slots=True)
+class _Mock:
+    """One answer to a hole, and where the test gives it."""
+
+    value: Any
+    place: Place | None
+    used: bool = False
+
+
+@dataclass(slots=True)
 class Statistics:
     """What a run took. `forwards` are passes through the model that a hole waited for."""
 
@@ -147,7 +156,11 @@ class Run:
         self.missed: list[Missed] = []
         self.partial = ""
         self.premises: dict[Hashable, list[float]] = {}
-        self._mocks: dict[str, tuple[deque[Any], list[Any]]] = {}
+        self.unused: list[tuple[str, Place | None]] = []
+        """Mocks that another one has taken the place of."""
+        self.witnesses: dict[str, Any] = {}
+        """Parts of the expectation that is being asked, by their texts."""
+        self._mocks: dict[str, tuple[deque[_Mock], list[_Mock]]] = {}
 
     def check(self) -> None:
         """Raise what ends the run from outside, if anything does."""
@@ -158,22 +171,36 @@ class Run:
 
     # -- mocks ---------------------------------------------------------------------------------------
 
-    def mock(self, hole: str, value: Any, always: bool) -> None:
+    def mock(self, hole: str, value: Any, always: bool, place: Place | None = None) -> None:
         """Answer a hole: once, in the order of the mocks, or whenever no single answer is left."""
         once, lasting = self._mocks.setdefault(hole, (deque(), []))
+        made = _Mock(value, place)
         if always:
-            lasting[:] = [value]
+            self.unused += [(hole, old.place) for old in lasting if not old.used]
+            lasting[:] = [made]
         else:
-            once.append(value)
+            once.append(made)
+
+    def unused_mocks(self) -> list[tuple[str, Place | None]]:
+        """Mocks that no hole has asked for, by the hole that they are for."""
+        left = [
+            (hole, mock.place)
+            for hole, (once, lasting) in self._mocks.items()
+            for mock in (*once, *lasting)
+            if not mock.used
+        ]
+        return self.unused + left
 
     def mocked(self, hole: str) -> tuple[Any] | None:
         """The next answer of a hole, in a tuple of one; None if it has none."""
         if not self._mocks:
             return None
         once, lasting = self._mocks.get(hole, (None, None))
-        if once:
-            return (once.popleft(),)
-        return (lasting[0],) if lasting else None
+        found = once.popleft() if once else lasting[0] if lasting else None
+        if found is None:
+            return None
+        found.used = True
+        return (found.value,)
 
     # -- partial results -----------------------------------------------------------------------------
 

@@ -106,6 +106,7 @@ _ROWS: tuple[tuple[str, tuple[OperandKind, ...], int | None, int, str] , ...] = 
     # tests
     ("MOCK", ("name", "flag"), 1, 0, "value -> ; hole `f.hole` answers it, flag 1 always"),
     ("FUZZ", ("flag",), 0, 0, "1: the model is a sampler over the masks; 0: back to the mocks"),
+    ("WITNESS", ("name",), 1, 0, "value -> ; a part of the expectation that follows, under its text"),
     ("EXPECT", (), 1, 0, "bool -> ; records a failed expectation"),
     ("EXPECT_RAISES", ("name", "flag"), 0, 0, "an error of that name was due: 0 it came, 1 it did not"),
 )  # fmt: skip

@@ -387,7 +387,7 @@ class _CodeChecker:
                 sound = body.kind == "fork" and self.fork_parents[a] == self.index
                 sound = sound and body.slots[: len(self.code.slots)] == self.code.slots
                 return "" if sound else "no fork body of this function"
-            case "MOCK" | "FUZZ" | "EXPECT" | "EXPECT_RAISES":
+            case "MOCK" | "FUZZ" | "WITNESS" | "EXPECT" | "EXPECT_RAISES":
                 return "" if self.code.kind in ("test", "fork") else "outside a test"
             case "RAISE":
                 fields = [e.fields for e in program.errors if e.name == program.names[a]]

@@ -125,7 +125,10 @@ def bind(
 
 
 def choose_function(program: Program, name: str | None) -> tuple[Code | None, list[Diagnostic]]:
-    """The function to run: the named one, else the only public one, else the first `fn`."""
+    """The function to run: the named one, else the only public one, else the only one that asks a model.
+
+    A program of one function needs no name. Where several are meant equally, the name is asked for.
+    """
     functions = {
         entry: program.codes[index]
         for entry, index in program.entry.items()
@@ -151,4 +154,15 @@ def choose_function(program: Program, name: str | None) -> tuple[Code | None, li
         ]
     public = [code for code in functions.values() if code.public]
     asking = [code for code in functions.values() if code.kind == "fn"]
-    return (public if len(public) == 1 else asking or list(functions.values()))[0], []
+    for meant in (public, asking, list(functions.values())):
+        if len(meant) == 1:
+            return meant[0], []
+    listed = "\n".join(f"  {signature(program, code)}" for code in public or asking or functions.values())
+    return None, [
+        fault(
+            "E0717",
+            f"{program.name} has several functions: name the one to run",
+            reason=f"they are\n{listed}",
+            hint=f"sglc run FILE {next(iter(public or asking or functions.values())).name}",
+        )
+    ]

@@ -81,7 +81,7 @@ def command(
 ) -> None:
     """Run a function of a program on a model and print its value.
 
-    FILE is source or a compiled .sglb. FUNCTION is the only public one, else the first, if it is not named.
+    FILE is source or a compiled .sglb. FUNCTION may be left out where one is meant.
     On a terminal the answer is shown as it is generated: dim where nothing else could stand, bright where the
     model chose. When piped, stdout has the value alone.
 

@@ -41,8 +41,8 @@ def command(
     """Run the test blocks of programs, without a model.
 
     `mock` answers a hole with a value that it could produce; `fuzz` answers all holes with random legal
-    values. A test that fails shows the expectation, the values in its variables, and the seed that
-    repeats it.
+    values. A test that fails shows the expectation, the values of its parts and variables, and the seed
+    that repeats it. Mocks that no hole asks for and tests that expect nothing are told.
 
     \b
     Examples:
@@ -68,6 +68,8 @@ def command(
                 invocation, "ok    " if report.passed else "FAILED", "green" if report.passed else "red"
             )
             click.echo(f"  {mark} {report.title} ({counted(report.expectations, 'expectation')})")
+            if report.warnings:
+                show(invocation, report.warnings)
             if not report.passed:
                 show(invocation, report.failures)
                 again = f'sglc test {path} -k "{report.title}" --seed {report.seed}'
@@ -105,5 +107,5 @@ def _as_data(path: Path, report: Any) -> dict[str, Any]:
         "rounds": report.rounds,
         "expectations": report.expectations,
         "seconds": round(report.seconds, 3),
-        "diagnostics": [to_json(failure) for failure in report.failures],
+        "diagnostics": [to_json(found) for found in (*report.failures, *report.warnings)],
     }

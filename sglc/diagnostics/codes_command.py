@@ -50,7 +50,19 @@ ENTRIES: tuple[Entry, ...] = (
         "E0808",
         "an expectation does not hold",
         "A condition behind `expect` was false, or the error that was expected did not come. The "
-        "message shows the variables of the test, and the seed that repeats it.",
+        "message shows both sides of the comparison, the calls in them, the variables of the test, and the "
+        "seed that repeats it.",
+    ),
+    Entry(
+        "W0222",
+        "a mock that no hole asked for",
+        "The test passes, and a `mock` in it answered nothing: the hole was not reached, or was "
+        "answered by the mocks before.",
+    ),
+    Entry(
+        "W0223",
+        "a test that expects nothing",
+        "The test ran to its end, and no `expect` was asked: it can only fail by an error.",
     ),
     Entry(
         "E0809",

@@ -85,6 +85,12 @@ ENTRIES: tuple[Entry, ...] = (
         "their own: they write into the message of the function that calls them.",
     ),
     Entry(
+        "E0717",
+        "several functions, and none named",
+        "A program is run by the name of one of its functions. The name may be left out where one is "
+        "meant: the only public function, else the only one with holes, else the only one at all.",
+    ),
+    Entry(
         "E0713",
         "a missing argument",
         "The function has a parameter without a default, and no value was given for it.",

@@ -210,6 +210,8 @@ class FunctionEmitter:
                 self.put(number["FORK"], self.codes[op.function], int(op.skip))
             case ops.MockHole():
                 self.put(number["MOCK"], pools.name(op.name), int(op.always))
+            case ops.Witness():
+                self.put(number["WITNESS"], pools.name(op.text))
             case ops.SetFuzz():
                 self.put(number["FUZZ"], int(op.on))
             case ops.ExpectError():

@@ -440,6 +440,15 @@ class SetFuzz:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """A part of the expectation that follows, shown as `text` where it does not hold."""
+
+    text: str
+    value: Temp
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectTrue:
     value: Temp
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -460,7 +469,7 @@ Op = (
     | CallBuiltin | CallMethod | CheckType | IsVariant | IsType | Iterate | Store | Call | CallPart
     | EndTry | Catch | HandledError | Limit | OpenRole | CloseRole | Line | Glue | Text | Insert
     | Generate | SelectOption | Snapshot | TryAgain | RecordCheck | SetSeed | RunFork | AdoptBranch
-    | MockHole | SetFuzz | ExpectTrue | ExpectError
+    | MockHole | SetFuzz | Witness | ExpectTrue | ExpectError
 )  # fmt: skip
 
 OPS: tuple[type, ...] = Op.__args__

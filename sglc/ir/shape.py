@@ -59,6 +59,7 @@ from sglc.ir.ops import (
     Unary,
     WithField,
     WithItem,
+    Witness,
 )
 from sglc.ir.terminators import (
     TERMINATORS,
@@ -83,8 +84,8 @@ MNEMONICS: dict[type, str] = {
     OpenRole: "role", CloseRole: "end_role", Line: "line", Glue: "glue", Text: "text", Insert: "insert",
     Generate: "gen", SelectOption: "select", Snapshot: "snapshot", TryAgain: "retry",
     RecordCheck: "record_check", SetSeed: "seed", RunFork: "fork", AdoptBranch: "adopt", MockHole: "mock",
-    SetFuzz: "fuzz", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump", Branch: "branch",
-    Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
+    SetFuzz: "fuzz", Witness: "witness", ExpectTrue: "expect", ExpectError: "expect_error", Jump: "jump",
+    Branch: "branch", Next: "next", Try: "try", Return: "return", RaiseError: "raise", Reraise: "reraise",
 }  # fmt: skip
 BY_MNEMONIC: dict[str, type] = {name: cls for cls, name in MNEMONICS.items()}
 

@@ -49,6 +49,8 @@ class Context:
         """Slots of the elements of list methods with `by`, innermost last."""
         self.caught: list[str] = []
         """Slots of the errors that the `except` arms around caught, innermost last."""
+        self.witnesses: dict[int, str] = {}
+        """Expressions, by identity, whose values an expectation shows where it does not hold: their texts."""
         self.retry_of: dict[int, int] = {}
         self.fork_numbers = itertools.count()
         self.policies: dict[int, list[int]] = {}

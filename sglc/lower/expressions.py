@@ -47,7 +47,22 @@ class Expressions(Context):
         due = self.checked.coercions.get(id(node))
         if due is not None:
             temp = self.build.value(ops.CheckType, temp, due, span=node.span)
-        return temp
+        shown = self.witnesses.get(id(node)) if self.witnesses else None
+        if (
+            shown is None
+            or id(node) in constants
+            or isinstance(self.checked.symbols.get(id(node)), ConstantSymbol)
+        ):
+            return temp
+        return self._witness(node, temp, shown)
+
+    def _witness(self, node: ast.Expression, temp: int, shown: str) -> int:
+        """The value again, noted for the expectation that it is a part of."""
+        build = self.build
+        slot = build.fresh_slot("part")
+        build.store(slot, temp, node.span)
+        build.add(ops.Witness(shown, build.load(slot, node.span), node.span))
+        return build.load(slot, node.span)
 
     def values(self, nodes: Sequence[Operand], span: Span) -> tuple[int, ...]:
         """Operands in order, all in the current block."""

@@ -9,6 +9,7 @@ from sglc.ir import ops, terminators
 from sglc.lower.context import Surrounding
 from sglc.lower.expressions import Operand
 from sglc.lower.holes import Holes
+from sglc.lower.witnesses import shown_text, witnesses
 from sglc.syntax import ast
 
 
@@ -286,7 +287,10 @@ class Statements(Holes):
         build.add(ops.SetFuzz(False, node.span))
 
     def _expect(self, node: ast.Expect) -> None:
-        self.build.add(ops.ExpectTrue(self.value(node.condition), node.span))
+        self.witnesses = {id(part): shown_text(part.span) for part in witnesses(node.condition)}
+        value = self.value(node.condition)
+        self.witnesses = {}
+        self.build.add(ops.ExpectTrue(value, node.span))
 
     def _expect_raises(self, node: ast.ExpectRaises) -> None:
         build = self.build
