@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from sglc.types.condition import bind
 from sglc.types.language import language
 from sglc.types.narrow import narrowed_language
 
+ROOT = Path(__file__).parent.parent
 DOTS = ("..", "..=", "..<")
 
 
@@ -176,6 +179,17 @@ def test_a_likely_slip_is_warned_of_once_and_its_edit_ends_it(line):
 @pytest.mark.parametrize("line", ON_PURPOSE.values(), ids=ON_PURPOSE)
 def test_what_is_meant_is_not_warned_of(line):
     assert found(AROUND.format(line)) == []
+
+
+SHIPPED = sorted([*(ROOT / "examples").glob("*.sgl"), *(ROOT / "stdlib").glob("*.sgl")])
+
+
+@pytest.mark.parametrize("path", [p for p in SHIPPED if "..<" in p.read_text()], ids=lambda path: path.name)
+def test_edits_bring_programs_written_before_to_what_they_are_now(path):
+    text = path.read_text(encoding="utf-8")
+    before = text.replace("..<", "..")
+    slips = [d for d in check(Source(str(path), before), Library())[1] if d.code == "W0217"]
+    assert edited(before, [edit for slip in slips for edit in slip.edits]) == text
 
 
 def test_branches_of_a_fork_from_zero_are_warned_of():

@@ -185,7 +185,7 @@ def test_layout_inside_brackets_is_free():
 
 WORDS = st.sampled_from(
     "let var if elif else for while match case try except return fn record enum union test user: assistant: "
-    '| ?{ ${ ( ) [ ] { } " / # ## = == : , . .. ..= - + * not in or and max min tok chars until gen '
+    '| ?{ ${ ( ) [ ] { } " / # ## = == : , . .. ..= ..< - + * not in or and max min tok chars until gen '
     'choose select fork seed """ grammar one of span use ./x json schema "a${x}" 1 1.5 x Y \\ '
     "' ; @ é text".split()
     + ["\n", "\n    ", "\n        ", "\t", "\u00a0", 'text """\n', "\x00", "\u202e"]

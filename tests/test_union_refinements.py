@@ -79,6 +79,15 @@ def test_a_condition_with_values_of_the_run_belongs_to_the_whole_hole(place, con
         assert facts.condition is not None or facts.where
 
 
+def test_conditions_speak_of_entries_and_pieces_beside_null_as_texts():
+    for type in ("one of w | null", "span of t | null max 9 chars", "(one of w)?"):
+        text = (
+            f'pub fn f(w: [str], t: str) -> str?:\n    | ?{{x: {type} where x != "b" and x not in w}}\n'
+            "    return x if len(t) + len(w) > 0 else null\n"
+        )
+        assert [d.message for d in found(text)[1] if d.severity == "error"] == [], type
+
+
 def test_a_union_with_a_condition_is_drawn_and_mocked_by_it():
     text = (
         "fn f(w: [str]) -> str:\n    user: | q\n"

@@ -26,7 +26,7 @@ from sglc.check.validators import checked_validator, is_validator
 from sglc.syntax import ast
 from sglc.types import type as t
 from sglc.types.condition import All, Condition, given_numbers
-from sglc.types.given import GivenError, given_types
+from sglc.types.given import GivenError, erased, given_types
 from sglc.types.member import is_member
 from sglc.types.narrow import is_expressible, narrowed_language
 
@@ -172,7 +172,7 @@ class Predicates(GivenTypes):
         scope = self.function.scope
         found = []
         # The conditions speak of values that they have not narrowed.
-        narrow, local.type = local.type, late.base
+        narrow, local.type = local.type, late.base if isinstance(late.base, Unknown) else erased(late.base)
         for part in (*late.kept, *late.left):
             self.open()
             self.function.scope.names.setdefault("it", local)
