@@ -189,7 +189,7 @@ class _Counted(NodeTransformer):
         return node if node.ctx == "store" else _filtered(node, _MADE)
 
 
-def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
@@ -218,7 +218,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             cache_size=0,
         )
         self.meter = Meter()
-        self.concat = self._concat  # type: ignore[assignment]
+        self.concat = self._concat  # type: ignore[method-assign]
         kept = {name: function for name, function in FILTERS.items() if name not in _UNNEEDED}
         self.filters.clear()
         for name, function in kept.items():

@@ -294,3 +294,16 @@ def random_forgeries(place: Path, base: Path, count: int, seed: int) -> Iterator
             data[dice.randrange(edge)] = dice.randrange(256)
         path.write_bytes(data)
         yield Forged(f"random {number}: {path.name}", folder)
+
+
+def random_gguf(place: Path, gguf: bytes, count: int, seed: int) -> Iterator[Forged]:
+    """GGUF files with some bytes changed at random, mostly where their tables are."""
+    dice = random.Random(seed)
+    for number in range(count):
+        data = bytearray(gguf)
+        edge = dice.choice((64, 400, 8000, len(data)))
+        for _ in range(dice.randint(1, 4)):
+            data[dice.randrange(edge)] = dice.choice((0, 1, 127, 128, 255, dice.randrange(256)))
+        path = place / f"random{number:05}.gguf"
+        path.write_bytes(data)
+        yield Forged(f"random GGUF {number}", path)

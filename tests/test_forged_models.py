@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from forged_models import Forged, forged_models, random_forgeries
+from forged_models import Forged, forged_models, random_forgeries, random_gguf
 from hostile_jobs import Job, run_jobs
 from test_gguf import tiny_llama
 
@@ -32,6 +32,7 @@ def test_no_forged_model_is_more_than_refused(tmp_path: Path) -> None:
     program.write_text(PROGRAM, encoding="utf-8")
     models: list[Forged] = list(forged_models(tmp_path, cache, tiny_llama(width=64)))
     models += random_forgeries(tmp_path, tmp_path / "base", RANDOM, 19)
+    models += random_gguf(tmp_path, tiny_llama(width=64), max(20, RANDOM), 7)
     jobs = [
         Job(
             model.name,
