@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from sglc.automata import charset
+from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
@@ -343,6 +343,7 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
                     raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
                 number[following] = len(order)
                 order.append(following)
+                work.spend(20)
             row.setdefault(number[following], []).append((low, high))
         rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
     parts = ((build(rows, states), barred) for barred, states in ends.items())

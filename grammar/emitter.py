@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from sglc.automata import term as t
+from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa import EMPTY_WORD
 from sglc.automata.term import Language, Term
@@ -368,10 +369,13 @@ class _Rules(t.LateRules):
     def __getitem__(self, name: str) -> Term:
         found = self._made.get(name)
         if found is None:
-            with self._lock:
+            # A limit passed in the middle would leave a rule half made: it is charged when it is made.
+            with self._lock, work.charged(work.WorkAccount()) as account:
                 found = self._made.get(name)
                 if found is None:
                     found = self._made[name] = self._emitter.body(name)
+            with work.part(f"the rule {name}"):
+                work.spend(account.spent)
         return found
 
     def __contains__(self, name: object) -> bool:

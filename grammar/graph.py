@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Sequenced
 from typing import cast
 
+from sglc.automata import work
 from sglc.grammar.errors import GrammarError
 
 LEAF, SEQUENCE, CHOICE, REPEAT, RULE = range(5)
@@ -65,6 +66,7 @@ class Graph:
         node = len(self.kind)
         if node > MAX_NODES:
             raise GrammarError(f"the grammar has more than {MAX_NODES} parts")
+        work.spend(5)
         self.kind.append(kind)
         self.below.append(below)
         self.about.append(about)

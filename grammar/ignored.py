@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.automata import charset
+from sglc.automata import charset, work
 from sglc.automata.charset import Ranges
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
@@ -76,6 +76,7 @@ class _Skip:
                 ends.setdefault(these, set()).add(len(rows))
             numbered: dict[int, int] = {}
             for block, places in row.items():
+                work.spend(2 + len(places))
                 key = frozenset(places)
                 if key not in number:
                     if len(order) > MAX_STATES:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sglc.automata import work
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import CHOICE, LEAF, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
 from sglc.grammar.left_circles import left_circles, unwound
@@ -329,6 +330,7 @@ class _Remover:
                     seen.add(earlier)
                     found.append(earlier)
         self.states_made += len(found)
+        work.spend(2 * len(found))
         if self.states_made > MAX_STATES:
             raise GrammarError(
                 f"taking out left recursion needs more than {MAX_STATES} parts",
@@ -352,6 +354,7 @@ class _Remover:
                         seen.add(after)
                         reached.append(after)
             self.states_made += len(reached) - 1
+            work.spend(2 * len(reached))
             if self.states_made > MAX_STATES:
                 raise GrammarError(f"taking out left recursion needs more than {MAX_STATES} parts")
             if target in seen:

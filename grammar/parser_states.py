@@ -9,6 +9,7 @@ lookaheads, which are parts of them; so no terminal that Lark would try is misse
 
 from __future__ import annotations
 
+from sglc.automata import work
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 
 MAX_STATES = 20_000
@@ -94,6 +95,7 @@ class _Automaton:
     def position(self, symbol: int) -> _Part:
         if len(self.symbol) >= MAX_POSITIONS:
             raise TooManyStates
+        work.spend(2)
         bit = 1 << len(self.symbol)
         self.symbol.append(symbol)
         self.after.append(0)
@@ -235,6 +237,7 @@ class _Automaton:
                 if kernel in seen:
                     continue
                 seen.add(kernel)
+                work.spend(5 + kernel.bit_count())
                 if len(seen) > MAX_STATES:
                     raise TooManyStates
                 following = usable = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sglc.automata import work
 from sglc.automata.dfa import step
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
@@ -98,6 +99,7 @@ class _Chart:
         steps = 0
         while self._goings or self._calls:
             steps += 1
+            work.spend(3)
             if steps > MAX_STEPS:
                 raise GrammarError("the text can be read in too many ways")
             if self._goings:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sglc.automata import charset
+from sglc.automata import charset, work
 from sglc.automata.charset import ALL, Ranges, invert, meet
 
 MAX_STATES = 20_000
@@ -73,6 +73,7 @@ class Builder:
     def state(self) -> int:
         if len(self.moves) >= MAX_STATES:
             raise PatternError(f"the pattern unrolls to more than {MAX_STATES} states")
+        work.spend(2)
         self.moves.append(None)
         self.silent.append([])
         return len(self.moves) - 1
@@ -250,6 +251,7 @@ class Builder:
             row: dict[int, int] = {}
             for block, targets in gathered.items():
                 closed = close(targets)
+                work.spend(2 + 2 * len(closed))
                 if closed not in number:
                     if len(order) > MAX_STATES:
                         raise PatternError("what the pattern looks at is too large")

@@ -19,7 +19,7 @@ import re
 import re._parser as sre_parser
 from typing import Any
 
-from sglc.automata import charset
+from sglc.automata import charset, work
 from sglc.automata.caches import remembered
 from sglc.automata.charset import ALL, Ranges, atoms, contains
 from sglc.automata.minimal import minimal_dfa
@@ -197,6 +197,7 @@ class _Simulation:
                 if not watching or state != self.end:
                     continue
                 move = (ALL, self.end)
+            work.spend(len(self.blocks_of[move[0]]))
             for block in self.blocks_of[move[0]]:
                 self.budget -= 1
                 if pending:
@@ -242,6 +243,7 @@ class _Simulation:
                 continue
             seen.add(thread)
             self.budget -= 1
+            work.spend(2)
             if state == self.end:
                 found.append(thread)
                 rest = pending - failed

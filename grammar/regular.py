@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sglc.automata import work
 from sglc.automata.charset import Ranges, atoms
 from sglc.automata.dfa import TooLarge
 from sglc.automata.minimal import minimal_dfa
@@ -113,6 +114,7 @@ class Nfa:
             for state in current:
                 for parts, target in moves[state]:
                     budget -= len(parts)
+                    work.spend(len(parts))
                     for block in parts:
                         gathered.setdefault(block, set()).add(target)
             row: dict[int, int] = {}
@@ -124,6 +126,7 @@ class Nfa:
                 if known is None:
                     closed = close(targets)
                     budget -= len(closed) + 1
+                    work.spend(len(closed) + 1)
                     known = number.get(closed)
                     if known is None:
                         known = number[closed] = len(order)

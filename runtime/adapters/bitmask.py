@@ -13,6 +13,7 @@ This is the layout of vLLM, SGLang, TensorRT-LLM and of the kernels `sglc.kernel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -95,6 +96,24 @@ class Guide:
         if token in self.end_ids:
             return self.may_end
         return not self._ended and self._matcher.allows(token)
+
+    def allows_each(self, tokens: Iterable[int]) -> np.ndarray:
+        """bool by token: which of some tokens, end tokens among them, are legal now; as `fill` would say, but
+        without computing the whole mask."""
+        return np.array([self._in_row(int(token)) for token in tokens], bool)
+
+    def first_allowed(self, tokens: Iterable[int], count: int = 1) -> list[int]:
+        """The first `count` of some tokens, those that a model likes best first, that are legal now; fewer if
+        no more of them are. The whole mask is not computed."""
+        if count < 1:
+            raise ValueError(f"at least one token is asked for, not {count}")
+        return list(islice(filter(self._in_row, map(int, tokens)), count))
+
+    def _in_row(self, token: int) -> bool:
+        """Whether a token is in the row of the guide."""
+        if token in self.end_ids:
+            return self._ended or self._matcher.is_accepting()
+        return not self._ended and bool(self._matcher.allows_each((token,))[0])
 
     def text(self) -> bytes:
         """The bytes written so far."""

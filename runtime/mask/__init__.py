@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sglc.runtime.mask.constraint import Constraint as Constraint
     from sglc.runtime.mask.constraint import compile_constraint as compile_constraint
     from sglc.runtime.mask.errors import ConstraintError as ConstraintError
+    from sglc.runtime.mask.errors import ConstraintTooCostly as ConstraintTooCostly
     from sglc.runtime.mask.errors import UnsupportedConstraint as UnsupportedConstraint
     from sglc.runtime.mask.matcher import Matcher as Matcher
     from sglc.runtime.mask.matcher import fill_masks as fill_masks
@@ -21,6 +22,7 @@ _PLACES = {
     "Constraint": "constraint",
     "ConstraintError": "errors",
     "ConstraintOptions": "account",
+    "ConstraintTooCostly": "errors",
     "Matcher": "matcher",
     "UnsupportedConstraint": "errors",
     "Vocabulary": "vocabulary",

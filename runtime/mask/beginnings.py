@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, leading_bytes
+from sglc.automata.work import spend
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.runtime.mask.byte_sets import packed
 from sglc.runtime.mask.case_nodes import CaseNode
@@ -73,6 +74,7 @@ class Beginnings:
         waiting = list(further)
         while waiting:
             here = waiting.pop()
+            spend(2)
             if here[0] == END:
                 continue
             part, further = (known[here], ()) if here in known else self._frame(*here)

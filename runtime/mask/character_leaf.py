@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.kernels.character_blocks import BLOCKS
 from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
 from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
@@ -208,5 +209,6 @@ class TextCharacters(CharacterLeaf):
                     if not flags[target + 1]:
                         states.append(target)
                         total += len(dfa.edges[target])
+        spend(5 * len(states) + total // 4)
         rows = [dfa.edges[state] for state in states]
         self._take(states, rows, [state in dfa.accepting for state in states])

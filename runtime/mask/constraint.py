@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language, Words
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.account import Account, ConstraintOptions
+from sglc.runtime.mask.account import COMPILING, Account, ConstraintOptions, compiling, limited
 from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.matcher import Matcher
@@ -64,7 +64,7 @@ class Constraint:
         machine = workspace.machine
         with machine.lock:
             account = Account(machine, self.options)
-            with account:
+            with compiling(self.options):
                 start = machine.begin(workspace.compiler.compile(self.language), END)
         # One constraint may be so large that each workspace is full with it.
         budget = workspace.budget
@@ -143,15 +143,17 @@ def compile_constraint(
         raise TypeError("give exactly one of language, type, regex, choices, json_schema, grammar")
     if dialect not in ("sgl", "ecma", "python"):
         raise ValueError(f"there is no dialect {dialect!r} of regexes: sgl, ecma, python")
-    if json_schema is not None:
-        language = _schema_language(json_schema, schema_options)
-    if grammar is not None:
-        language = _grammar_language(grammar, grammar_options)
-    if language is not None:
-        _check("language", language, Language, "a Language")
-    else:
-        language = _language(type, table, regex, dialect, choices)
-    found = Constraint(language, options or ConstraintOptions())
+    options = options or ConstraintOptions()
+    with limited(options.max_work, "max_work", COMPILING):
+        if json_schema is not None:
+            language = _schema_language(json_schema, schema_options)
+        if grammar is not None:
+            language = _grammar_language(grammar, grammar_options)
+        if language is not None:
+            _check("language", language, Language, "a Language")
+        else:
+            language = _language(type, table, regex, dialect, choices)
+        found = Constraint(language, options)
     if json_schema is not None and found.is_empty:
         raise ConstraintError("no JSON value satisfies the schema", "#")
     return found

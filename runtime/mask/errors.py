@@ -29,6 +29,26 @@ class CompletionTooLong(ConstraintError):
         super().__init__("the shortest completion is too long to be written out")
 
 
+class ConstraintTooCostly(ConstraintError):
+    """Compiling, or one mask or step, takes more work than an option allows; nothing has been weakened.
+
+    `limit` and `spent` are units of work (`sglc.automata.work`), `option` is the field of `ConstraintOptions`
+    that sets the limit, `part` is what has spent most: a JSON pointer, a pattern, a rule, or empty.
+    """
+
+    def __init__(self, what: str, limit: int, spent: int, part: str, option: str) -> None:
+        why = ", as the constraint leaves too many alternatives open" if option == "max_effort" else ""
+        most = f"; most of it is for {part}" if part else ""
+        super().__init__(
+            f"{what} takes more than {limit:,} units of work{why}{most} "
+            f"(ConstraintOptions({option}=...) sets the limit)"
+        )
+        self.limit = limit
+        self.spent = spent
+        self.part = part
+        self.option = option
+
+
 class UnsupportedConstraint(ConstraintError):
     """A well-formed constraint with a feature that the engine does not implement; it is never ignored."""
 

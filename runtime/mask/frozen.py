@@ -357,7 +357,7 @@ def constraint_digest(language: Language, options: ConstraintOptions | None = No
     """
     limits = options or ConstraintOptions()
     state = hashlib.sha256(f"sglc {__version__}, masks {VERSION}\0".encode())
-    numbers = (limits.max_terms, limits.max_depth, limits.max_states, limits.max_effort)
+    numbers = (limits.max_terms, limits.max_depth, limits.max_states, limits.max_work, limits.max_effort)
     state.update(repr(numbers).encode())
     state.update(term_digest(language))
     return state.digest()

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.runtime.mask.beginnings import Beginnings
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
@@ -26,6 +27,8 @@ from sglc.runtime.mask.nodes import Beyond, RuleNode
 
 _MOST_OPEN = 100_000
 _MOST_FIRSTS = 20_000
+_OF_OPENED = 3
+"""Units of work of what a closure opens."""
 
 
 class Joint(Node):
@@ -161,6 +164,7 @@ class JoiningMachine(Machine):
             if key in seen:
                 continue
             seen.add(key)
+            spend(_OF_OPENED)
             if node is not None:
                 if type(node) is RuleNode and opened.setdefault(node.index, cont) != cont:
                     return _Closure(self, begun).config()

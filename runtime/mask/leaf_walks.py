@@ -12,6 +12,7 @@ import numpy as np
 from sglc.automata.caches import BoundedCache
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
+from sglc.automata.work import spend
 from sglc.kernels.subtrees import Quiet, SubtreeWalk
 from sglc.runtime.mask.exits import labels_of, named
 from sglc.runtime.mask.interned import Interned
@@ -24,6 +25,8 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
 _MOST_ROWS = 16
+_OF_WALK = 50
+"""Units of work of one native walk: about what two groups of tokens take."""
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
@@ -430,6 +433,7 @@ class LeafWalks:
         self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
     ) -> LeafMask:
         table = place.table
+        spend(_OF_WALK)
         walked = table.walk(self.whole, entries, place, first, row)
         if walked is not None:
             exits, labels = walked

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.runtime.mask import steps
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
@@ -31,6 +32,9 @@ _MOST_STEPS = 200_000
 _MOST_FIRSTS = 20_000
 _MOST_GROUPS = 256
 _KEPT_BYTES = 8 << 20
+_OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
+"""Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
+opens."""
 HALF = 32
 """Pairs of numbers are kept as one: `a << HALF | b`."""
 
@@ -163,6 +167,8 @@ class Machine:
             return self.config((ACCEPT, self.universal))
         if len(key) > _MOST_THREADS:
             raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
+        # Before anything is kept, as a limit may be passed here.
+        spend(_OF_CONFIG + _OF_THREAD * len(key))
         found = len(self.configs)
         self.configs.append(key)
         self.effort += len(key)
@@ -255,6 +261,7 @@ class Machine:
             if key in seen:
                 continue
             seen.add(key)
+            spend(_OF_OPENED)
             if len(seen) > 100_000:
                 raise ConstraintError("too many alternatives without reading a byte")
             if node is not None:
@@ -386,6 +393,7 @@ class Machine:
             row = np.zeros(256, np.int32)
             threads = [t for t in self.configs[config] if t != ACCEPT]
             self.effort += len(threads)
+            spend(_OF_ROW * len(threads))
             if len(threads) == 1:
                 self._fill(row, threads[0])
             else:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Self, cast
 
 import numpy as np
 
 from sglc.kernels.rows import Source, fill_rows
-from sglc.runtime.mask.account import Account
+from sglc.runtime.mask.account import Account, limited
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD, FINAL
@@ -117,17 +117,47 @@ class Matcher:
             following = store.next(self._config, token, self._account)
         return following != DEAD
 
+    def allows_each(self, tokens: Iterable[int]) -> np.ndarray:
+        """bool by token: which of some tokens may come next, without computing the whole mask."""
+        known = self._store.masks.get(self._config)
+        if known is None:
+            return np.array([self.allows(token) for token in tokens], bool)
+        row, size = known.row, self._store.size
+        return np.array(
+            [0 <= token < size and bool(row.item(token >> 5) >> (token & 31) & 1) for token in tokens], bool
+        )
+
+    def first_allowed(self, tokens: Iterable[int], count: int = 1) -> list[int]:
+        """The first `count` of some tokens that may come next; fewer if no more of them may.
+
+        The tokens are those that a model likes best, the best first: mostly one of the first few is legal,
+        and no others are asked about. The whole mask is not computed.
+        """
+        if count < 1:
+            raise ValueError(f"at least one token is asked for, not {count}")
+        found: list[int] = []
+        for token in tokens:
+            if self.allows_each((int(token),))[0]:
+                found.append(int(token))
+                if len(found) == count:
+                    break
+        return found
+
     def longest(self) -> int:
         """Bytes of the longest token that may come next, 0 if there is none."""
         return self._store.mask(self._config, self._account).longest(self._store.vocabulary)
 
     def forced(self) -> bytes:
         """The bytes that must come next; empty where there is a choice or the text may end."""
-        return forced(self.machine, self._config)
+        found = self.machine.forced_runs.get(self._config)
+        if found is None:
+            with self.machine.lock, self._account:
+                found = forced(self.machine, self._config)
+        return found
 
     def following(self) -> int:
         """How many bytes may come next."""
-        with self.machine.lock:
+        with self.machine.lock, self._account:
             return int(np.count_nonzero(self.machine.first(self._config)))
 
     def forced_tokens(self, encode: Callable[[bytes], Sequence[int]] | None = None) -> list[int]:
@@ -160,7 +190,7 @@ class Matcher:
         machine = self._store.machine
         found = machine.endings.get(self._config)
         if found is None:
-            with machine.lock:
+            with machine.lock, limited(self._account.options.max_work, "max_work", "a completion"):
                 found = completion(machine, self._config)
         return found
 

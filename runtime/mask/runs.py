@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa, Encoding
+from sglc.automata.work import spend
 from sglc.runtime.mask.columns import ALL_GROUPS, as_words
 from sglc.runtime.mask.still import Still, class_groups, covered, is_small, read_groups
 
@@ -71,6 +72,7 @@ class Runs:
         """The state to which most characters lead, and these; -1 if there are none."""
         found = self._ways.get(state)
         if found is None:
+            spend(1 + len(self._dfa.edges[state]) // 2)
             parts: dict[int, list[tuple[int, int]]] = {}
             counts: dict[int, int] = {}
             for low, high, target in self._dfa.edges[state]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.differences import Differences, Plain, TooMany
 from sglc.runtime.mask.exits import by_label
@@ -43,6 +44,8 @@ _FEW = 8
 _SEVERAL = 3
 """Of so many groups some read nothing of a few nodes."""
 _MANY_NODES = 256
+_OF_SEARCH = 20
+"""Units of work of following a thread."""
 
 _BEFORE_VALUES = (b" ", b": ", b":", b", ", b",", b"[", b'": ', b'":')
 """What tokens have read before a value begins inside of them."""
@@ -95,6 +98,14 @@ class MaskSearch:
 
     def run(self, config: int, row: np.ndarray, account: Account) -> Found:
         """Set the bits of the legal tokens in a row of zeros."""
+        try:
+            return self._run(config, row, account)
+        except BaseException:
+            # A limit may be passed anywhere.
+            self._stacks.forget()
+            raise
+
+    def _run(self, config: int, row: np.ndarray, account: Account) -> Found:
         self._by_stacks = self.reads_on(config)
         view = None if self._by_stacks else self._shapes.view(config)
         self._path: Path | None = None if view is None else [(config, None)]
@@ -248,6 +259,7 @@ class MaskSearch:
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
+            spend(_OF_SEARCH * len(machine.configs[config]))
             self._account.check()
             if visited.times(config) > _OFTEN:
                 loops = self._loops(config, entries, view.groups)
@@ -289,6 +301,7 @@ class MaskSearch:
             if not len(entries):
                 continue
             machine.effort += len(machine.configs[config])
+            spend(_OF_SEARCH * len(machine.configs[config]))
             self._account.check()
             if visited.times(config) > _OFTEN and self._beyond is None and self._is_little(config, entries):
                 lost |= self._stepped(self._rows.follow(config, entries, self._row, self._account))

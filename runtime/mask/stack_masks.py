@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.kernels.stack_frames import (
     ASKED,
     BARRED,
@@ -52,6 +53,8 @@ _MOST_REFUSED = 10_000
 _MOST_WORDS = 64
 _MOST_LARGE = 3
 _EFFORT = PAUSE // 100
+_OF_PAUSE, _OF_PART = 2_000, 20
+"""Units of work of a walk between two pauses, and of a part that it asks for."""
 """Of a walk's pause, in the threads of configurations that limits count: what would take as long."""
 
 
@@ -89,8 +92,22 @@ class StackMasks:
     def start(self, config: int) -> Start | None:
         """How walks begin at a configuration; None where not only parts of grammars follow."""
         if config != self._starts[0]:
-            self._starts = config, self._start(config)
+            try:
+                self._starts = config, self._start(config)
+            except BaseException:
+                # A limit may be passed anywhere.
+                self.forget()
+                raise
         return self._starts[1]
+
+    def forget(self) -> None:
+        """Drop what has been found for walks: some of it may be half of what it should be."""
+        if self._tables is not None:
+            assert isinstance(self._machine, JoiningMachine)
+            self._tables = StackTables(self._machine)
+        self._walk = None
+        self._starts = -1, None
+        self._small.clear()
 
     def describe_ahead(self, config: int, until: float) -> None:
         """Find out about the parts that follow a configuration while there is time (of `perf_counter`)."""
@@ -101,6 +118,9 @@ class StackMasks:
                 tables.describe_ahead([machine.place(thread)[2] for thread in threads], until)
             except TooLarge:
                 self._tables = None
+            except BaseException:
+                self.forget()
+                raise
 
     def _start(self, config: int) -> Start | None:
         machine, tables = self._machine, self._tables
@@ -237,6 +257,7 @@ class StackMasks:
                     for what, number in dict.fromkeys(self._walk.asked):
                         make[what](number)
                 machine.effort += _EFFORT if code == PAUSED else 1
+                spend(_OF_PAUSE if code == PAUSED else _OF_PART * (1 + len(self._walk.asked)))
                 account.check()
         except TooLarge:
             self._tables = None

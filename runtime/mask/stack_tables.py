@@ -13,6 +13,7 @@ import numpy as np
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.dfa import any_char_class
+from sglc.automata.work import spend
 from sglc.kernels.stack_closure import (
     BAR,
     CHOICE,
@@ -146,6 +147,7 @@ class StackTables:
             if most >= len(self.arrays.frames):
                 self.arrays.grow(frames=2 * most)
             self.arrays.frames[rows[:, 0]] = rows[:, 1:]
+            spend(len(records) // 4)
 
     def _readable(self, start: Node) -> bool:
         """Whether walks can read a node as far as it is made."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sglc.automata.work import spend
 from sglc.kernels.subtrees import UNBOUNDED
 from sglc.kernels.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.leaf import PLAIN, PLAIN_RUN, LeafPlace
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from sglc.runtime.mask.node import Node, Work
 
 _ACCEPT, _DEAD = 0, 0
+_OF_STEP = 5
+"""Units of work of reading on from a thread."""
 
 
 class Group(NamedTuple):
@@ -145,6 +148,7 @@ def advance(machine: Machine, config: int, data: bytes) -> int:
     at, here = 0, config
     while True:
         machine.effort += len(machine.configs[here])
+        spend(_OF_STEP * len(machine.configs[here]))
         groups = machine.groups(here)
         for group in groups:
             if group.run:

@@ -231,5 +231,5 @@ class MaskStore:
 
     def advance(self, config: int, data: bytes, account: Account) -> int:
         """The configuration after bytes (DEAD if they are not legal)."""
-        with self.machine.lock, account:
+        with self.machine.lock, account.reading(len(data)):
             return self.machine.advance(config, data)

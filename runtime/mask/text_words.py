@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable
 from functools import cached_property
 
+from sglc.automata import work
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
@@ -13,6 +14,8 @@ from sglc.runtime.mask.utf8 import SHORT_ESCAPES, escape
 _NICE = tuple(ord(c) for c in "a0A .-_")
 """Characters preferred in shortest words, best first."""
 _MAX_PATH_WORK = 5_000_000
+_MOST_SHAPED = 1_000_000
+"""Costs that are kept to see whether a level comes again."""
 
 
 class TextWords:
@@ -30,7 +33,11 @@ class TextWords:
         self._next_length = next_length
         self._costs_by_length: list[list[int | None]] = []
         """By length and state: fewest bytes of a word of exactly so many characters."""
+        self._period = 0, 0, 0
+        """(first level, levels, bytes) of the period in which levels come again; no levels: none is known."""
+        self._shapes: dict[tuple[int | None, ...], tuple[int, int]] = {}
         self._steps: dict[tuple[int, int], tuple[bytes, int]] = {}
+        """By state and level."""
 
     def word(self, state: int, least: int, most: int | None) -> bytes:
         """A shortest word of `least` to `most` characters; there must be one.
@@ -42,6 +49,7 @@ class TextWords:
         if least > length or (most is not None and most < length):
             length = self._best_length(state, least, most)
         out = bytearray()
+        work.spend(length // 4)
         while length:
             data, state = self._step(state, length)
             out += data
@@ -104,15 +112,37 @@ class TextWords:
         free, fewest = self._free[state]
         if length == fewest:
             return free
+        times, length = self._level(length)
+        cost = self._costs_by_length[length][state]
+        return cost if cost is None or not times else cost + times * self._period[2]
+
+    def _level(self, length: int) -> tuple[int, int]:
+        """(how many periods later, length): the level that a number of characters has."""
         levels = self._costs_by_length
-        while len(levels) <= length:
+        while len(levels) <= length and not self._period[1]:
             if len(levels) * max(len(self.dfa.edges), 1) > _MAX_PATH_WORK:
                 raise ConstraintError("the length bounds of a text are too large for its pattern")
-            if not levels:
-                levels.append([0 if s in self.dfa.accepting else None for s in range(len(self.dfa.edges))])
-                continue
+            self._add_level()
+        first, period, _ = self._period
+        if length < len(levels):
+            return 0, length
+        times, rest = divmod(length - first, period)
+        return times, first + rest
+
+    def _add_level(self) -> None:
+        """Costs of one character more.
+
+        Where all of them are those of an earlier level, and so many bytes more, so are all that follow.
+        """
+        levels = self._costs_by_length
+        work.spend(1 + len(self._moves) // 4)
+        if not levels:
+            level: list[int | None] = [
+                0 if state in self.dfa.accepting else None for state in range(len(self.dfa.edges))
+            ]
+        else:
             last = levels[-1]
-            level: list[int | None] = []
+            level = []
             for moves in self._moves:
                 least: int | None = None
                 for target, size in moves.items():
@@ -120,13 +150,26 @@ class TextWords:
                     if rest is not None and (least is None or rest + size < least):
                         least = rest + size
                 level.append(least)
-            levels.append(level)
-        return levels[length][state]
+        base = min([cost for cost in level if cost is not None], default=0)
+        shape = tuple([None if cost is None else cost - base for cost in level])
+        known = self._shapes.get(shape)
+        if known is not None:
+            first, before = known
+            self._period = first, len(levels) - first, base - before
+            return
+        if len(self._shapes) * max(len(shape), 1) < _MOST_SHAPED:
+            self._shapes[shape] = len(levels), base
+        levels.append(level)
 
     def _step(self, state: int, remaining: int) -> tuple[bytes, int]:
         """The first character, spelled, of a shortest word of `remaining` characters, and its target."""
-        found = self._steps.get((state, remaining))
+        # The shortest words of all are known without levels.
+        times, level = (0, remaining) if remaining == self._free[state][1] else self._level(remaining)
+        if times and level == self._period[0]:
+            level += self._period[1]  # the level before it is one of the period too
+        found = self._steps.get((state, level))
         if found is None:
+            remaining = level
             total = self._cost(state, remaining)
             assert total is not None
             options = []
@@ -135,7 +178,7 @@ class TextWords:
                 if self._fits(target, remaining - 1, total - len(data)):
                     options.append((_niceness(data), data, target))
             _, data, target = min(options)
-            found = self._steps[state, remaining] = (data, target)
+            found = self._steps[state, level] = (data, target)
         return found
 
     def _fits(self, state: int, length: int, cost: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
+from sglc.automata import work
 from sglc.automata.counts import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Counter
 
@@ -48,6 +49,7 @@ class ArrayStates:
             maximum = fillable if maximum is None else min(maximum, fillable)
         self.maximum = maximum
         self._clamp = max(self.last, minimum, 1)
+        self._counter_of = _counters_apart(self._places[-1])
         self._possible = self.counts.possible and (maximum is None or minimum <= maximum)
         self._ids: dict[tuple[int, Vector], int] = {}
         self._states: list[tuple[int, Vector]] = []
@@ -74,7 +76,10 @@ class ArrayStates:
         """(option, state behind the item) of all options behind which the array can be completed."""
         found = self._options.get(state)
         if found is None:
-            found = tuple([pair for pair in self._successors(state) if self.feasible(pair[1])])
+            if self.counts.zero and self._possible and self._is_apart(state):
+                found = self._options_apart(state)
+            else:
+                found = tuple([pair for pair in self._successors(state) if self.feasible(pair[1])])
             self._options[state] = found
         return found
 
@@ -107,6 +112,8 @@ class ArrayStates:
         while stack:
             state = stack.pop()
             known = self._feasible.get(state)
+            if known is None and self._is_apart(state):
+                known = self._feasible[state] = self._can_be_filled(state)
             if known or (known is None and self.may_end(state)):
                 while state >= 0:
                     self._feasible[state] = True
@@ -117,6 +124,7 @@ class ArrayStates:
             counts = self._states[state][1]
             options = self._places[self.place(state)]
             successors = self._successors(state)
+            work.spend(2 + len(successors) * (1 + len(counts)))
             successors.sort(key=lambda pair: self.counts.gain(counts, options[pair[0]]))
             for _, following in successors:
                 if following not in before:
@@ -126,6 +134,83 @@ class ArrayStates:
                 raise self._error(_TOO_MANY)
         for state in before:
             self._feasible[state] = False
+
+    # Options that are counted apart: what is left to be done is a number for each
+
+    def _is_apart(self, state: int) -> bool:
+        """Whether all items to come have options of which no two are counted by the same counter."""
+        return self._counter_of is not None and self._states[state][0] >= self.last
+
+    def _needs_and_rooms(self, state: int) -> list[tuple[int, int | None]] | None:
+        """By option of the items to come: how often it must and may still occur (None: without end).
+
+        None where a counter cannot reach its minimum. Only of states whose options are counted apart.
+        """
+        assert self._counter_of is not None
+        counts, done = self.counts, self._states[state][1]
+        work.spend(len(done) // 2 + len(self._counter_of))
+        found: list[tuple[int, int | None]] = []
+        missing = sum([max(least - a, 0) for a, least in zip(done, counts.least, strict=True)])
+        for index in self._counter_of:
+            if index is None:
+                found.append((0, None))
+                continue
+            most = counts.most[index]
+            found.append(
+                (max(counts.least[index] - done[index], 0), None if most is None else most - done[index])
+            )
+        return found if sum([need for need, _ in found]) == missing else None
+
+    def _can_be_filled(self, state: int) -> bool:
+        items = self._states[state][0]
+        parts = self._needs_and_rooms(state)
+        if parts is None or any([room is not None and need > room for need, room in parts]):
+            return False
+        if (
+            self.maximum is not None
+            and max(items + sum([need for need, _ in parts]), self.minimum) > self.maximum
+        ):
+            return False
+        rooms = [room for _, room in parts]
+        return None in rooms or items + sum([room for room in rooms if room is not None]) >= self.minimum
+
+    def _options_apart(self, state: int) -> tuple[tuple[int, int], ...]:
+        """The same as `options`, of which all are looked at at once."""
+        if not self._can_be_filled(state):
+            return ()
+        parts = self._needs_and_rooms(state)
+        assert parts is not None
+        behind = self._states[state][0] + 1 + sum([need for need, _ in parts])
+        # One item more leaves as many that may come: only those that must come are to be looked after.
+        return tuple(
+            [
+                (option, following)
+                for option, following in self._successors(state)
+                if self.maximum is None or behind - (parts[option][0] > 0) <= self.maximum
+            ]
+        )
+
+    def _cheapest_apart(
+        self, state: int, at_least: int, cost: Callable[[int, int], int | None]
+    ) -> tuple[int, Plan] | None:
+        """Each option as often as it must, and the cheapest as often as they may."""
+        parts = self._needs_and_rooms(state)
+        if parts is None:
+            return None
+        costs = [cost(self.last, option) for option in range(len(parts))]
+        if any([need and known is None for (need, _), known in zip(parts, costs, strict=True)]):
+            return None
+        times = [need for need, _ in parts]
+        more = max(self.minimum - self._states[state][0], at_least) - sum(times)
+        for _, option in sorted([(c, o) for o, c in enumerate(costs) if c is not None]):
+            room = parts[option][1]
+            added = max(more, 0) if room is None else min(max(more, 0), room - times[option])
+            times[option] += added
+            more -= added
+        if more > 0:
+            return None
+        plan = [(self.last, option) for option, number in enumerate(times) for _ in range(number)]
+        return sum([costs[option] or 0 for _, option in plan]), plan
 
     def cheapest(
         self, state: int, at_least: int, cost: Callable[[int, int], int | None]
@@ -138,6 +223,8 @@ class ArrayStates:
             return 0, []
         if not self.counts.zero:
             return self._cheapest_run(state, at_least, cost)
+        if self._is_apart(state):
+            return self._cheapest_apart(state, at_least, cost)
         # A* over (state, whether an item has been read); of equal sums the one that is further is looked at.
         bound = self._bound(cost)
         start = (state, not at_least)
@@ -154,6 +241,7 @@ class ArrayStates:
             if len(done) > MOST_STEPS:
                 raise self._error(_TOO_MANY)
             here, enough = at
+            work.spend(10)
             if enough and self.may_end(here):
                 total, plan = sums[at], []
                 while at != start:
@@ -202,3 +290,16 @@ class ArrayStates:
             total += least
             plan.append((place, option))
         return total, plan
+
+
+def _counters_apart(options: Sequence[Vector]) -> list[int | None] | None:
+    """By option the only counter that it adds one to (None: it adds nothing); None where that is not so, or a
+    counter is that of two options."""
+    found: list[int | None] = []
+    for vector in options:
+        added = [index for index, number in enumerate(vector) if number]
+        if len(added) > 1 or any([vector[index] != 1 for index in added]):
+            return None
+        found.append(added[0] if added else None)
+    used = [index for index in found if index is not None]
+    return found if len(set(used)) == len(used) else None

@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from sglc.automata import work
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 P = ParamSpec("P")
@@ -107,22 +109,28 @@ def size_of(value: object) -> int:
 
 
 _found: BoundedCache[tuple[Any, ...], tuple[Any, ...]] = BoundedCache(DEFAULT_BYTES, size_of)
-"""Of all functions: (arguments, value) by function and arguments."""
+"""Of all functions: (arguments, value, work that it has cost) by function and arguments."""
 _small: list[Callable[[], None]] = []
 
 
 def remembered(function: Callable[P, R]) -> Callable[P, R]:
     """A function without effects whose values are kept with those of all such functions; the arguments can be
-    looked up. What it raises is not kept."""
+    looked up. What it raises is not kept.
+
+    What is found again is charged with what it has cost: what was done before does not decide what an account
+    can pay for (`work`).
+    """
 
     @wraps(function)
     def found(*args: P.args, **kwargs: P.kwargs) -> R:
         key = (function, args, tuple(sorted(kwargs.items()))) if kwargs else (function, args)
         known = _found.get(key)
         if known is not None:
+            work.spend(known[2])
             return known[1]  # type: ignore[no-any-return]
-        value = function(*args, **kwargs)
-        _found.keep(key, (key[1:], value))
+        with work.measured() as account:
+            value = function(*args, **kwargs)
+        _found.keep(key, (key[1:], value, account.spent))
         return value
 
     return found

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from sglc.automata import work
+
 Clauses = tuple[tuple[int, int], ...]
 Residue = tuple[int, int, Clauses]
 """(what may be there or not, what must be there, clauses about the former)."""
@@ -49,27 +51,40 @@ def without(clauses: Clauses, present: int, absent: int) -> Clauses:
 
 
 def propagate(free: int, must: int, clauses: Clauses) -> Residue | None:
-    """Unit propagation: what a clause leaves no choice about is decided; None if clauses contradict."""
-    present = must
-    absent = 0
-    while clauses:
-        if present or absent:
-            clauses = without(clauses, present, absent)
-        present = absent = 0
-        for positive, negative in clauses:
+    """Unit propagation: what a clause leaves no choice about is decided; None if clauses contradict.
+
+    What is decided counts for the next clause at once, and every second look goes the other way round, so
+    that a chain of implications is followed in one or two.
+    """
+    present, absent = must, 0
+    rest: Sequence[tuple[int, int]] = clauses
+    backwards = False
+    while True:
+        work.spend(1 + len(rest) // 2)
+        kept: list[tuple[int, int]] = []
+        decided = False
+        for positive, negative in rest:
+            if positive & present or negative & absent:
+                continue
+            positive &= ~absent
+            negative &= ~present
             both = positive | negative
             if not both:
                 return None
-            if not both & (both - 1):
+            if both & (both - 1):
+                kept.append((positive, negative))
+            else:
                 present |= positive
                 absent |= negative
-        if present & absent:
-            return None
-        if not present and not absent:
+                decided = True
+        if not decided:
             break
-        must |= present
-        free &= ~(present | absent)
-    return free, must, clauses
+        kept.reverse()
+        backwards = not backwards
+        rest = kept
+    if backwards:
+        kept.reverse()
+    return free & ~(present & ~must | absent), present, tuple(kept)
 
 
 def solutions(residue: Residue, fits: Callable[[int, int], bool], most_steps: int) -> Iterator[Residue]:
@@ -82,6 +97,7 @@ def solutions(residue: Residue, fits: Callable[[int, int], bool], most_steps: in
     while stack:
         free, must, clauses = here = stack.pop()
         steps += 1 + len(clauses)
+        work.spend(1 + len(clauses))
         if steps > most_steps:
             raise TooManySteps
         if not fits(free, must):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
+from sglc.automata import work
 from sglc.automata.charset import ALL, LAST, Ranges, atoms, invert, meet, ranges
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
@@ -138,6 +139,7 @@ def words(texts: Iterable[str]) -> CharDfa:
                 nodes.append({})
             node = following
         ends.add(node)
+        work.spend(1 + 2 * len(text))
     if not ends:
         return NONE
     kind: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
@@ -264,6 +266,7 @@ def _others(dfa: CharDfa) -> CharDfa:
                 joined[-1] = (joined[-1][0], last, number[target])
             else:
                 joined.append((first, last, number[target]))
+        work.spend(1 + len(joined))
         edges.append(tuple(joined))
     return CharDfa(tuple(edges), frozenset([number[state] for state in queue if state not in dfa.accepting]))
 
@@ -301,6 +304,7 @@ def shared_blocks(
             for these, _ in row:
                 numbers.setdefault(these, len(numbers))
     blocks, members = atoms(list(numbers))
+    work.spend(sum([len(members[numbers[these]]) for rows in labelled for row in rows for these, _ in row]))
     tables = [
         [{block: target for these, target in row for block in members[numbers[these]]} for row in rows]
         for rows in labelled
@@ -334,6 +338,7 @@ def _product(left: CharDfa, right: CharDfa, accept: Callable[[bool, bool], bool]
                 number[pair] = len(order)
                 order.append(pair)
             row[block] = number[pair]
+        work.spend(1 + len(row))
     return minimal_dfa(rows, accepting, blocks)
 
 
@@ -369,6 +374,7 @@ def concatenate(left: CharDfa, right: CharDfa) -> CharDfa:
                 number[pair] = len(order)
                 order.append(pair)
             row[block] = number[pair]
+        work.spend(1 + 2 * len(row))
     return minimal_dfa(rows, accepting, blocks)
 
 

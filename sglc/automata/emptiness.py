@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, permutations, product
 
-from sglc.automata import dfa
+from sglc.automata import dfa, work
 from sglc.automata.ambiguity import junction_conflict, overlap
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.compound_words import (
@@ -329,10 +329,13 @@ def _words_of(
         following: dict[int, list[bytes]] = {}
         for state, words in layer.items():
             for low, high, targets in edges[state]:
-                for spelling in cheapest(low, high, term.encoding, count):
-                    longer = [word + spelling for word in words]
+                for number, spelling in enumerate(cheapest(low, high, term.encoding, count), 1):
+                    # With an earlier word or spelling there is always one that comes before.
+                    longer = [word + spelling for word in words[: count // number]]
+                    work.spend(1 + len(longer) // 2)
                     for target in targets:
                         following.setdefault(target, []).extend(longer)
+        work.spend(sum(map(len, following.values())))
         layer = {state: _take(words, count) for state, words in following.items()}
         if not layer:
             break

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import prod
 
+from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.remainder import NumberError, divisor
@@ -103,6 +104,7 @@ class Table:
         if len(self.rows) >= MAX_STATES:
             raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
         self.rows.append({})
+        work.spend(10)
         return len(self.rows) - 1
 
     def begin(self) -> dict[int, int]:
@@ -120,6 +122,7 @@ class Table:
             if len(order) >= MAX_STATES:
                 raise NumberError(f"the set of numbers needs more than {MAX_STATES} states")
             order.append(states)
+            work.spend(10)
             return len(order) - 1
 
         number[tuple(self.starts)] = numbered(tuple(self.starts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 
+from sglc.automata import work
 from sglc.automata.charset import Ranges
 from sglc.automata.term import CharDfa
 
@@ -19,6 +20,7 @@ Table = Sequence[dict[int, int]]
 
 def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> CharDfa:
     """The canonical automaton; state 0 is the start. `blocks[b]` are the code points of block b, disjoint."""
+    work.spend(len(table) + sum(map(len, table)) // 4)
     followers = _reached(table)
     before: dict[int, list[int]] = {state: [] for state in followers}
     for state, targets in followers.items():
@@ -32,6 +34,7 @@ def minimal_dfa(table: Table, accepting: set[int], blocks: Sequence[Ranges]) -> 
         followers = {s: followers[s] & alive for s in alive}
     else:
         rows = {s: table[s] for s in followers}
+    work.spend(2 * sum(map(len, rows.values())))
     order = _loops_only_order(followers, before)
     if order is not None:
         merged = _merge_bottom_up(rows, accepting, order)

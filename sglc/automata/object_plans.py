@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sglc.automata import work
 from sglc.automata.clauses import bits_of
 from sglc.automata.counts import MOST_STEPS, Vector
 from sglc.automata.object_states import ObjectStates
@@ -132,6 +133,7 @@ def _cheapest_counts(
                     if spot not in out or total + more + key < out[spot][0]:
                         out[spot] = (total + more + key, (plan, label, option))
         steps += len(out) + 1
+        work.spend(2 * len(out) + 1)
         if steps > MOST_STEPS:
             raise states.error("the counts of an object are too complex")
         return out

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sglc.automata import work
 from sglc.automata.clauses import Clauses, Residue, TooManySteps, bit_set, propagate, solutions
 from sglc.automata.counts import MOST_STEPS, NO_COUNTS, Counts, TooComplex, Vector
 from sglc.automata.term import Clause, Counter
@@ -349,6 +350,7 @@ class ObjectStates:
                 if len(longer) == len(reached):
                     break
                 reached = longer
+            work.spend(len(reached))
             if steps > MOST_STEPS:
                 raise self.error("the counts of an object are too complex")
         for label in self.families:
@@ -365,6 +367,7 @@ class ObjectStates:
                 }
                 reached = reached | fresh
                 steps += len(fresh) + 1
+                work.spend(len(fresh) + 1)
                 left = None if left is None else left - 1
                 if steps > MOST_STEPS:
                     raise self.error("the counts of an object are too complex")

@@ -6,11 +6,12 @@ The automaton of `regex_nfa` by subsets (Rabin and Scott, 1959). Patterns with l
 
 from __future__ import annotations
 
+from sglc.automata import work
 from sglc.automata.caches import remembered
 from sglc.automata.regex_compile import DEFAULT_LIMIT, compile_node, compile_small
 from sglc.automata.regex_dialect import DialectName
 from sglc.automata.regex_parse import parse_regex
-from sglc.automata.regex_tree import RegexError
+from sglc.automata.regex_tree import RegexError, costliest
 from sglc.automata.term import CharDfa
 
 __all__ = ["DEFAULT_LIMIT", "RegexError", "compile_node", "compile_regex", "compile_small"]
@@ -31,4 +32,5 @@ def compile_regex(
     where the automaton would pass `limit` states.
     """
     node = parse_regex(pattern, ignore_case=ignore_case, dialect=dialect)
-    return compile_node(node, open_left=not anchored, open_right=not anchored, limit=limit)
+    with work.part(costliest(pattern, node), unless_named=True):
+        return compile_node(node, open_left=not anchored, open_right=not anchored, limit=limit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sglc.automata import work
 from sglc.automata.charset import ALL, Ranges, atoms
 from sglc.automata.regex_tree import Chars, Edge, Either, Join, Look, Loop, Node, RegexError
 
@@ -31,11 +32,13 @@ class Budget:
 
     def state(self, position: int) -> None:
         self.states -= 1
+        work.spend(1)
         if self.states < 0:
             raise RegexError(position, "the pattern unrolls to too many states")
 
     def spend(self, amount: int) -> None:
         self.work -= amount
+        work.spend(amount)
         if self.work < 0:
             raise RegexError(0, "the pattern is too costly to compile")
 

@@ -8,6 +8,7 @@ and what has `^`, `$`, `\\b` or lookaround inside, becomes one automaton.
 
 from __future__ import annotations
 
+from sglc.automata import work
 from sglc.automata.caches import remembered
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa import EMPTY_WORD, NONE, all_words, difference, intersect
@@ -24,6 +25,7 @@ from sglc.automata.regex_tree import (
     Loop,
     Node,
     RegexError,
+    costliest,
     cut,
     has_look,
     has_places,
@@ -66,7 +68,8 @@ def regex_term(
     `^id-[a-z]{1,64}$`; a caller may intersect a `Text` with more.
     """
     node = _joined(parse_regex(pattern, ignore_case=ignore_case, dialect=dialect))
-    return _Terms(limit, encoding).term(node, not anchored, not anchored)
+    with work.part(costliest(pattern, node), unless_named=True):
+        return _Terms(limit, encoding).term(node, not anchored, not anchored)
 
 
 @remembered

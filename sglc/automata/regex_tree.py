@@ -176,3 +176,25 @@ def factor(node: Node, depth: int = 0) -> Node:
 
 
 _FACTOR_DEPTH = 60
+
+
+def costliest(pattern: str, node: Node) -> str:
+    """What is said of a pattern that takes too much work: how it begins, and where what is repeated most
+    often (or looked at) stands in it."""
+    best, position = 0, 0
+    waiting: list[tuple[Node, int]] = [(node, 1)]
+    while waiting:
+        here, times = waiting.pop()
+        if isinstance(here, Loop):
+            times *= max(here.minimum, here.maximum or 2)
+            if times > best:
+                best, position = times, here.position
+        elif isinstance(here, Look) and best < 2:
+            best, position = 2, here.position
+        waiting += [(part, times) for part in parts(here)]
+    shown = pattern if len(pattern) <= _SHOWN else pattern[: _SHOWN - 1] + "…"
+    return f"the pattern /{shown}/ at character {position}"
+
+
+_SHOWN = 60
+"""Characters of a pattern in a message."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sglc.automata import work
 from sglc.automata.caches import small_cache
 
 MAX_CLASSES = 5_000
@@ -45,6 +46,7 @@ def divisor(number: int) -> Divisor:
     following: list[tuple[int, ...]] = []
     for remainder in members:
         row = []
+        work.spend(20 + 2 * len(powers))
         for digit in range(10):
             target = (remainder * 10 + digit) % number
             key = kind(target)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from sglc.automata import work
 from sglc.automata.dfa import MAX_STATES, NONE, TooLarge, all_words, complement, shared_blocks
 from sglc.automata.minimal import minimal_dfa
 from sglc.automata.term import CharDfa
@@ -112,6 +113,7 @@ class _Together:
             row: dict[int, int] = {}
             self.rows.append(row)
             reached: dict[int, tuple[int, ...]] = {}
+            work.spend(1 + len(states) + sum([len(joined[state]) for state in states]) * 5 // 4)
             for state in states:
                 for block, target in joined[state]:
                     before = reached.get(block)

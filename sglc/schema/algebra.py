@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sglc.automata import work
 from sglc.schema import forms as f
 from sglc.schema import graph as g
 from sglc.schema.differences import ways_out
@@ -131,11 +132,13 @@ class Algebra:
 
     def _count(self, pairs: int, these: Literals) -> None:
         self.work += pairs
+        work.spend(5 * pairs)
         if self.work > self.limits.work:
             raise SchemaTooLarge("the schema has too many alternatives to combine", self.literals.path(these))
 
     def _count_parts(self, parts: int, these: Literals) -> None:
         self.parts_met += parts
+        work.spend(parts // 4)
         if self.parts_met > self.limits.parts:
             reason = "the alternatives of the schema have too many properties to combine them"
             raise SchemaTooLarge(reason, self.literals.path(these))
@@ -160,10 +163,11 @@ class Algebra:
             self._forms[key] = None
             self._since[key] = len(self._open)
             try:
-                if negated:
-                    found = self._negated_node(kind, node, here)
-                else:
-                    found = self._positive_node(kind, node, mode, here)
+                with work.part(node.path):
+                    if negated:
+                        found = self._negated_node(kind, node, here)
+                    else:
+                        found = self._positive_node(kind, node, mode, here)
             finally:
                 del self._forms[key]
         self._forms[key] = found

@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 
 from sglc.automata import dfa as automata
+from sglc.automata import work
 from sglc.automata.caches import small_cache
 from sglc.automata.emptiness import is_finite, shortest_words
 from sglc.automata.format_terms import format_language
@@ -110,6 +111,10 @@ class Lowering:
                 stack += [value for value in layout.values() if value not in self.shapes]
 
     def _shape(self, these: Literals) -> Shape:
+        with work.part(self.algebra.literals.path(these)):
+            return self._find_shape(these)
+
+    def _find_shape(self, these: Literals) -> Shape:
         algebra = self.algebra
         mask = algebra.literals.mask(these)
         arrays: list[ArrayLayout | TextsLayout] = []
@@ -335,6 +340,7 @@ class Lowering:
     # Scalars
 
     def _scalar_term(self, these: Literals, mask: int) -> Term | None:
+        work.spend(5)
         scalars = self.algebra.scalars
         if not mask & (g.NULL | g.BOOL | g.STRING | g.NUMBER):
             return None

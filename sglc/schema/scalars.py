@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.automata import dfa as automata
+from sglc.automata import work
 from sglc.automata.format_terms import GRAMMARS
 from sglc.automata.formats import format_text
 from sglc.automata.json_number import NumberError, NumberSet
@@ -75,9 +76,10 @@ class Scalars:
         for literal in sorted(these):
             if literal == 1:
                 return kind.complement(kind.every)
-            value = self.node(kind, literal >> 1)
             try:
-                found = kind.meet(found, kind.complement(value) if literal & 1 else value)
+                with work.part(self.graph.nodes[literal >> 1].path):
+                    value = self.node(kind, literal >> 1)
+                    found = kind.meet(found, kind.complement(value) if literal & 1 else value)
             except strings.NotRegular as fault:
                 raise _not_regular(fault, self.graph.nodes[literal >> 1].path) from None
             if not found:
@@ -145,13 +147,15 @@ class Scalars:
             case g.All(nodes):
                 found = kind.every
                 for number in nodes:
-                    found = kind.meet(found, self.node(kind, number))
+                    with work.part(self.graph.nodes[number].path):
+                        found = kind.meet(found, self.node(kind, number))
                 return found
             case g.Any_(nodes):
                 found = None
                 for number in nodes:
-                    value = self.node(kind, number)
-                    found = value if found is None else kind.join(found, value)
+                    with work.part(self.graph.nodes[number].path):
+                        value = self.node(kind, number)
+                        found = value if found is None else kind.join(found, value)
                 return found
             case g.One(nodes):
                 return self._one(kind, nodes)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sglc.automata import dfa as automata
-from sglc.automata import together
+from sglc.automata import together, work
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.format_terms import format_language
 from sglc.automata.membership import MembershipLimit, is_word
@@ -239,6 +239,7 @@ def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
             break
         known[following] = len(layers)
         layers.append(following)
+        work.spend(1 + len(following))
     else:
         layers = layers[-1:]
     size = low
@@ -249,6 +250,7 @@ def has_length(dfa: CharDfa, low: int, high: int | None) -> bool:
             return True
         seen.add(layer)
         layer = frozenset(target for state in layer for target in followers[state])
+        work.spend(1 + len(layer))
         size += 1
     return False
 
@@ -324,6 +326,7 @@ def all_words(part: StringSet, limit: int) -> set[str] | None:
             found.add(text)
         for low, high, target in part.dfa.edges[state]:
             steps += high - low + 1
+            work.spend(high - low + 1)
             if len(found) > limit or steps > 100 * limit:
                 return None
             stack += [(target, text + chr(point)) for point in range(low, high + 1)]

@@ -1,0 +1,532 @@
+# ruff: noqa: E501
+"""Constraints that ask for as much work as they can: what compiles them, opens texts of them and asks for masks has
+to end within its limits, with masks or with a typed error.
+
+A case is a name and the arguments of `compile_constraint`, made when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from sglc.schema.options import SchemaOptions
+
+Arguments = dict[str, Any]
+ANY_ORDER = SchemaOptions(order="any", spelling="any", spacing="flexible")
+
+
+def nested_pattern(open_: str, inner: str, close: str, depth: int) -> str:
+    return open_ * depth + inner + close * depth
+
+
+REGEXES: dict[str, str] = {
+    "counts in counts": "((a{1,1000}){1,1000}){1,1000}",
+    "counts in counts of classes": "(([a-z]{1,1000};){1,1000}-){1,1000}",
+    "counts that overlap": "((a{1,30}){1,30}){1,30}b",
+    "counts in turn": "(a{1,300}b{1,300}){1,300}",
+    "counts of a choice": "((ab|cd|ef){1,500}|g{1,500}){1,500}",
+    "huge count": "a{1000000}",
+    "huge optional count": "a{0,1000000}",
+    "count beyond all": "a{2147483648}",
+    "count beyond integers": "a{99999999999999999999}",
+    "counts to a billion": "(((a{1000}){1000}){1000}){1000}",
+    "counts of nothing": "((a{0,0}){0,0}){0,1000000}",
+    "counts of the empty": "((){1,1000}){1,1000}a",
+    "stars in stars": "((((a*)*)*)*)*b",
+    "stars side by side": "a*" * 500,
+    "optional side by side": "a?" * 1000 + "a" * 1000,
+    "alternatives that begin alike": "(a|aa|aaa|aaaa|aaaaa)*b",
+    "the 15th from the end": "(a|b)*a(a|b){14}",
+    "the 40th from the end": "(a|b)*a(a|b){40}",
+    "the 400th from the end": "(a|b)*a(a|b){400}",
+    "two from the end": "(a|b)*a(a|b){12}c(a|b)*b(a|b){12}",
+    "from the end, any": "[^x]*x.{1,200}y.{1,200}z",
+    "windows": ".*a.{20}b.{20}c.{20}.*",
+    "many dots": ".*a.*b.*c.*d.*e.*f.*g.*h.*i.*j.*k.*l.*m.*n.*o.*p.*",
+    "dots and counts": "(.{0,50},){0,50}.{0,50}",
+    "huge alternation": "|".join(f"word{i}" for i in range(2000)),
+    "huge alternation of patterns": "|".join(f"[a-z]{{{i}}}x" for i in range(1, 200)),
+    "huge alternation in a star": "(" + "|".join(f"k{i}" for i in range(1000)) + ")*",
+    "alternation in counts": "(" + "|".join(f"{i}a" for i in range(300)) + "){100,200}",
+    "nested groups": nested_pattern("(", "a", ")", 99),
+    "groups too deep": nested_pattern("(", "a", ")", 5000),
+    "nested stars": nested_pattern("(a", "b", ")*", 90),
+    "nested counts": nested_pattern("(a", "b", "){1,3}", 60),
+    "nested options": nested_pattern("(a", "b", ")?", 95),
+    "lookaheads side by side": "".join(f"(?=.*{c})" for c in "abcdefghijkl") + "[a-z]*",
+    "lookaheads of counts": "(?=.{100,200}$)(?=.*a.{50})(?=.*b.{50}).*",
+    "lookaheads nested": nested_pattern("(?=a", ".*", ")", 40) + "a*",
+    "lookahead in a loop": "(?:(?=.*a)(?=.*b).)*",
+    "negative lookahead in a loop": "(?:(?!abc|bcd|cde).)*",
+    "lookbehinds": "(?:.(?<=a.{0,20}))*b",
+    "lookbehinds of any length": ".*(?<=a+b+c+d+)x(?<!e.*f.*g.*)",
+    "lookaround, both": "(?:a(?=.*b)(?<=.*a))*b*",
+    "word edges": r"(\b\w+\b\W*){1,100}",
+    "back references": "(a|b|c|d|e|f)(g|h|i|j)\\1\\2\\1\\2\\1\\2",
+    "back references to many": "(" + "|".join(f"w{i}" for i in range(190)) + ")x\\1y\\1z\\1",
+    "flags": "(?i)" + "(straße|ﬀ|K|ſ){1,200}",
+    "no text": "a(?!a)a",
+    "classes of everything": r"[\s\S]{0,100000}x",
+    "bad escape": "\\",
+    "open": "(" * 100,
+    "null": "\0" * 2000,
+    "long literal": "x" * 19_999,
+    "too long": "x" * 30_000,
+    "astral": "[\U00010000-\U0010ffff]{0,5000}[\ud7ff-\ue000]*",
+}
+ECMA: dict[str, str] = {
+    "letters counted": r"\p{L}{1,5000}\p{Lu}",
+    "properties side by side": "".join(
+        rf"\p{{{name}}}*" for name in ("L", "Lu", "N", "P", "S", "Z", "M", "Ll")
+    ),
+    "scripts": "|".join(
+        rf"\p{{Script={name}}}+" for name in ("Greek", "Latin", "Cyrillic", "Han", "Arabic", "Hebrew", "Thai")
+    ),
+    "not properties": r"(\P{L}\P{N}\P{P}){1,300}",
+    "properties from the end": r"[\p{L}\p{N}]*\p{Lu}[\p{L}\p{N}]{15}",
+    "lookaheads of properties": r"(?=.*\p{Lu})(?=.*\p{Ll})(?=.*\p{N})(?=.*\p{P}).{8,64}",
+    "properties of any case": r"(?i)\p{Lu}{1,200}\p{Ll}{1,200}",
+}
+
+
+def strings(**keywords: Any) -> dict[str, Any]:
+    return {"type": "string", **keywords}
+
+
+def objects(properties: dict[str, Any], **keywords: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, **keywords}
+
+
+def if_else(depth: int) -> Any:
+    schema: Any = {"type": "object"}
+    for i in range(depth):
+        test = {"properties": {f"k{i}": {"const": i}}, "required": [f"k{i}"]}
+        schema = {"if": test, "then": {"properties": {f"v{i}": {"type": "string"}}}, "else": schema}
+    return schema
+
+
+def if_then(depth: int) -> Any:
+    schema: Any = {"properties": {"end": {"type": "integer"}}}
+    for i in range(depth):
+        schema = {
+            "if": {"properties": {f"k{i}": {"const": i}}},
+            "then": schema,
+            "else": {"required": [f"e{i}"]},
+        }
+    return {"type": "object", **schema}
+
+
+def if_conditions(count: int) -> Any:
+    return {
+        "type": "object",
+        "allOf": [
+            {"if": {"properties": {f"k{i}": {"const": 1}}}, "then": {"required": [f"r{i}"]}}
+            for i in range(count)
+        ],
+    }
+
+
+def nested(keyword: str, depth: int) -> Any:
+    schema: Any = {"type": "string", "minLength": 1}
+    for _ in range(depth):
+        schema = {keyword: schema} if keyword == "not" else {keyword: [schema, {"type": "integer"}]}
+    return schema
+
+
+def nested_arrays(depth: int) -> Any:
+    schema: Any = {"type": "integer"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema, "minItems": 2, "maxItems": 3}
+    return schema
+
+
+def nested_objects(depth: int, width: int = 1) -> Any:
+    schema: Any = {"type": "integer"}
+    for _ in range(depth):
+        schema = objects({f"k{i}": schema for i in range(width)}, required=["k0"], additionalProperties=False)
+    return schema
+
+
+def unique(items: Any, **keywords: Any) -> Any:
+    return {"type": "array", "uniqueItems": True, "items": items, **keywords}
+
+
+def patterned(count: int, form: str) -> list[dict[str, Any]]:
+    return [{"pattern": form.format(i=i)} for i in range(count)]
+
+
+def chain(count: int, last: Any) -> Any:
+    return {
+        "$ref": "#/$defs/d0",
+        "$defs": {**{f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(count)}, f"d{count}": last},
+    }
+
+
+def doubled_references(count: int) -> Any:
+    definitions: dict[str, Any] = {
+        f"d{i}": objects({"a": {"$ref": f"#/$defs/d{i + 1}"}, "b": {"$ref": f"#/$defs/d{i + 1}"}},
+                         required=["a", "b"])
+        for i in range(count)
+    }  # fmt: skip
+    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{count}": {"type": "integer"}}}
+
+
+POINT = objects({"a": {"type": "string"}, "b": {"type": "integer"}}, required=["a", "b"])
+TREE = {
+    "$ref": "#/$defs/tree",
+    "$defs": {
+        "tree": objects({"left": {"$ref": "#/$defs/tree"}, "right": {"$ref": "#/$defs/tree"}}),
+    },
+}
+SCHEMAS: dict[str, Callable[[], Any]] = {
+    "allOf of 500 patterns": lambda: strings(allOf=patterned(500, "^.*x{i}.*$")),
+    "allOf of 500 short patterns": lambda: strings(allOf=patterned(500, "a{i}|b[0-9]*{i}")),
+    "allOf of 60 patterns": lambda: strings(allOf=patterned(60, "x{i}")),
+    "allOf of 12 patterns": lambda: strings(allOf=patterned(12, "x{i}")),
+    "anyOf of 500 patterns": lambda: strings(anyOf=patterned(500, "^.*x{i}.*$")),
+    "oneOf of 500 patterns": lambda: strings(oneOf=patterned(500, "^.*x{i}.*$")),
+    "oneOf of 40 patterns": lambda: strings(oneOf=patterned(40, "x{i}")),
+    "not of 300 patterns": lambda: strings(allOf=[{"not": one} for one in patterned(300, "^.*x{i}.*$")]),
+    "not anyOf of patterns": lambda: strings(**{"not": {"anyOf": patterned(200, "x{i}.*y{i}")}}),
+    "oneOf of 500 objects": lambda: {
+        "oneOf": [objects({f"k{i}": {"type": "string"}}, required=[f"k{i}"]) for i in range(500)]
+    },
+    "oneOf of 500 open objects": lambda: {
+        "oneOf": [objects({f"k{i}": {"type": "string"}}) for i in range(500)]
+    },
+    "oneOf of 60 open objects": lambda: {
+        "oneOf": [objects({f"k{i}": {"type": "string"}}) for i in range(60)]
+    },
+    "oneOf of 500 closed objects": lambda: {
+        "oneOf": [
+            objects(
+                {"kind": {"const": i}, f"k{i}": {"type": "string"}},
+                required=["kind"],
+                additionalProperties=False,
+            )
+            for i in range(500)
+        ]
+    },
+    "oneOf of 500 enums": lambda: {"oneOf": [{"enum": [i, i + 1, "x"]} for i in range(500)]},
+    "anyOf of 2000 objects": lambda: {
+        "anyOf": [objects({f"k{i}": {"type": "string"}}, required=[f"k{i}"]) for i in range(2000)]
+    },
+    "allOf of 30 anyOf": lambda: {
+        "type": "object",
+        "allOf": [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]} for i in range(30)],
+    },
+    "allOf of 12 oneOf": lambda: {
+        "type": "object",
+        "allOf": [
+            {"oneOf": [objects({f"a{i}": {"type": "integer"}}, required=[f"a{i}"]), {"required": [f"b{i}"]}]}
+            for i in range(12)
+        ],
+    },
+    "allOf of 20 oneOf of values": lambda: {
+        "allOf": [
+            {"oneOf": [objects({"v": {"minimum": i}}), objects({"v": {"maximum": -i}})]} for i in range(20)
+        ]
+    },
+    "if and else, 60 levels": lambda: if_else(60),
+    "if and else, 12 levels": lambda: if_else(12),
+    "if and then, 60 levels": lambda: if_then(60),
+    "60 conditions": lambda: if_conditions(60),
+    "200 conditions": lambda: if_conditions(200),
+    "anyOf nested 200": lambda: nested("anyOf", 200),
+    "oneOf nested 100": lambda: nested("oneOf", 100),
+    "allOf nested 300": lambda: nested("allOf", 300),
+    "not nested 300": lambda: nested("not", 300),
+    "not nested 2000": lambda: nested("not", 2000),
+    "arrays nested 100": lambda: nested_arrays(100),
+    "arrays nested 600": lambda: nested_arrays(600),
+    "objects nested 140": lambda: nested_objects(140),
+    "objects nested 900": lambda: nested_objects(900),
+    "objects nested 6, 8 wide": lambda: nested_objects(6, 8),
+    "longest minLength": lambda: strings(minLength=16_777_216),
+    "minLength and a pattern": lambda: strings(minLength=1_000_000, pattern="^(ab|c)*$"),
+    "minLength and a pattern in steps": lambda: strings(
+        minLength=1_000_000, pattern="^([a-z]{7}|[0-9]{11})*$"
+    ),
+    "minLength and a long cycle": lambda: strings(minLength=1_000_000, pattern="^(a{97}|b{101}|c{103})*$"),
+    "minLength and words": lambda: strings(
+        minLength=1_000_000, pattern="^(" + "|".join(f"k{i}{'x' * (i % 37)}" for i in range(300)) + ")*$"
+    ),
+    "length exactly, in cycles": lambda: strings(
+        minLength=99_991, maxLength=99_991, pattern="^(a{89}|b{97})*$"
+    ),
+    "length from the end": lambda: strings(minLength=5000, maxLength=6000, pattern="a.{14}$"),
+    "bounds of no text": lambda: strings(minLength=2**63, maxLength=2**63),
+    "format and a length": lambda: strings(format="email", minLength=200, maxLength=5000),
+    "format and a pattern": lambda: strings(format="uri", pattern="^https://.{1,500}[0-9]{5}$"),
+    "formats, all": lambda: strings(
+        allOf=[{"format": f} for f in ("uri", "iri", "uri-reference", "hostname")]
+    ),
+    "format regex and a pattern": lambda: strings(format="regex", pattern="^a.*b$"),
+    "unique 30 of 30 numbers": lambda: unique({"type": "integer", "minimum": 1, "maximum": 30}, minItems=30),
+    "unique 64 of 64 numbers": lambda: unique({"type": "integer", "minimum": 1, "maximum": 64}, minItems=64),
+    "unique 30 objects": lambda: unique(POINT, minItems=30, maxItems=30),
+    "unique 30 values": lambda: unique({}, minItems=30),
+    "unique 30 arrays of enums": lambda: unique(
+        {"type": "array", "items": {"enum": ["a", "b", "c"]}, "maxItems": 3}, minItems=30
+    ),
+    "unique 64 objects of booleans": lambda: unique(
+        objects(
+            {k: {"type": "boolean"} for k in "abcdef"}, required=list("abcdef"), additionalProperties=False
+        ),
+        minItems=64,
+    ),
+    "unique 60 of 1000": lambda: unique({"enum": [f"v{i}" for i in range(1000)]}, minItems=60),
+    "unique 1000 of 1000": lambda: unique({"enum": [f"v{i}" for i in range(1000)]}, minItems=1000),
+    "unique numbers, any spelling": lambda: unique({"type": "number"}, minItems=30),
+    "unique in unique": lambda: unique(unique({"enum": [1, 2, 3]}), minItems=5),
+    "not unique": lambda: {"type": "array", "items": {"type": "integer"}, "not": {"uniqueItems": True}},
+    "unique and contains": lambda: unique({"type": "integer"}, contains={"const": 5}, minContains=1),
+    "contains 30 counted": lambda: {
+        "type": "array",
+        "allOf": [{"contains": {"const": i}, "minContains": 2, "maxContains": 5} for i in range(30)],
+    },
+    "contains 5 counted": lambda: {
+        "type": "array",
+        "items": {"enum": [0, 1, 2, 3, 4]},
+        "allOf": [{"contains": {"const": i}, "minContains": 10, "maxContains": 50} for i in range(5)],
+    },
+    "contains a million": lambda: {"type": "array", "contains": {"const": 1}, "minContains": 1_000_000},
+    "contains, overlapping": lambda: {
+        "type": "array",
+        "allOf": [{"contains": {"multipleOf": n}, "minContains": n} for n in (2, 3, 5, 7, 11)],
+    },
+    "items a million": lambda: {"type": "array", "minItems": 1_000_000, "items": {"const": 1}},
+    "items beyond all": lambda: {"type": "array", "minItems": 2**31},
+    "prefix of 2000": lambda: {
+        "type": "array",
+        "prefixItems": [{"const": i} for i in range(2000)],
+        "minItems": 2000,
+    },
+    "properties beyond all": lambda: {"type": "object", "minProperties": 2**40},
+    "properties a million": lambda: {"type": "object", "minProperties": 1_000_000},
+    "2000 properties": lambda: objects({f"k{i}": {"type": "integer"} for i in range(2000)}),
+    "2000 required": lambda: objects(
+        {f"k{i}": {"type": "integer"} for i in range(2000)}, required=[f"k{i}" for i in range(2000)]
+    ),
+    "300 properties, some": lambda: objects(
+        {f"k{i}": {} for i in range(300)}, minProperties=100, maxProperties=200
+    ),
+    "dependent 200": lambda: {
+        "type": "object",
+        "dependentRequired": {f"k{i}": [f"k{i + 1}"] for i in range(200)},
+    },
+    "dependent schemas 40": lambda: {
+        "type": "object",
+        "dependentSchemas": {
+            f"k{i}": {"required": [f"k{(i * 7) % 40}"], "maxProperties": i + 5} for i in range(40)
+        },
+    },
+    "40 pattern properties": lambda: {
+        "type": "object",
+        "patternProperties": {f"x{i}": {"type": "integer", "minimum": i} for i in range(40)},
+    },
+    "12 pattern properties": lambda: {
+        "type": "object",
+        "patternProperties": {f"x{i}": {"type": "integer", "minimum": i} for i in range(12)},
+    },
+    "pattern properties that overlap": lambda: {
+        "type": "object",
+        "patternProperties": {
+            f"^.*{c}.*$": {"type": "string", "minLength": n} for n, c in enumerate("abcdefghij")
+        },
+        "additionalProperties": False,
+    },
+    "pattern properties of counts": lambda: {
+        "type": "object",
+        "patternProperties": {f"^.{{{n},1000}}x": {"minimum": n} for n in range(1, 8)},
+    },
+    "property names": lambda: {"type": "object", "propertyNames": strings(allOf=patterned(30, "x{i}"))},
+    "property names of lengths": lambda: {
+        "type": "object",
+        "propertyNames": {"minLength": 900, "maxLength": 1100, "pattern": "a.*b"},
+        "minProperties": 20,
+    },
+    "property names and patterns": lambda: {
+        "type": "object",
+        "propertyNames": {"pattern": "^(a|b)*a(a|b){9}$"},
+        "patternProperties": {"^a": {"type": "integer"}, "b$": {"type": "string"}, "aa": {"minimum": 3}},
+    },
+    "unevaluated properties": lambda: {
+        "type": "object",
+        "anyOf": [objects({f"k{i}": {"type": "integer"}}) for i in range(20)],
+        "unevaluatedProperties": False,
+    },
+    "unevaluated under oneOf": lambda: {
+        "type": "object",
+        "oneOf": [objects({f"k{i}": {"type": "integer"}}) for i in range(12)],
+        "unevaluatedProperties": {"type": "null"},
+    },
+    "unevaluated items": lambda: {
+        "type": "array",
+        "anyOf": [{"prefixItems": [{"const": i}] * (i + 1)} for i in range(20)],
+        "contains": {"type": "string"},
+        "unevaluatedItems": False,
+    },
+    "unevaluated conditions": lambda: {**if_conditions(12), "unevaluatedProperties": False},
+    "a reference to itself": lambda: {"$ref": "#"},
+    "references in a circle": lambda: {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+    },
+    "allOf of itself": lambda: {"allOf": [{"$ref": "#"}]},
+    "not itself": lambda: {"not": {"$ref": "#"}},
+    "a tree": lambda: TREE,
+    "a tree that has no end": lambda: {
+        "$ref": "#/$defs/t",
+        "$defs": {"t": objects({"t": {"$ref": "#/$defs/t"}}, required=["t"])},
+    },
+    "a chain of 900 references": lambda: chain(900, {"type": "integer"}),
+    "a chain of 5000 references": lambda: chain(5000, {"type": "integer"}),
+    "references doubled 60 times": lambda: doubled_references(60),
+    "a dynamic reference": lambda: {
+        "$dynamicAnchor": "node",
+        "type": "object",
+        "properties": {"n": {"$dynamicRef": "#node"}},
+        "unevaluatedProperties": False,
+    },
+    "enum of 20000": lambda: {"enum": [f"value number {i}" for i in range(20_000)]},
+    "enum of 5000 objects": lambda: {"enum": [{"a": i, "b": [i, str(i)]} for i in range(5000)]},
+    "enum and patterns": lambda: {
+        "enum": [f"v{i}" for i in range(5000)],
+        "allOf": patterned(30, "^v{i}|^v[0-9]*$"),
+    },
+    "not an enum of 5000": lambda: strings(**{"not": {"enum": [f"v{i}" for i in range(5000)]}}),
+    "enum of numbers and steps": lambda: {"enum": list(range(20_000)), "multipleOf": 7},
+    "a constant nested 400": lambda: {"const": _nest(400)},
+    "steps": lambda: {"type": "integer", "allOf": [{"multipleOf": n} for n in (7, 11, 13, 17)]},
+    "not steps": lambda: {"type": "integer", "allOf": [{"not": {"multipleOf": n}} for n in (7, 11, 13)]},
+    "a step that is prime": lambda: {"multipleOf": 4999, "minimum": 10**40},
+    "a step too large": lambda: {"multipleOf": 10**9 + 7},
+    "a step too small": lambda: {"multipleOf": 1e-300, "minimum": 1e300},
+    "a step beyond all": lambda: {"multipleOf": Decimal("1E+1000000")},
+    "bounds of 900 digits": lambda: {"type": "number", "minimum": -(10**900), "maximum": 10**900 - 7},
+    "bounds beyond digits": lambda: {"minimum": 10**5000},
+    "not 300 numbers": lambda: {"type": "number", "not": {"enum": list(range(300))}},
+    "oneOf of ranges": lambda: {
+        "oneOf": [{"type": "number", "minimum": i, "maximum": i + 60} for i in range(80)]
+    },
+}
+
+
+def _nest(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def doubled(levels: int) -> str:
+    lines = [f"r{level}: r{level + 1} r{level + 1}" for level in range(levels)]
+    return "\n".join(["start: r0", *lines, f'r{levels}: "a" | "bb"'])
+
+
+GRAMMARS: dict[str, Callable[[], str]] = {
+    "ambiguous sums": lambda: 'start: start start | start start start | "a"',
+    "ambiguous empty sums": lambda: 'start: start start | "a" |',
+    "all empty": lambda: "start: a*\na: b* c*\nb: d?\nc: d* b*\nd:",
+    "a circle of empty rules": lambda: 'start: a "x"\na: b | \nb: c | a\nc: a |',
+    "a circle": lambda: "start: a\na: b\nb: a",
+    "hidden left recursion": lambda: 'start: a start "x" | "y"\na: "z"?',
+    "left recursion through 60": lambda: (
+        "start: r0\n" + "\n".join(f'r{i}: r{(i + 1) % 60} "{chr(97 + i % 26)}" | "q{i}"' for i in range(60))
+    ),
+    "both recursions": lambda: (
+        'start: start "+" start | "-" start | "(" start ")" | start "?" start ":" start | /[a-z]+/'
+    ),
+    "30 empty in turn": lambda: (
+        "start: "
+        + " ".join(f"r{i}" for i in range(30))
+        + "\n"
+        + "\n".join(f'r{i}: "{chr(97 + i % 26)}"?' for i in range(30))
+    ),
+    "300 empty in turn": lambda: (
+        "start: ("
+        + " ".join(f"r{i}" for i in range(300))
+        + ")*\n"
+        + "\n".join(f'r{i}: "k{i}"?' for i in range(300))
+    ),
+    "doubled 200": lambda: doubled(200),
+    "huge alternation": lambda: (
+        "start: (" + " | ".join(f'"w{i}" x' for i in range(3000)) + ')+\nx: "y" start?'
+    ),
+    "500 rules that begin alike": lambda: (
+        "start: "
+        + " | ".join(f"r{i}" for i in range(500))
+        + "\n"
+        + "\n".join(f'r{i}: "a" r{(i + 1) % 500} | "b{i}"' for i in range(500))
+    ),
+    "terminals that overlap": lambda: (
+        "start: (A | B | C | D | E)+\n"
+        + "\n".join(f"{n}: /[a-z]{{{i},20}}[{n.lower()}]/" for i, n in enumerate("ABCDE", 1))
+    ),
+    "100 terminals": lambda: (
+        "start: ("
+        + " | ".join(f"T{i}" for i in range(100))
+        + ")*\n"
+        + "\n".join(f"T{i}: /[a-z]{{1,{i + 1}}}{i}/" for i in range(100))
+    ),
+    "a terminal from the end": lambda: "start: T+\nT: /(a|b)*a(a|b){14}/",
+    "a terminal of counts": lambda: "start: T\nT: /((a{1,100}){1,100}){1,100}/",
+    "a terminal with lookahead": lambda: "start: (T | /[a-z]/)+\nT: /(?=.*a)(?=.*b)(?!.*c)[a-z]{1,30}/",
+    "counts of rules": lambda: 'start: x~1000..2000\nx: y~1..100 ";"\ny: "a" | "b"',
+    "counts of counts": lambda: 'start: ((("a"~1..50)~1..50)~1..50)~1..50',
+    "a count too large": lambda: 'start: "a"~99999999999',
+    "brackets, many kinds": lambda: (
+        "start: " + " | ".join(f'"{o}" start* "{c}"' for o, c in ("()", "[]", "{}", "<>", "ab", "cd", "ef"))
+    ),
+    "ignored blanks": lambda: "start: (/[a-z]+/ | /[a-z ]+/ | /[ ]+x/)+\n%ignore /[ \\t\\n]+/\n%ignore /#.*/",
+    "nested groups": lambda: "start: " + "(" * 90 + '"a"' + ")*" * 90,
+    "groups too deep": lambda: "start: " + "(" * 3000 + '"a"' + ")" * 3000,
+    "templates": lambda: 'start: t{t{t{t{x}}}}\nt{y}: "(" y ")" | y y\nx: "a"',
+    "templates without end": lambda: 'start: t{"a"}\nt{y}: "(" t{"(" y} ")" | y',
+    "palindromes": lambda: 'start: "a" start "a" | "b" start "b" | "a" | "b" |',
+    "dangling else": lambda: 'start: "if " start ("else " start)? | "if " start | "x;" | "{" start* "}"',
+    "rules of 3000": lambda: (
+        "start: r0\n" + "\n".join(f'r{i}: "a" r{i + 1} | "b"' for i in range(3000)) + '\nr3000: "c"'
+    ),
+    "no text": lambda: 'start: "a" start',
+    "undefined": lambda: "start: nothing",
+    "not a grammar": lambda: ":" * 5000,
+}
+CHOICES: dict[str, Callable[[], list[str]]] = {
+    "50000 words": lambda: [f"word {i * 7919 % 100003}" for i in range(50_000)],
+    "words of one letter": lambda: ["a" * size for size in range(1, 1500)],
+    "the empty word": lambda: [""],
+    "one huge word": lambda: ["x" * 1_000_000],
+}
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Arguments]]]:
+    for name, pattern in REGEXES.items():
+        yield f"regex, {name}", lambda pattern=pattern: {"regex": pattern}
+    for name, pattern in ECMA.items():
+        yield f"ecma, {name}", lambda pattern=pattern: {"regex": pattern, "dialect": "ecma"}
+    for name, schema in SCHEMAS.items():
+        yield f"schema, {name}", lambda schema=schema: {"json_schema": schema()}
+    for name in ANY_WAY:
+        yield (
+            f"schema in any order, {name}",
+            lambda name=name: {
+                "json_schema": SCHEMAS[name](),
+                "schema_options": ANY_ORDER,
+            },
+        )
+    for name, grammar in GRAMMARS.items():
+        yield f"grammar, {name}", lambda grammar=grammar: {"grammar": grammar()}
+    for name, words in CHOICES.items():
+        yield f"choices, {name}", lambda words=words: {"choices": words()}
+
+
+ANY_WAY = (
+    "2000 required", "300 properties, some", "dependent 200", "60 conditions", "allOf of 12 oneOf", "unique 30 objects",
+    "12 pattern properties", "unevaluated properties", "objects nested 6, 8 wide", "contains 5 counted", "a tree",
+    "unique numbers, any spelling", "allOf of 12 patterns", "enum of 5000 objects",
+)  # fmt: skip
+"""Schemas whose texts may have any order and spelling as well."""
