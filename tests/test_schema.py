@@ -304,7 +304,7 @@ def test_spacing() -> None:
     texts(PAIR, ['{"a": 1, "b": "x"}'], ['{"a":1,"b":"x"}', '{"a": 1,"b": "x"}'])
     texts(PAIR, ['{"a":1,"b":"x"}'], ['{"a": 1, "b": "x"}'], spacing="compact")
     free = ['{"a":1,"b":"x"}', '{ "a" : 1 ,\n "b": "x"}', "{ }", '{"a": 1}']
-    texts(PAIR, free, ["{" + " " * 9 + '"a":1}', ' {"a":1}'], spacing="flexible")
+    texts(PAIR, free, ["{" + " " * 9 + '"a":1}', '\f{"a":1}'], spacing="flexible")
     texts(
         {"type": "array", "items": {"const": 1}}, ["[1 ,1]", "[ ]", "[\n1\n]"], ["[1 1]"], spacing="flexible"
     )

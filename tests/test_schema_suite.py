@@ -32,8 +32,6 @@ WEAKER = {
     "validation of string-encoded content based on media type": "contents of strings are annotations",
     "validation of binary string-encoding": "contents of strings are annotations",
     "validation of binary-encoded media type documents": "contents of strings are annotations",
-    "validation of A-label (punycode) host names": "labels of Punycode are left out",
-    "a valid punycoded IDN hostname": "labels of Punycode are left out",
     "an ECMA 262 named backreference \\k<name>": "patterns are not written with backreferences",
     "schema that uses custom metaschema with format-assertion: false": "an option asserts formats",
     "schema that uses custom metaschema with format-assertion: true": "an option asserts formats",

@@ -16,6 +16,7 @@ from sglc.automata.emptiness import is_finite, shortest_words
 from sglc.automata.format_terms import format_language
 from sglc.automata.json_number import NumberError
 from sglc.automata.json_text import NotAValue, canonical
+from sglc.automata.regex import compile_regex
 from sglc.automata.regex_term import regex_term
 from sglc.automata.term import (
     Arm,
@@ -42,11 +43,13 @@ from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.forms import TRUE, Literals
 from sglc.schema.joined import joined_objects, joined_texts
 from sglc.schema.layout import Arms, ArrayLayout, Layouts, ObjectLayout, TextsLayout, keys_unsupported
-from sglc.schema.options import Order, SchemaOptions
+from sglc.schema.options import MOST_INDENT, Order, SchemaOptions
 from sglc.schema.productive import Shape, array_has_values, object_has_values, required
 from sglc.schema.reasons import unsatisfiable
 
 _BLANK = automata.all_words(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
+_FEW_BLANKS = 64
+"""More of them are counted, not unrolled."""
 _ANY = "any JSON value"
 _MOST_COUNTED = 256
 """Values up to which it is found out whether there are so many."""
@@ -67,7 +70,7 @@ class Lowering:
         self._scalars: dict[object, Term | None] = {}
         self._single: dict[Literals, tuple[Arm, ...]] = {}
         self.encoding: Encoding = "json" if options.spelling == "canonical" else "json-any"
-        blank = Text(_BLANK, max_chars=options.blanks)
+        blank = _blanks(options.blanks, options.indent)
         self.comma: Term
         self.colon: Term
         match options.spacing:
@@ -78,7 +81,7 @@ class Lowering:
             case _:
                 self.comma = Sequence((blank, Bytes(b","), blank))
                 self.colon = Sequence((blank, Bytes(b":"), blank))
-        self.blank = blank if options.spacing == "flexible" and options.blanks else None
+        self.blank = blank if options.spacing == "flexible" else None
 
     def language(self, root: Literals, checked: bool = True) -> Language:
         """Raises Unsatisfiable where no value satisfies the literals, and UnsupportedSchema (`checked`) where
@@ -91,7 +94,10 @@ class Lowering:
             self._prune(shape)
         self._settle_distinct(checked)
         self._count_uses(root)
-        return Language(self.term(root), self.rules)
+        whole = self.term(root)
+        return Language(
+            whole if self.blank is None else Sequence((self.blank, whole, self.blank)), self.rules
+        )
 
     # Layouts
 
@@ -402,6 +408,15 @@ class Lowering:
             return None
         text = Text(dfa, self.encoding, part.low, part.high)
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
+
+
+@lru_cache(maxsize=16)
+def _blanks(blanks: int, indent: int) -> Text:
+    """What may stand between two tokens: some blanks, or a line break and an indentation."""
+    if blanks > max(indent + 1, _FEW_BLANKS):
+        return Text(_BLANK, max_chars=blanks)
+    some = min(blanks, MOST_INDENT)
+    return Text(compile_regex(rf"[ \t\n\r]{{0,{some}}}|\r?\n(?: {{0,{indent}}}|\t{{0,{indent}}})"))
 
 
 def _around(opening: bytes, inside: Term, closing: bytes, blank: Text | None) -> Term:

@@ -10,6 +10,11 @@ Draft = Literal["4", "6", "7", "2019-09", "2020-12"]
 Order = Literal["declared", "any"]
 Spacing = Literal["canonical", "compact", "flexible"]
 Spelling = Literal["canonical", "any"]
+Hostnames = Literal["exact", "plain"]
+
+
+MOST_INDENT = 1_000
+"""Blanks of an indentation, which are states of an automaton."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +50,15 @@ class SchemaOptions:
     draft      the dialect where there is no `$schema`
     order      of an object's properties: as the schema declares them (those that are only required behind, in
                the order of `required`), or any
-    spacing    `canonical`: `", "` and `": "` as json.dumps writes; `compact`: none; `flexible`: up to
-               `blanks` blanks or newlines around every token inside arrays and objects
+    spacing    `canonical`: `", "` and `": "` as json.dumps writes; `compact`: none; `flexible`: around every
+               token, and around the whole text, up to `blanks` blanks, tabs and line breaks, or one line
+               break and an indentation of up to `indent` blanks, or as many tabs: so what json.dumps,
+               JSON.stringify, jq and the printers of Go and Rust write
     spelling   of strings and numbers: the one that json.dumps(ensure_ascii=False) writes, or any legal one
     numbers    the spelling of numbers, where it is not to be that of strings
     formats    whether `format` is asserted (for the names of the standard; others are annotations)
+    hostnames  `exact`: `format: hostname` is refused since draft 7, where names have to be valid as Punycode,
+               which is no regular set; `plain`: it is written without labels that begin with `xn--`
     distinct   whether keys that are known by a pattern only may not occur twice either
     resources  schemas that references may lead to, by absolute URI; nothing is ever fetched
     """
@@ -60,8 +69,10 @@ class SchemaOptions:
     spelling: Spelling = "canonical"
     numbers: Spelling | None = None
     formats: bool = True
+    hostnames: Hostnames = "exact"
     distinct: bool = False
     blanks: int = 4
+    indent: int = 128
     resources: Mapping[str, Any] = field(default_factory=dict, hash=False)
     limits: SchemaLimits = SchemaLimits()
 
@@ -77,6 +88,8 @@ class SchemaOptions:
                 raise ValueError(f"{name} must be True or False, not {value!r}")
         if not isinstance(self.blanks, int) or isinstance(self.blanks, bool) or self.blanks < 0:
             raise ValueError(f"blanks must be a whole number from 0 up, not {self.blanks!r}")
+        if type(self.indent) is not int or not 0 <= self.indent <= MOST_INDENT:
+            raise ValueError(f"indent must be a whole number from 0 to {MOST_INDENT}, not {self.indent!r}")
         if not isinstance(self.resources, Mapping) or not all(isinstance(uri, str) for uri in self.resources):
             raise ValueError("resources must map URIs to schemas")
         if not isinstance(self.limits, SchemaLimits):
@@ -89,6 +102,7 @@ _ALLOWED: tuple[tuple[str, tuple[str | None, ...]], ...] = (
     ("spacing", get_args(Spacing)),
     ("spelling", get_args(Spelling)),
     ("numbers", (*get_args(Spelling), None)),
+    ("hostnames", get_args(Hostnames)),
 )
 
 

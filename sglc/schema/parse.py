@@ -31,6 +31,11 @@ _SINGLE = {
     for plain in (False, True)
 }
 _MAX_DIGITS = 1_000
+HOSTNAME_OF_LETTERS = "hostname-ldh"
+_NO_HOSTNAMES = (
+    "which labels of a `hostname` that begin with `xn--` stand for a name is no regular set; "
+    'SchemaOptions(hostnames="plain") writes names without such labels'
+)
 
 
 def read_schema(schema: Any, options: SchemaOptions) -> tuple[Graph, int]:
@@ -228,7 +233,16 @@ class _Reader:
         path = f"{place.path}/format"
         if not isinstance(value["format"], str):
             raise SchemaError("format must be a string", path)
-        return g.Format(value["format"], path) if self.options.formats else None
+        if not self.options.formats:
+            return None
+        name = value["format"]
+        if name == "hostname":
+            # Drafts 4 and 6 know RFC 1034 alone, for which labels of Punycode are like all others.
+            if place.resource.dialect.draft < 7:
+                name = HOSTNAME_OF_LETTERS
+            elif self.options.hostnames == "exact":
+                raise UnsupportedSchema("format", path, _NO_HOSTNAMES)
+        return g.Format(name, path)
 
     # Arrays
 

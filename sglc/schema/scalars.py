@@ -295,7 +295,7 @@ STANDARD_FORMATS = frozenset({
 
 def format_strings(name: str, path: str) -> strings.Strings | None:
     """The strings of a format of the standard; None for other names, which are annotations."""
-    if name not in STANDARD_FORMATS:
+    if name not in STANDARD_FORMATS and name != "hostname-ldh":
         return None
     found = format_text(name)
     if found is not None:

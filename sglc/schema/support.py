@@ -54,12 +54,17 @@ _LIMITS = {
 _OPTIONS = {
     "draft": "the dialect where there is no `$schema`",
     "order": "of properties: `declared` (as `properties`, then `required`, has them), or `any`",
-    "spacing": '`canonical` (`", "` and `": "`, as json.dumps writes), `compact` (none), or `flexible`',
+    "spacing": (
+        '`canonical` (`", "` and `": "`, as json.dumps writes), `compact` (none), or `flexible`: around the '
+        "whole too"
+    ),
     "spelling": "of strings and numbers: `canonical`, as json.dumps(ensure_ascii=False) writes, or `any`",
     "numbers": "the spelling of numbers, where it is not to be that of strings",
     "formats": "whether `format` is asserted",
+    "hostnames": "`exact`, or `plain`: without labels of Punycode; see above",
     "distinct": "whether keys that are known by a pattern only may not occur twice either",
-    "blanks": "most blanks or newlines around a token, where spacing is `flexible`",
+    "blanks": "most blanks, tabs and line breaks around a token, where spacing is `flexible`",
+    "indent": "or a line break and up to so many blanks, or as many tabs: an indentation",
     "resources": "schemas that references may lead to, by absolute URI; nothing is fetched",
     "limits": "see below",
 }
@@ -149,9 +154,10 @@ def _formats() -> str:
         "is refused otherwise, and `idn-hostname` always. Any other name is an annotation."
     )
     hosts = (
-        "A `hostname` is written without labels that begin with `xn--` (since draft 7): which characters "
-        "they stand for, and whether a name may have these, is no regular set. Names in other formats may "
-        "have them, by their letters, digits and hyphens."
+        "Since draft 7 a `hostname` is refused: labels that begin with `xn--` have to be valid as Punycode "
+        '(RFC 5890), and which are is no regular set. `hostnames="plain"` takes it for names without such '
+        "labels, which are fewer than are legal. In drafts 4 and 6, and in names inside of other formats, "
+        "they are letters, digits and hyphens like all labels."
     )
     contents = (
         "`contentEncoding`, `contentMediaType` and `contentSchema` are annotations in every draft: the "
