@@ -410,7 +410,7 @@ class Lowering:
         return Sequence((Bytes(b'"'), text, Bytes(b'"')))
 
 
-@lru_cache(maxsize=16)
+@small_cache(16)
 def _blanks(blanks: int, indent: int) -> Text:
     """What may stand between two tokens: some blanks, or a line break and an indentation."""
     if blanks > max(indent + 1, _FEW_BLANKS):
