@@ -180,6 +180,12 @@ def method_advice(node: ast.Call, function: ast.Attribute, kind: str) -> Advice 
         return Advice(f"write `.{meant}(…)`", (Edit(function.name.span, meant),))
     if kind == "list" and label in ("map", "filter", "forEach"):
         return Advice("write a comprehension: `[… for x in xs if …]`")
+    if label in ("substring", "substr", "slice") and kind and 1 <= len(values) <= 2:
+        made = f"{owner}[{values[0]}:{values[1] if len(values) == 2 else ''}]"
+        sure = label != "substr" or len(values) == 1
+        return Advice(f"write `{made}`", (Edit(node.span, made),) if sure else ())
+    if kind == "list" and label in ("indexOf", "index", "find"):
+        return Advice("go through the places: `for i in 0..<len(xs):` and compare `xs[i]`")
     if kind == "str" and label == "format":
         return Advice('insert values into the text: "…${x}…"')
     if kind == "map" and label == "items":

@@ -9,6 +9,7 @@ from sglc.check.result import Unknown
 from sglc.check.shown import note_unshown
 from sglc.check.state import Entity, FunctionState, Local, Signature
 from sglc.check.statements import Statements
+from sglc.check.template_text import name_as_text
 from sglc.check.walk import Body, roles, statements
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
@@ -237,9 +238,13 @@ class ModuleChecker(Statements):
             if local.name.startswith("_"):
                 continue
             word = {"parameter": "parameter ", "binding": ""}.get(local.kind, "variable ")
+            signature = self.function.signature
+            place = None if signature is None else name_as_text(signature.declaration.span, local.name)
             self.program.report(
                 "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
-                hint=f"remove it, or call it `_{local.name}`",
+                secondary=() if place is None else (Label(place, "this is text"),),
+                hint=f"remove it, or call it `_{local.name}`" if place is None
+                else f"a value is inserted by `${{{local.name}}}`",
             )  # fmt: skip
 
     def _templates(self) -> set[Local]:

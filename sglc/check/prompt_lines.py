@@ -15,7 +15,6 @@ from sglc.check.holes import END_OF_LINE, Follow
 from sglc.check.patterns import Patterns
 from sglc.check.relations import UNKNOWN
 from sglc.check.result import ExpressionType, Unknown
-from sglc.check.template_text import inserts
 from sglc.check.walk import Body
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
@@ -93,15 +92,6 @@ class PromptLines(Patterns):
                 "W0226", "`#` begins no comment in prompt text", Span(part.span.source, start, part.span.end),
                 label="the model reads this", hint="put the comment on a line of its own, above this one",
             )  # fmt: skip
-
-    def look_at_text(self, span: Span, *, in_string: bool) -> None:
-        """Note where text names a variable in braces: what it is of is known when the function is read."""
-        if "{" not in span.text and "$" not in span.text:
-            return
-        for place, name in inserts(span):
-            local = self.function.scope.find(name)
-            if local is not None:
-                self.function.templates.append((place, local, in_string))
 
     def _text_allowed(self, span: Span, report: bool) -> None:
         function = self.function

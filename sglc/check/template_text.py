@@ -22,6 +22,16 @@ def inserts(span: Span) -> Iterator[tuple[Span, str]]:
         yield Span(source, match.start(), match.end()), match[1] or match[2] or match[3]
 
 
+def name_as_text(declaration: Span, name: str) -> Span | None:
+    """Where prompt text of a function has a name between signs that other templates insert by: `%name%`."""
+    word = re.escape(name)
+    pattern = re.compile(
+        rf"^[ ]*(?:\w+:[ ]*)?\|.*?(%{word}%|<{word}>|@{word}\b|\[{word}\]|#{word}#|:{word}\b)", re.M
+    )
+    match = pattern.search(declaration.source.text, declaration.start, declaration.end)
+    return None if match is None else Span(declaration.source, match.start(1), match.end(1))
+
+
 def hole_as_text(source: Source, used: Span, name: str) -> Span | None:
     """Where prompt text above a use has the name as another language writes holes; the last such place."""
     number = source.position(used.start)[0]

@@ -6,9 +6,10 @@ from sglc.check.fitting import Fitting
 from sglc.check.foreign_names import name_advice
 from sglc.check.relations import UNKNOWN
 from sglc.check.result import PROGRESS, ConstantSymbol, ExpressionType
-from sglc.check.template_text import hole_as_text
+from sglc.check.template_text import hole_as_text, inserts
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
+from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import Constant
 
@@ -63,3 +64,12 @@ class UnknownNames(Fitting):
             and local.kind == "hole"
             and self.function.scope.find(value.name) is None
         )
+
+    def look_at_text(self, span: Span, *, in_string: bool) -> None:
+        """Note where text names a variable in braces: what it is of is known when the function is read."""
+        if "{" not in span.text and "$" not in span.text:
+            return
+        for place, name in inserts(span):
+            local = self.function.scope.find(name)
+            if local is not None:
+                self.function.templates.append((place, local, in_string))

@@ -88,6 +88,22 @@ def choice(line: Line) -> Mistake | None:
     )  # fmt: skip
 
 
+def sign_of_another(line: Line) -> Mistake | None:
+    """`xs[::2]` and `f(*xs)`."""
+    before = line.at(line.index - 1)
+    if line.token == ":" and (before == ":" or (before == "[" and line.at(line.index + 1) == ":")):
+        return Mistake(
+            "E0113", "a slice has no step", line.start, line.end, label="two numbers at most",
+            hint="write `[xs[i] for i in 0..<len(xs) if i % 2 == 0]`",
+        )  # fmt: skip
+    if line.token in ("*", "**") and before in ("(", ",", "[") and line.word != "use":
+        return Mistake(
+            "E0113", "lists and maps are not unpacked", line.start, line.end, label="from another language",
+            hint="pass the list itself, or join lists by `+`",
+        )  # fmt: skip
+    return None
+
+
 def generator(line: Line) -> Mistake | None:
     """`sum(x * 2 for x in xs)`: a comprehension without its brackets."""
     opened = line.opener(line.index)

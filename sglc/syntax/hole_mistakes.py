@@ -7,7 +7,14 @@ import re
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import Run
 from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import braced_list, choice, generator, missing_comma, named_argument
+from sglc.syntax.bracket_mistakes import (
+    braced_list,
+    choice,
+    generator,
+    missing_comma,
+    named_argument,
+    sign_of_another,
+)
 from sglc.syntax.declaration_mistakes import is_type_word
 from sglc.syntax.faulty_line import Line, Mistake
 from sglc.syntax.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
@@ -45,7 +52,7 @@ def inside_mistake(run: Run, text: str, start: str, place: tuple[int, int]) -> M
         found = rule(run, line)
         if found is not None:
             return found
-    for simple in (foreign_word, prefixed_text, generator):
+    for simple in (foreign_word, prefixed_text, generator, sign_of_another):
         found = simple(line)
         if found is not None:
             return found
@@ -81,7 +88,7 @@ def _shape(run: Run, line: Line, place: tuple[int, int]) -> Mistake | None:
             "E0149", "a pattern bounds a type", line.start, line.end, label="of texts",
             hint=f"write `str matching {line.token}`", edits=((line.start, line.start, "str matching "),),
         )  # fmt: skip
-    if index >= 3 and line.at(1) == ":" and line.at(2) in OPTION_WORDS and not run.could_take("temp"):
+    if index == 3 and line.at(1) == ":" and line.at(2) in ("max", "min", "temp") and kinds[3] == "NUMBER":
         return Mistake(
             "E0134", "the type comes first, its bounds and options behind it", line.starts(2), line.end,
             label="of which type?", hint=f"write `{line.word}: str {line.at(2)} …`",

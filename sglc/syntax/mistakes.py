@@ -13,7 +13,13 @@ from itertools import pairwise
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.automaton import HARD, Run
 from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import braced_list, generator, missing_comma, named_argument
+from sglc.syntax.bracket_mistakes import (
+    braced_list,
+    generator,
+    missing_comma,
+    named_argument,
+    sign_of_another,
+)
 from sglc.syntax.declaration_mistakes import declaration_mistake
 from sglc.syntax.faulty_line import (
     BLOCK_WORDS,
@@ -445,7 +451,7 @@ def _raised(run: Run, line: Line, module_level: bool) -> Mistake | None:
 
 
 def _bracket(run: Run, line: Line, module_level: bool) -> Mistake | None:
-    return named_argument(run, line) or braced_list(run, line) or generator(line)
+    return named_argument(run, line) or braced_list(run, line) or generator(line) or sign_of_another(line)
 
 
 def _mock(line: Line) -> Mistake:

@@ -65,6 +65,20 @@ def _member(run: Run, line: Line) -> Mistake | None:
 def _several_variables(run: Run, line: Line) -> Mistake | None:
     """`let a, b = …`, `for i, x in …`, `let a`."""
     first, index = line.first, line.index
+    if (
+        line.word in ("let", "var")
+        and line.kind == "_NEWLINE"
+        and line.at(first + 2) == ":"
+        and index > first + 3
+    ):
+        return Mistake(
+            "E0113",
+            "a variable begins with a value",
+            line.starts(first),
+            line.ends(index - 1),
+            label="of what?",
+            hint=f"write `{line.text[line.starts(first) : line.ends(index - 1)]} = …`",
+        )
     if index != first + 2 or line.tokens.kinds[first + 1] != "NAME":
         return None
     if line.word == "for" and line.token == ",":
