@@ -172,7 +172,8 @@ class Predicates(GivenTypes):
         scope = self.function.scope
         found = []
         # The conditions speak of values that they have not narrowed.
-        narrow, local.type = local.type, late.base if isinstance(late.base, Unknown) else erased(late.base)
+        base = late.base
+        narrow, local.type = local.type, base if isinstance(base, Unknown) else erased(base)  # type: ignore[arg-type]
         for part in (*late.kept, *late.left):
             self.open()
             self.function.scope.names.setdefault("it", local)

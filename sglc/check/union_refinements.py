@@ -146,26 +146,29 @@ def _narrowed(resolver: TypeResolver, type: Type, refinement: ast.Refinement) ->
         return [type]
     if not isinstance(plain, Constant):
         refined = _refined(resolver, plain, refinement)
-        return None if isinstance(refined, Unknown) else [refined]
+        return None if refined is None else [refined]
     text = isinstance(plain.value, str)
-    legal = resolver.refine(STR if text else DEC, refinement)
-    if isinstance(legal, Unknown):
+    legal = _refined(resolver, STR if text else DEC, refinement)
+    if legal is None:
         return None
     if not is_member(plain.value if text else Decimal(plain.value), legal, table):
         raise Emptied(type)
     return [type]
 
 
-def _refined(resolver: TypeResolver, plain: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
-    """A refined arm; raises Emptied where it is the arm, not the refinement, that leaves nothing."""
+def _refined(resolver: TypeResolver, plain: ExpressionType, refinement: ast.Refinement) -> Type | None:
+    """A refined arm, None after a fault of the refinement; raises Emptied where it is the arm that leaves
+    nothing."""
     diagnostics = resolver.program.diagnostics
     mark = len(diagnostics)
     found = resolver.refine(plain, refinement)
-    if isinstance(found, Unknown) and [told.code for told in diagnostics[mark:]] == ["E0304"]:
-        report = diagnostics[mark:]
+    if not isinstance(found, Unknown):
+        return found  # type: ignore[return-value]
+    report = diagnostics[mark:]
+    if [told.code for told in report] == ["E0304"]:
         del diagnostics[mark:]
         by_itself = resolver.refine(DEC if isinstance(refinement, OF_NUMBERS) else STR, refinement)
         if not isinstance(by_itself, Unknown):
-            raise Emptied(plain)
+            raise Emptied(plain)  # type: ignore[arg-type]
         diagnostics[mark:] = report
-    return found
+    return None

@@ -274,7 +274,8 @@ class Statements(PromptText):
         return ast.LiteralPattern(None, self.span(start, end))
 
     def range_pattern(self, start: int, end: int, bounds: Any) -> ast.RangePattern:
-        return ast.RangePattern(*bounds, self.span(start, end))
+        low, high, below = bounds
+        return ast.RangePattern(low, high, below, self.span(start, end))
 
     def alternatives(self, start: int, end: int, *patterns: Any) -> ast.AlternativesPattern:
         return ast.AlternativesPattern(patterns, self.span(start, end))

@@ -230,8 +230,9 @@ class TypeNodes(Expressions):
     def optional(self, start: int, end: int) -> Optional:
         return Optional(start)
 
-    def range_refinement(self, start: int, end: int, bounds: Any) -> ast.RangeRefinement:
-        return ast.RangeRefinement(*bounds, self.span(start, end))
+    def range_refinement(self, start: int, end: int, ends: RangeEnds) -> ast.RangeRefinement:
+        low, high, below = ends
+        return ast.RangeRefinement(low, high, below, self.span(start, end))
 
     def range_from(self, start: int, end: int, low: ast.Number) -> RangeEnds:
         return low.value, None, False
