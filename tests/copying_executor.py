@@ -19,6 +19,7 @@ class CopyingExecutor:
     kind = "copying"
     block_bytes = 8 * BLOCK_TOKENS
     invariant = True
+    prompt_tokens = 256
     best = None
     context_length = 4096
 

@@ -44,6 +44,7 @@ class FakeExecutor:
     block_bytes = 8 * BLOCK_TOKENS
     identity = "fake"
     invariant = True
+    prompt_tokens = 256
 
     def __init__(self, tokenizer: Tokenizer | None = None, context_length: int = 4096) -> None:
         self.tokenizer = tokenizer or Tokenizer.of_bytes()

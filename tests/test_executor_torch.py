@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import copy
+import os
+import platform
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +16,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from sglc.runtime.executor.freed_memory import keep_freed_memory  # noqa: E402
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picking, Piece  # noqa: E402
-from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
+from sglc.runtime.executor.torch_executor import TorchExecutor, prompt_tokens  # noqa: E402
 from sglc.runtime.model.errors import ModelError  # noqa: E402
-from small_models import small_tokenizer  # noqa: E402
+from small_models import small_definition, small_tokenizer  # noqa: E402
 from tiny_decoders import KINDS, tiny_decoder  # noqa: E402
 
 BLOCKS = 200
@@ -294,3 +300,43 @@ def test_tokens_are_picked_where_the_logits_are() -> None:
     some = executor.pick(executor.launch([piece]), [1, 5], masks[[1, 5]], [pickings[1], pickings[5]])
     assert some.tokens.tolist() == tokens[[1, 5]].tolist()
     assert np.array_equal(some.rows, logits[[0, 2, 3, 4]])
+
+
+# -- threads and memory ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads by /proc")
+def test_loading_leaves_no_threads_behind(tmp_path: Path) -> None:
+    """A second team of OpenMP's threads would slow down the one that computes steps."""
+    tiny_decoder("llama", hidden_size=480, intermediate_size=960).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_text(small_definition(), encoding="utf-8")
+    script = (
+        "import os, sys, time, torch; torch.set_num_threads(2)\n"
+        "from sglc.runtime.executor.torch_executor import TorchExecutor\n"
+        "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+        "before = threads()\n"
+        "executor = TorchExecutor.from_directory(sys.argv[1], dtype='bfloat16', threads=2)\n"
+        "for _ in range(100):\n"
+        "    if threads() > before: time.sleep(0.1)  # those that read the weights are ending\n"
+        "print(threads() - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.strip() == "0", done.stderr
+
+
+def test_steps_of_prompts_are_as_large_as_their_activations_allow() -> None:
+    class Config:
+        hidden_size, intermediate_size = 4096, 14336
+
+    assert prompt_tokens(Config(), torch.bfloat16) == (256 << 20) // (2 * (8 * 4096 + 3 * 14336))
+    Config.hidden_size, Config.intermediate_size = 64, 128
+    assert prompt_tokens(Config(), torch.bfloat16) == 4096
+    Config.hidden_size, Config.intermediate_size = 1 << 20, 1 << 22
+    assert prompt_tokens(Config(), torch.float32) == 256
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="an option of glibc")
+def test_freed_memory_is_kept() -> None:
+    assert keep_freed_memory()

@@ -333,3 +333,19 @@ def test_memory_is_not_taken_where_it_would_not_suffice(monkeypatch: pytest.Monk
     bench.run(job())
     assert seen[0] == ([60], 0)
     assert sum(seen[1][0]) == 130 and seen[1][1] > 0
+
+
+def test_prompts_that_hold_up_nobody_are_read_in_one_step() -> None:
+    bench = EngineBench(blocks=400, limits=StepLimits(prompt_tokens=1000))
+
+    async def job() -> None:
+        await asyncio.gather(
+            *(bench.check(bench.branch([n * 40 + place % 30 for place in range(90)])) for n in range(6))
+        )
+        short = bench.branch([7])
+        await asyncio.gather(short.logits(), *(bench.branch([n] * 100 + [9]).logits() for n in range(6)))
+
+    bench.run(job())
+    sizes = [sum(step) for step in bench.fed()]
+    assert sizes[0] == 540
+    assert sizes[1] <= StepLimits().tokens  # the one with the short request

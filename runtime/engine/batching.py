@@ -80,7 +80,7 @@ class BatchingEngine:
         self.model = executor
         self._drawing: DrawingExecutor | None = executor if can_draw(executor) else None
         self.cache = cache
-        self.limits = limits or StepLimits()
+        self.limits = limits or StepLimits(prompt_tokens=executor.prompt_tokens)
         self.max_queue = max_queue
         self.statistics = Statistics()
         self.measure = StepMeasure()
@@ -371,6 +371,8 @@ class BatchingEngine:
         return await asyncio.wrap_future(self._running)
 
     def _is_brief(self, pieces: list[Piece]) -> bool:
+        if self.model.kind == "torch":  # computes in one thread only, see `TorchExecutor.from_directory`
+            return False
         if self.cost is None or self.measure.steps < STEPS_TO_KNOW:
             return False
         return self.cost.estimate(sum([len(piece.tokens) for piece in pieces])) < BRIEF_SECONDS

@@ -55,6 +55,7 @@ class NativeExecutor:
 
     kind = "native"
     invariant = True
+    prompt_tokens = 256  # larger products gain nothing: weights are read once for 16 tokens and more
 
     def __init__(
         self, name: str, tokenizer: Tokenizer, family: Family, model: PackedModel, threads: int | None = None

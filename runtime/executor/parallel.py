@@ -67,6 +67,7 @@ class ParallelExecutor:
         sizes = self._gathered(torch.tensor([self._local.block_bytes]))
         self._shares = [int(size) for size in sizes]
         self.block_bytes = sum(self._shares)
+        self.prompt_tokens = self._local.prompt_tokens
         self.identity = f"{self._local.identity} of {self.ranks}"
 
     def reserve(self, blocks: int) -> None:

@@ -91,6 +91,8 @@ class Executor(Protocol):
     it is the same."""
     invariant: bool
     """Whether logits are bit-equal in any batch and any chunking."""
+    prompt_tokens: int
+    """Most tokens of a step that reads nothing but prompts: as many as products of them gain by."""
     best: np.ndarray | None
     """Of the rows of the last `run`, int32: the place of the largest logit, the first of equals, or -1. None
     where it was not looked for."""

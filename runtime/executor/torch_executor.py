@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ import numpy as np
 import torch
 
 from sglc.runtime.executor.block_pool import LayerShape, TensorPool
+from sglc.runtime.executor.freed_memory import keep_freed_memory
 from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, register, unsupported
 from sglc.runtime.executor.pick import host_masks, pick, to_device
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picked, Picking, Piece
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from sglc.runtime.executor.triton_step import DecodeGraphs, DecodeStep, TritonStep
 
 Attention = Literal["torch", "triton"]
+LEAST_PROMPT_TOKENS, MOST_PROMPT_TOKENS = 256, 4096
+"""Tokens of a step of prompts: with fewer, products in bfloat16 take up to half as long again a token; more
+gain nothing."""
+ACTIVATION_BYTES = 256 << 20
+"""Memory that the activations of such a step may take, about."""
 PROBE_TOKENS = 5
 AGREEMENT = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
 """How far logits of the probe may be from those of the model's own attention, relative to their spread."""
@@ -98,6 +105,7 @@ class TorchExecutor:
 
             self._graphs = DecodeGraphs(self.pool, self.context_length, self._decode)
         self.block_bytes = self.pool.block_bytes
+        self.prompt_tokens = prompt_tokens(model.config, dtype)
         arithmetic = f"torch {torch.__version__} {self._device.type} {dtype}"
         self.identity = f"{arithmetic} {BLOCK_TOKENS} {fingerprint(model)}"
 
@@ -200,12 +208,22 @@ class TorchExecutor:
         None lets it follow what the machine has free (see Pace). `draws` is as for the executor itself.
         """
         folder = Path(directory)
-        if threads is not None:
-            torch.set_num_threads(threads)
-        model = load_decoder(folder, dtype, device)
-        tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
-        pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
-        return cls(model, tokenizer, name or folder.name, pace, draws=draws)
+        if device == "cpu":
+            keep_freed_memory()
+
+        def load() -> TorchExecutor:
+            if threads is not None:
+                torch.set_num_threads(threads)
+            model = load_decoder(folder, dtype, device)
+            tokenizer = Tokenizer.from_directory(folder, size=int(model.config.vocab_size))
+            pace = Pace(torch.get_num_threads()) if threads is None and device == "cpu" else None
+            return cls(model, tokenizer, name or folder.name, pace, draws=draws)
+
+        # Every thread that computes gets a team of threads by OpenMP, which lives as long as it does. With
+        # two teams there are more threads than processors, and OpenMP then lets a team sleep between two of
+        # the hundreds of parallel loops of a step. So loading, which computes too, has a thread that ends.
+        with ThreadPoolExecutor(1, thread_name_prefix="sglc-load") as loader:
+            return loader.submit(load).result()
 
     def _paced(self, step: Step) -> torch.Tensor:
         """As `_compute`, with as many CPU threads as suit."""
@@ -289,6 +307,14 @@ class TorchExecutor:
 
 def _failed(error: Exception) -> ExecutorError:
     return ExecutorError(f"the model failed: {first_line(error)}")
+
+
+def prompt_tokens(config: Any, dtype: torch.dtype) -> int:
+    """Tokens of a step of prompts alone, bounded by the memory that its activations take."""
+    hidden = int(getattr(config, "hidden_size", 0) or 4096)
+    inner = int(getattr(config, "intermediate_size", 0) or 4 * hidden)
+    token_bytes = dtype.itemsize * (8 * hidden + 3 * inner)
+    return max(LEAST_PROMPT_TOKENS, min(MOST_PROMPT_TOKENS, ACTIVATION_BYTES // token_bytes))
 
 
 def check_config(config: Any) -> None:
