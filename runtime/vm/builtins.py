@@ -122,8 +122,9 @@ def _round(arguments: list[Any], table: TypeTable) -> Any:
     value = arguments[0]
     digits = arguments[1] if len(arguments) > 1 else None
     if isinstance(value, int):
-        rounds = digits is not None and digits < 0
-        return _numbered(round(value, max(digits, -NUMBER_DIGITS))) if rounds else value
+        if digits is None or digits >= 0:
+            return value
+        return _numbered(round(value, max(digits, -NUMBER_DIGITS)))
     if digits is None:
         if isinstance(value, Decimal):
             return int(value.to_integral_value(ROUND_HALF_EVEN))

@@ -188,8 +188,10 @@ class Constants(Expressions):
                 return True, compute(sign, x, y)
             except ArithmeticFault:
                 return NONE  # reported where the operator is checked
-        if sign == "+" and isinstance(x, str | list) and x.__class__ is y.__class__:
-            return (True, x + y) if len(x) + len(y) <= MAX_SIZE else NONE
+        texts = isinstance(x, str) and isinstance(y, str)
+        lists = isinstance(x, list) and isinstance(y, list)
+        if sign == "+" and (texts or lists) and len(x) + len(y) <= MAX_SIZE:
+            return True, x + y
         return NONE
 
     def _fold_call(self, node: ast.Call) -> tuple[bool, Any]:

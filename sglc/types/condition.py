@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sglc.automata.dfa import accepts
 from sglc.automata.regex import compile_regex
-from sglc.types.arithmetic import is_number
+from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.equality import equal, key_of
 from sglc.types.given import GivenError
 from sglc.types.json_text import json_text
@@ -271,8 +271,7 @@ def holds(condition: Condition, value: Any) -> bool:
         case Compared(operator=operator, bound=bound):
             return compare(value, operator, known(bound))
         case Divided(step=step, rest=rest):
-            by = known(step)
-            return bool(is_number(value) and is_number(by) and by != 0 and value % by == known(rest))
+            return _has_rest(value, known(step), known(rest))
         case Among(values=values):
             return listed(known(values)).has(value)
         case TextAt(place=place, text=text):
@@ -291,6 +290,15 @@ def known(operand: Operand) -> Any:
     """The value of a bound operand."""
     assert isinstance(operand, Known), "a condition is bound before it is asked"
     return operand.value
+
+
+def _has_rest(value: Any, step: Any, rest: Any) -> bool:
+    if not (is_number(value) and is_number(step)):
+        return False
+    try:
+        return equal(compute("%", value, step), rest)
+    except ArithmeticFault:
+        return False
 
 
 def compare(left: Any, operator: Comparison, right: Any) -> bool:
