@@ -14,6 +14,7 @@ import pytest
 
 from sglc.automata import caches
 from sglc.automata.caches import BoundedCache, remembered, size_of
+from sglc.automata.regex import compile_regex
 from sglc.runtime.mask import clear_caches, limit_caches, workspaces
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -224,5 +225,11 @@ def test_sizes_count_each_part_once() -> None:
     part = tuple(range(1_000))
     assert size_of((part, part)) < size_of(part) + 100
     assert size_of((part, [*part], {1: part}, frozenset(part))) > 3 * 8_000
-    made = compile_constraint(regex="[a-f]{3,9}").language
-    assert size_of(made) > 1_000
+    # An automaton is counted by its edges, which come near to what it takes.
+    before = sys.getallocatedblocks()
+    tracemalloc.start()
+    dfa = compile_regex("|".join(f"[a-{chr(98 + number % 20)}]{{{number}}}x" for number in range(2, 30)))
+    made, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sys.getallocatedblocks() > before
+    assert made / 4 < size_of(dfa) < 2 * made

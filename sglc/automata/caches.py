@@ -15,6 +15,7 @@ from functools import lru_cache, wraps
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from sglc.automata import work
+from sglc.automata.term import CharDfa, CharNfa
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -23,6 +24,8 @@ R = TypeVar("R")
 
 _OF_ENTRY = 200
 """Bytes of an entry beside its value: key, two links and a place in the table, about."""
+_OF_EDGE, _OF_STATE = 130, 130
+"""Bytes of an edge (a tuple, and numbers that are seldom shared) and of a state, about."""
 _MOST_OBJECTS = 200_000
 """Of a larger value no more are counted: it would not be kept in any case."""
 DEFAULT_BYTES = 32 << 20
@@ -97,6 +100,10 @@ def size_of(value: object) -> int:
         if here is None or id(here) in seen:
             continue
         seen.add(id(here))
+        if isinstance(here, CharDfa | CharNfa):
+            # To look at each edge would take as long as making them.
+            total += _OF_EDGE * sum(map(len, here.edges)) + _OF_STATE * len(here.edges)
+            continue
         total += sys.getsizeof(here)
         if isinstance(here, tuple | list | frozenset | set):
             stack += here
@@ -127,7 +134,7 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
         known = _found.get(key)
         if known is not None:
             work.spend(known[2])
-            return known[1]  # type: ignore[no-any-return]
+            return known[1]
         with work.measured() as account:
             value = function(*args, **kwargs)
         _found.keep(key, (key[1:], value, account.spent))
