@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-CONTEXT = 6
+CONTEXT = 4
 """Tokens before a place that are tokenised with what follows."""
-COMPARED = 3
+COMPARED = 2
 """So many of them have to come out as they were; those before are there for the splitting into words."""
 MOST_KNOWN = 1 << 15
 """Answers that are remembered; all go at once."""

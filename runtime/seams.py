@@ -20,11 +20,13 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary import Vocabulary
 
-AHEAD = 40
+AHEAD = 24
 """Bytes of what may follow a token that are tokenised with it: enough for the tokens next to it."""
 LOOKED = 2048
 """Tokens that are looked at to find a legal text in which a token stays as it is, in some 10 ms. Where more
 would have to be, it is taken for open."""
+MANY = 64
+"""Where more bytes than these may come next, some of them begin another word: what is before them stays."""
 FEW = 64
 """Where so many tokens are legal, each is asked whether it is the only open one; so many are tried at a place
 where longer tokens may begin."""
@@ -98,28 +100,31 @@ class Seams:
         self, context: Tokens, token: int, after: Matcher, value: Matcher | None, left: list[int]
     ) -> bool:
         """`is_open` where both matchers are behind the token already; `left` counts down."""
-        canonical = self._canonical
+        canonical, token_bytes = self._canonical, self._vocabulary.token_bytes
+        data = token_bytes[token] or b""
+        if _is_whole(data) and not data[-1:].isspace():
+            # White space alone is split by what follows it.
+            if not canonical.keeps(context, token, b""):
+                return False
+            if after.following() > MANY:
+                return True
         if canonical.keeps(context, token, _way_on(after)):
             return True
         if value is not None and value.is_accepting() and canonical.keeps(context, token, b""):
             return True
-        token_bytes = self._vocabulary.token_bytes
-        data = token_bytes[token] or b""
         if after.is_complete():
             return False
-        if _is_whole(data) and not data[-1:].isspace() and not canonical.keeps(context, token, b""):
-            return False  # neighbours that no text has side by side; white space waits for what follows
         longer = (*context, token)[-CONTEXT:]
-        for following in after.allowed().tolist():
+        for following in after.allowed():
             left[0] -= 1
             if left[0] < 0:
                 return True
-            data = token_bytes[following] or b""
-            if _is_whole(data) and not canonical.keeps(context, token, data):
+            more = token_bytes[following] or b""
+            if _is_whole(more) and not canonical.keeps(context, token, more):
                 continue
-            behind = after.clone()
-            behind.accept(following)
-            if self._open(longer, following, behind, _accepted(value, following), left):
+            behind, chosen = after.clone(), int(following)
+            behind.accept(chosen)
+            if self._open(longer, chosen, behind, _accepted(value, chosen), left):
                 return True
         return False
 

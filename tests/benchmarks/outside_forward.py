@@ -59,7 +59,8 @@ PARTS: dict[str, list[tuple[Any, str]]] = {
     "sampling": [(draw, "sample")],
     "masks": [(NextTokens, "row"), (NextTokens, "ready")],
     "advance": [(NextTokens, "allows"), (Matcher, "accept"), (Matcher, "forced"), (Tracker, "feed")],
-    "forced text": [(generation.Filling, "_append_forced")],
+    "forced text": [(generation.Filling, "_append_forced"), (generation.Filling, "_heal")],
+    "canonical": [(generation.Filling, "_is_open")],
 }
 """Functions by part. A part's time is without that of the parts that it calls."""
 
