@@ -411,8 +411,8 @@ class Filling:
         held = False
         if not tokens and self._seams is not None:
             only = self._seams.only(self._context(), masks, None)
-            tokens = () if only is None else (only,)
-            held = only is None
+            held = only is None or not run.startswith(self.vocabulary.token_bytes[only] or b"")
+            tokens = () if only is None or held else (only,)
         data = b"".join(self.vocabulary.token_bytes[token] or b"" for token in tokens)
         self._write_forced(tracker, masks, same, data, tokens)
         if held and self._seams is not None:

@@ -77,6 +77,40 @@ class Served:
         pass
 
 
+class Deeper(Exception):
+    """The token that was tried has been taken, and another one is asked for."""
+
+
+class Chooser(Served):
+    """Answers the first draws of a hole by a path, and tries the tokens of the next place one by one."""
+
+    def __init__(self, logits: Any, path: Tokens, tried: set[int]) -> None:
+        super().__init__(logits)
+        self.place: Tokens = ()
+        """The tokens before the place that is looked at."""
+        self.chosen = -1
+        """The token that was tried last."""
+        self._path, self._tried = path, tried
+        self._depth, self._last = -1, ()
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled:
+        here = tuple(branch.tokens)
+        if here != self._last:  # else the token that was tried has been refused
+            self._depth, self._last = self._depth + 1, here
+        if self._depth > len(self._path):
+            raise Deeper
+        if self._depth < len(self._path):
+            return Sampled(self._path[self._depth], 0.0)
+        self.place, self.chosen = here, -1
+        bits = np.unpackbits(question.legal.row().view(np.uint8), bitorder="little")  # type: ignore[union-attr]
+        left = [token for token in np.flatnonzero(bits).tolist() if token not in self._tried]
+        if not left:
+            raise Deeper
+        self.chosen = left[0]
+        self._tried.add(self.chosen)
+        return Sampled(self.chosen, 0.0)
+
+
 @dataclass(frozen=True)
 class SeamCase:
     """A hole behind a prompt: its language, all its values, and the literal text behind it."""
@@ -91,20 +125,33 @@ class SeamCase:
 class SeamBench:
     """A conversation in which one hole is filled again and again."""
 
-    def __init__(self, tokenizer: Any, logits: Any, case: SeamCase, *, chat: bool = True) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        logits: Any,
+        case: SeamCase,
+        *,
+        chat: bool = True,
+        question: str = "Which one is it?",
+        before: str = "",
+    ) -> None:
         self.case = case
-        self._tokenizer = tokenizer
-        server = Served(logits)
+        self._tokenizer, self._logits = tokenizer, logits
+        self._server = Served(logits)
         self._talk = Conversation(
             encoder=Encoder(tokenizer),
             chat=tokenizer.chat if chat else None,
-            open_branch=lambda tokens: Branch(server, Statistics()),  # type: ignore[arg-type]
+            open_branch=lambda tokens: Branch(self._server, Statistics()),  # type: ignore[arg-type]
         )
         if chat:
             self._talk.role("user")
-            self._talk.text("Which one is it?")
+            self._talk.text(question)
             self._talk.end_role()
             self._talk.role("assistant")
+            if before:
+                self._talk.text(before)
+                self._talk.end_role()
+                self._talk.role("assistant")
         if case.prompt:
             self._talk.text(case.prompt)
         self._talk.start()
@@ -147,6 +194,40 @@ class SeamBench:
             result: HoleResult = done.value
             return result
         raise AssertionError("nothing of it waits")
+
+    def distribution(self) -> dict[str, float]:
+        """The probability of each value by the distributions that the engine draws from, each made once."""
+        total: dict[str, float] = {}
+        waiting: list[tuple[Tokens, float]] = [((), 1.0)]
+        while waiting:
+            path, weight = waiting.pop()
+            taken: list[tuple[int, str | None]] = []
+            tried: set[int] = set()
+            place: Tokens = ()
+            while True:
+                chooser = self._server = Chooser(self._logits, path, tried)
+                self._talk.close()
+                ended: str | None = None
+                try:
+                    ended = self.fill(Sampling(1.0)).text
+                except Deeper:
+                    if chooser.chosen < 0:
+                        break
+                if not chooser.place:  # nothing was asked
+                    assert ended is not None and not path
+                    return {ended: 1.0}
+                place = chooser.place
+                taken.append((chooser.chosen, ended))
+            row = self._logits(place)[[token for token, _ in taken]].astype(np.float64)
+            chances = np.exp(row - row.max())
+            for (token, ended), chance in zip(taken, (chances / chances.sum()).tolist(), strict=True):
+                if ended is None:
+                    waiting.append(((*path, token), weight * chance))
+                else:
+                    total[ended] = total.get(ended, 0.0) + weight * chance
+        self._server = Served(self._logits)
+        self._talk.close()
+        return total
 
     def counts(self, draws: int) -> dict[str, int]:
         """How often each value comes out of `draws` draws of the model's own distribution."""
