@@ -26,11 +26,12 @@ from sglc.runtime.vm.holes import error_name
 from sglc.runtime.vm.machine import Machine
 from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
 from sglc.runtime.vm.trace import Listener, ListenerFault
-from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored
+from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored, failure
 from sglc.types.json import from_json
-from sglc.types.member import MemberError, check_member
+from sglc.types.member import MemberError, is_member
 from sglc.types.show import show_type
 from sglc.types.type import Type
+from sglc.types.values import TOO_DEEP, is_too_deep
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
@@ -191,13 +192,12 @@ class Session:
 
     def _value(self, code: Code, name: str, index: int, given: Any) -> Any:
         type, table = self.program.types[index], self.program.table
-        value = coerce(given, type, table)
         try:
-            check_member(value, type, table)
-            return value
-        except MemberError:
-            pass
-        try:
+            if is_too_deep(given):
+                raise MemberError("", TOO_DEEP)
+            value = coerce(given, type, table)
+            if is_member(value, type, table):
+                return value
             return from_json(given, type, table)
         except MemberError as fault:
             raise ArgumentError(
@@ -271,6 +271,8 @@ class Session:
             machine.emit("start", {"function": code.name, "seed": seed, "program": self.program.name})
             async with asyncio.timeout(timeout):
                 value = await machine.call(code, bound, allowances)
+            if is_too_deep(value):
+                raise failure(f"the result of `{code.name}` is {TOO_DEEP}")
         except TimeoutError:
             ended = "Timeout"
             raise self._failed(machine, _out_of_time(timeout or 0.0)) from None

@@ -37,7 +37,7 @@ class _NotProved(Exception):
 def is_bracketed(language: Language) -> bool:
     """Whether every word opens a bracket first and closes it last, and never in between."""
     try:
-        _Proof(language).whole(language.root)
+        _Proof(language).prove()
     except _NotProved:
         return False
     return True
@@ -45,17 +45,32 @@ def is_bracketed(language: Language) -> bool:
 
 class _Proof:
     def __init__(self, language: Language) -> None:
+        self.root = language.root
         self.rules = language.rules
-        self.assumed: set[str] = set()
+        self.assumed: set[tuple[str, bool]] = set()
+        """Rules that are proved, or will be: that their words are in brackets, or at least whole values."""
+        self.due: list[tuple[str, bool]] = []
+
+    def prove(self) -> None:
+        self.whole(self.root)
+        while self.due:
+            name, bracketed = self.due.pop()
+            if bracketed:
+                self.whole(self.rules[name])
+            else:
+                self.unchanged(self.rules[name], 1, False)
+
+    def assume(self, name: str, bracketed: bool) -> None:
+        """Take something of a rule for true, which is proved later: its words are found in shorter words."""
+        if (name, bracketed) not in self.assumed:
+            self.assumed.add((name, bracketed))
+            self.due.append((name, bracketed))
 
     def whole(self, term: Term) -> None:
         """The term is a value in brackets."""
         match term:
             case Rule(name):
-                # A rule that is being proved may be assumed: its words are found in shorter words.
-                if name not in self.assumed:
-                    self.assumed.add(name)
-                    self.whole(self.rules[name])
+                self.assume(name, True)
             case Choice(arms):
                 for arm in arms:
                     self.whole(arm)
@@ -101,8 +116,9 @@ class _Proof:
                 return self.same([self.after(arm, depth, quoted) for arm in arms])
             case Except(item, _):
                 return self.after(item, depth, quoted)
-            case Rule() if not quoted:
-                self.neutral_rule(term)
+            case Rule(name) if not quoted:
+                # Its words are complete values, though not always in brackets (`null`).
+                self.assume(name, False)
                 return depth, quoted
             case Repeat(item, _, _, separator) if depth:
                 self.unchanged(item, depth, quoted)
@@ -124,13 +140,6 @@ class _Proof:
                     raise _NotProved
                 return depth, quoted
         raise _NotProved
-
-    def neutral_rule(self, rule: Rule) -> None:
-        """Words of the rule are complete values, though not always in brackets (`null`)."""
-        key = f"neutral {rule.name}"
-        if key not in self.assumed:
-            self.assumed.add(key)
-            self.unchanged(self.rules[rule.name], 1, False)
 
     def unchanged(self, term: Term, depth: int, quoted: bool) -> None:
         if self.after(term, depth, quoted) != (depth, quoted):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import islice, permutations, product
 
 from sglc.automata import dfa, work
@@ -195,15 +194,25 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
         case UniqueKeys():
             return _keyed_words(term, known, count)
         case Array():
-            return array_words(term, partial(_best_known, known), count)
+            return array_words(term, _best_of(known), count)
         case Object():
-            return object_words(term, partial(_best_known, known), count)
+            return object_words(term, _best_of(known), count)
         case Span():
             return span_words(term, count)
 
 
-def _best_known(known: Known, term: Term, count: int) -> tuple[bytes, ...]:
-    return _best(term, known, count)
+def _best_of(known: Known) -> Callable[[Term, int], tuple[bytes, ...]]:
+    """The words of the parts of one term, each asked for once: else nested terms would multiply."""
+    found: dict[tuple[int, int], tuple[Term, tuple[bytes, ...]]] = {}
+
+    def best(term: Term, count: int) -> tuple[bytes, ...]:
+        key = (id(term), count)
+        if key not in found:
+            # The term is kept too, so that no other one gets its identity.
+            found[key] = (term, _best(term, known, count))
+        return found[key][1]
+
+    return best
 
 
 def _pairs(left: tuple[bytes, ...], right: tuple[bytes, ...], count: int) -> tuple[bytes, ...]:
@@ -427,7 +436,7 @@ def _finite(term: Term, known: Known, ask: Callable[[str], None]) -> bool:
             only_empty = _best(item, known, 2) == (b"",) and not separator
             return (maximum is not None or only_empty) and _finite(item, known, ask)
         case Array() | Object():
-            best = partial(_best_known, known)
+            best = _best_of(known)
 
             def finite(part: Term) -> bool:
                 return _finite(part, known, ask)

@@ -62,13 +62,6 @@ class Constants(Expressions):
         if known is not None:
             return None if isinstance(known[0], Unknown) else known
         node: ast.ConstDeclaration = entity.declaration
-        if entity.name in self._open:
-            self.program.report(
-                "E0309", f"`{node.name.text}` is defined by itself", node.name.span,
-                label="a constant that goes round in a circle",
-            )  # fmt: skip
-            return None
-        self._open.append(entity.name)
         outer, self.function = self.function, FunctionState(None, "const")
         type: ExpressionType = UNKNOWN if node.type is None else self.resolve(node.type)
         before = len(self.program.diagnostics)
@@ -79,7 +72,6 @@ class Constants(Expressions):
         quiet = len(self.program.diagnostics) > before
         found, value = self.fold(node.value)
         self.function = outer
-        self._open.remove(entity.name)
         if not found:
             if not quiet and not isinstance(type, Unknown):
                 self.program.report(

@@ -36,7 +36,6 @@ class Declarations(Grammars):
 
     def __init__(self, program: ProgramState, module: ModuleState) -> None:
         super().__init__(program, module)
-        self._open: list[str] = []
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -165,21 +164,16 @@ class Declarations(Grammars):
 
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
+        if entity.name not in self.table and entity.name not in self.program.open_grammars:
+            self._define_type(entity)
+
+    def define_contents(self, entity: Entity) -> None:
+        """As `define`, of a type that others may know as an empty one."""
+        if entity.name not in self.program.broken:
+            self._define_type(entity)
+
+    def _define_type(self, entity: Entity) -> None:
         name, node = entity.name, entity.declaration
-        if name in self.table or name in self.program.open_grammars:
-            return
-        if name in self._open:
-            self.program.report(
-                "E0309",
-                f"`{name.rsplit('.', 1)[-1]}` is defined by itself",
-                entity.span,
-                label="an alias that goes round in a circle",
-                reason=" → ".join(part.rsplit(".", 1)[-1] for part in [*self._open, name]),
-                hint="only records and unions may contain themselves",
-            )
-            self.program.broken.add(name)
-            self.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]
-            return
         match node:
             case ast.EnumDeclaration():
                 self.table[name] = self._enum(name, node)
@@ -204,9 +198,7 @@ class Declarations(Grammars):
                     self._alias(name, UNKNOWN, node.doc)  # type: ignore[arg-type]
             case ast.TypeDeclaration():
                 self._no_parameters(node)
-                self._open.append(name)
                 type = self.resolve(node.type)
-                self._open.pop()
                 self._alias(name, type, node.doc)
 
     def _alias(self, name: str, type: Type, doc: str) -> None:

@@ -37,7 +37,7 @@ from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.types.schema import schema_text
+from sglc.types.schema import MAX_MENTIONS, mentions, schema_text
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
 
 
@@ -246,6 +246,14 @@ class Expressions(Operators):
         self.function.schemas.append(type)
         if not isinstance(type, Unknown) and self.facts.sound(type):
             key = ("schema", type, node.style)
+            if node.style in (None, "prose") and mentions(type, self.table) > MAX_MENTIONS:
+                self.program.report(
+                    "E0420", "this schema text would be too long", node.span,
+                    label=f"spells out more than {MAX_MENTIONS:,} types",
+                    reason="a type is spelled out wherever it is used, inside others too",
+                    hint='write `as = "json"` or `as = "typescript"`: they name what is used twice',
+                )  # fmt: skip
+                return STR
             if key not in self.program.memo:
                 self.program.memo[key] = schema_text(type, self.table, node.style)
             self.module.constants[id(node)] = self.program.memo[key]

@@ -206,24 +206,28 @@ class ModuleChecker(Statements):
                 before = None
                 self._adjacent(statement.value.body)
 
-    def has_holes(self, signature: Signature, seen: set[str]) -> bool:
-        if signature.name in seen or not isinstance(signature.declaration, ast.FunctionDeclaration):
-            return False
-        seen.add(signature.name)
-        checker = self.program.checkers[id(signature.module)]
-        for statement in statements(signature.declaration.body):
-            if isinstance(statement, ast.PipeLine):
-                if any(isinstance(part, ast.Hole) for part in statement.parts):
+    def has_holes(self, signature: Signature) -> bool:
+        """Whether a function, or a part that it writes, has a hole."""
+        waiting, seen = [signature], {signature.name}
+        while waiting:
+            here = waiting.pop()
+            if not isinstance(here.declaration, ast.FunctionDeclaration):
+                continue
+            for statement in statements(here.declaration.body):
+                if isinstance(statement, ast.PipeLine):
+                    if any(isinstance(part, ast.Hole) for part in statement.parts):
+                        return True
+                elif isinstance(statement, ast.Let) and isinstance(
+                    statement.value, ast.Gen | ast.Choose | ast.Select | ast.Fork
+                ):
                     return True
-            elif isinstance(statement, ast.Let) and isinstance(
-                statement.value, ast.Gen | ast.Choose | ast.Select | ast.Fork
-            ):
-                return True
-            elif isinstance(statement, ast.Part) and isinstance(statement.call.function, ast.Reference):
-                entity = checker.look_up(statement.call.function.name)
-                other = None if entity is None else self.program.signatures.get(entity.name)
-                if other is not None and self.has_holes(other, seen):
-                    return True
+                elif isinstance(statement, ast.Part) and isinstance(statement.call.function, ast.Reference):
+                    checker = self.program.checkers[id(here.module)]
+                    entity = checker.look_up(statement.call.function.name)
+                    other = None if entity is None else self.program.signatures.get(entity.name)
+                    if other is not None and other.name not in seen:
+                        seen.add(other.name)
+                        waiting.append(other)
         return False
 
     # -- unused names ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from functools import lru_cache
 from sglc.check.contradiction import arms_are_apart
 from sglc.check.files import report_outside
 from sglc.check.functions import ModuleChecker
+from sglc.check.nesting import read_in_order
 from sglc.check.result import CheckedModule, CheckedProgram
 from sglc.check.state import ModuleState, ProgramState
 from sglc.check.type_facts import TypeFacts
@@ -48,6 +49,7 @@ def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list
     main = loader.load(source, "", main=True)
     program = loader.program
     checkers = [program.checkers[id(state)] for state in program.order]
+    read_in_order(program)
     for checker in checkers:
         checker.define_all()
     for arms, spans in program.unions:

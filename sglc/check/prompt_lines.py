@@ -197,7 +197,7 @@ class PromptLines(Patterns):
         role = self.function.role
         if role is None or role == "assistant" or signature.kind != "part":
             return
-        if self.has_holes(signature, set()):
+        if self.has_holes(signature):
             assert self.function.role_span is not None
             self.program.report(
                 "E0405", f"part `{name}` has holes and cannot stand under `{role}`", node.span,
@@ -205,7 +205,7 @@ class PromptLines(Patterns):
                 secondary=(Label(self.function.role_span, f"inside this `{role}`"),),
             )  # fmt: skip
 
-    def has_holes(self, signature: Any, seen: set[str]) -> bool:
+    def has_holes(self, signature: Any) -> bool:
         """Whether the text of a part is in part generated."""
         raise KeyError(signature.name)
 

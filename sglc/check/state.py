@@ -104,6 +104,10 @@ class ProgramState:
         self.table: dict[str, DeclaredType] = {}
         self.broken: set[str] = set()
         """Declared types with a fault in them: no language is built of them."""
+        self.levels: dict[str, int] = {}
+        """How deep declared types nest, their names followed."""
+        self.too_deep: set[str] = set()
+        """Those that are refused for it, or contain one that is."""
         self.modules: dict[int, ModuleState] = {}
         """By the identity of the source."""
         self.order: list[ModuleState] = []

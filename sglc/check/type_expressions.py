@@ -11,6 +11,7 @@ from sglc.automata.regex import RegexError, compile_regex
 from sglc.automata.term import MOST_COUNTED
 from sglc.check.given_spans import refined_span
 from sglc.check.json_types import json_schema_type
+from sglc.check.nesting import MAX_LEVELS, levels_of, names_in
 from sglc.check.relations import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.result import PROGRESS, ExpressionType, Unknown
 from sglc.check.state import Entity, ModuleState, OpenGrammar, ProgramState
@@ -56,6 +57,8 @@ class TypeResolver:
         self.program = program
         self.module = module
         self.table = program.table
+        self._inside = False
+        """Whether the part of a type is being resolved."""
 
     def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
         """A type with a condition taken in. See `Predicates`."""
@@ -67,9 +70,27 @@ class TypeResolver:
 
     def resolve(self, node: ast.TypeExpression) -> Type:
         """The type; Unknown (already reported) where there is none."""
-        found: Type = _METHODS[node.__class__](self, node)
+        found: Type = UNKNOWN
+        outer, self._inside = self._inside, True
+        if outer or not self._too_deep(node):
+            found = _METHODS[node.__class__](self, node)
+        self._inside = outer
         self.module.resolved[id(node)] = found
         return found
+
+    def _too_deep(self, node: ast.TypeExpression) -> bool:
+        """Report a type that nests too deeply through the names in it."""
+        levels = levels_of(self.program, self.module, node)
+        if levels <= MAX_LEVELS:
+            return False
+        if not any(name in self.program.too_deep for name in names_in(self.module, node)):
+            self.program.report(
+                "E0342", "this type is nested too deeply", node.span,
+                label=f"{levels} levels, counted through the names in it",
+                reason=f"the limit is {MAX_LEVELS} levels",
+                hint="leave out levels, or let a record contain itself",
+            )  # fmt: skip
+        return True
 
     # -- forms -------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ answer is kept per program.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -45,6 +46,45 @@ BYTES_PER_TOKEN = 16
 met is refused."""
 
 
+Sizes = Callable[[str, bool], int | None]
+"""The bytes of the shortest value of a declared type, as raw or JSON text; None where none is known."""
+
+
+class _Sizes:
+    """The sizes of the declared types that a type leads to, as a least fixed point.
+
+    A type is looked at again where the size of one in it has become known or smaller, so that types that
+    share parts, or contain each other, need no more than the sum of their parts.
+    """
+
+    def __init__(self, facts: TypeFacts) -> None:
+        self.facts = facts
+        self.known: dict[tuple[str, bool], int | None] = {}
+        self.readers: dict[tuple[str, bool], set[tuple[str, bool]]] = {}
+        self.due: list[tuple[str, bool]] = []
+        self.reader: tuple[str, bool] | None = None
+
+    def of(self, type: Type, raw: bool) -> int | None:
+        self.facts.bytes_of(type, raw, self.size)
+        while self.due:
+            key = self.reader = self.due.pop()
+            size = self.facts.declared_bytes(*key, self.size)
+            if size != self.known[key]:
+                self.known[key] = size
+                self.due.extend(self.readers.get(key, ()))
+        self.reader = None
+        return self.facts.bytes_of(type, raw, self.size)
+
+    def size(self, name: str, raw: bool) -> int | None:
+        key = (name, raw)
+        if self.reader is not None:
+            self.readers.setdefault(key, set()).add(self.reader)
+        if key not in self.known:
+            self.known[key] = None
+            self.due.append(key)
+        return self.known[key]
+
+
 class TypeFacts:
     """Facts are asked of sound types; of others they are guesses."""
 
@@ -52,6 +92,8 @@ class TypeFacts:
         self.program = program
         self.table = program.table
         self.memo = program.memo
+        self._bounded: set[str] = set()
+        """Declared types whose values have a longest one, whatever contains them."""
 
     # -- soundness ---------------------------------------------------------------------------------
 
@@ -103,10 +145,11 @@ class TypeFacts:
         """Bytes of the shortest value as raw or JSON text; None if there is no value at all."""
         key = ("bytes", type, raw)
         if key not in self.memo:
-            self.memo[key] = self._bytes(type, raw, frozenset())
+            self.memo[key] = _Sizes(self).of(type, raw)
         return self.memo[key]
 
-    def _bytes(self, type: Type, raw: bool, open_: frozenset[str]) -> int | None:
+    def bytes_of(self, type: Type, raw: bool, named: Sizes) -> int | None:
+        """As `shortest_bytes`, where `named` knows the sizes of declared types."""
         quotes = 0 if raw else 2
         match type:
             case Str(given=given) if given:
@@ -131,12 +174,12 @@ class TypeFacts:
                     return len(value.encode()) + quotes
                 return len(str(value))
             case Optional(item):
-                inner = self._bytes(item, raw, open_)
+                inner = self.bytes_of(item, raw, named)
                 return 4 if inner is None else min(4, inner)
             case ListOf(item, minimum):
                 if not minimum:
                     return 2
-                inner = self._bytes(item, False, open_)
+                inner = self.bytes_of(item, False, named)
                 return None if inner is None else 2 + minimum * inner + 2 * (minimum - 1)
             case MapOf(key, value, minimum):
                 if not minimum:
@@ -146,25 +189,23 @@ class TypeFacts:
                 if few and minimum > 1 and self._sound(type, set()):
                     # There may be fewer different keys than entries are due.
                     return self._word_size(type)
-                one, two = self._bytes(key, False, open_), self._bytes(value, False, open_)
+                one, two = self.bytes_of(key, False, named), self.bytes_of(value, False, named)
                 if one is None or two is None:
                     return None
                 return 2 + minimum * (one + 2 + two) + 2 * (minimum - 1)
             case TupleOf(items):
-                sizes = [self._bytes(item, False, open_) for item in items]
+                sizes = [self.bytes_of(item, False, named) for item in items]
                 if None in sizes:
                     return None
                 return sum(size for size in sizes if size is not None) + 2 * len(items)
             case Alternatives(arms):
-                found = [self._bytes(arm, raw, open_) for arm in arms]
+                found = [self.bytes_of(arm, raw, named) for arm in arms]
                 return min((size for size in found if size is not None), default=None)
             case Named(name):
-                if name in open_:
-                    return None
-                return self._named(name, raw, open_ | {name})
+                return named(name, raw)
         return None
 
-    def _named(self, name: str, raw: bool, open_: frozenset[str]) -> int | None:
+    def declared_bytes(self, name: str, raw: bool, named: Sizes) -> int | None:
         declared = self.table.get(name)
         match declared:
             case EnumType():
@@ -173,24 +214,24 @@ class TypeFacts:
                     min(len(member) for member in declared.members) + quotes
                 )
             case RecordType():
-                return self._record(declared, 0, open_)
+                return self._record(declared, 0, named)
             case UnionType():
                 sizes = []
                 for variant in declared.variants:
-                    size = self._record(variant, len('"type": ""') + len(variant.name), open_)
+                    size = self._record(variant, len('"type": ""') + len(variant.name), named)
                     if size is not None:
                         sizes.append(size)
                 return min(sizes, default=None)
             case None:
                 return None
-        return self._bytes(declared.type, raw, open_)
+        return self.bytes_of(declared.type, raw, named)
 
-    def _record(self, record: RecordType, start: int, open_: frozenset[str]) -> int | None:
+    def _record(self, record: RecordType, start: int, named: Sizes) -> int | None:
         total, entries = 2 + start, 1 if start else 0
         for field in record.fields:
             if field.optional or field.has_default:
                 continue
-            size = self._bytes(field.type, False, open_)
+            size = self.bytes_of(field.type, False, named)
             if size is None:
                 return None
             total += len(field.name) + 4 + size
@@ -280,21 +321,29 @@ class TypeFacts:
                 short = name.rsplit(".", 1)[-1]
                 if name in open_:
                     return f"`{short}` contains itself{at}, to any depth"
-                open_ = (*open_, name)
-                declared = self.table.get(name)
-                match declared:
-                    case RecordType():
-                        return self._fields(declared, where or short, open_)
-                    case UnionType():
-                        for variant in declared.variants:
-                            found = self._fields(variant, f"{short}.{variant.name}", open_)
-                            if found:
-                                return found
-                        return None
-                    case EnumType() | None:
-                        return None
-                return self._unbounded(declared.type, where, open_)
+                if name in self._bounded:
+                    return None
+                found = self._declared_unbounded(name, where, (*open_, name))
+                if found is None:
+                    self._bounded.add(name)
+                return found
         return None
+
+    def _declared_unbounded(self, name: str, where: str, open_: tuple[str, ...]) -> str | None:
+        declared = self.table.get(name)
+        short = name.rsplit(".", 1)[-1]
+        match declared:
+            case RecordType():
+                return self._fields(declared, where or short, open_)
+            case UnionType():
+                for variant in declared.variants:
+                    found = self._fields(variant, f"{short}.{variant.name}", open_)
+                    if found:
+                        return found
+                return None
+            case EnumType() | None:
+                return None
+        return self._unbounded(declared.type, where, open_)
 
     def _fields(self, record: RecordType, where: str, open_: tuple[str, ...]) -> str | None:
         for field in record.fields:

@@ -405,4 +405,24 @@ pub fn f() -> int:
         "many parts of a tuple or record, each of which looks at a few of them, can need exponentially many "
         "groups. So the work is bounded. A last case for any other value, `case _:`, answers the question.",
     ),
+    Entry(
+        "E0342",
+        "a type that nests too deeply",
+        "Types nest at most 100 levels, counted through the names in them: each list, map, tuple, `?`, `|`, "
+        "field and alias is one. Values have the same limit. A record that contains itself counts once, "
+        "however deep its values are.",
+        f"pub type Half = {'[' * 50}int{'; 1]' * 50}\npub type Whole = {'[' * 50}Half{'; 1]' * 50}\n",
+        "pub record Tree:\n    label: str\n    children: [Tree; ..3]\n",
+    ),
+    Entry(
+        "E0420",
+        "a schema text that would be too long",
+        "`schema(T)` spells out every type where it is used, so types that use each other twice double the "
+        "text at each level. The styles `json` and `typescript` name a type that is used more than once.",
+        "record R0:\n    n: int in 0..9\n"
+        + "".join(f"record R{i}:\n    a: R{i - 1}\n    b: R{i - 1}\n" for i in range(1, 15))
+        + "pub fn f() -> R14:\n    | ${schema(R14)} ?{tree: R14}\n    return tree\n",
+        "record Leaf:\n    n: int in 0..9\n\n"
+        "pub fn f() -> Leaf:\n    | ${schema(Leaf)} ?{leaf: Leaf}\n    return leaf\n",
+    ),
 )

@@ -14,8 +14,8 @@
       ...                                   ^entry.1:
                                               %2 = load $greet.result
 
-A part is put in place if it is small or called once, does not lead back to itself, and has neither a budget
-nor forks of its own. Its holes keep the names they have. A called part that nothing calls any more is removed
+A part is put in place if it is small (or called once and not large), does not lead back to itself, and has
+neither a budget nor forks of its own. Its holes keep the names they have. A called part that nothing calls any more is removed
 if it is not from the main module (`dead_code`).
 """
 
@@ -31,6 +31,8 @@ from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
 
 SMALL = 30
 """Most operations of a part that is put in place wherever it is called."""
+ONCE = 300
+"""Most operations of one that is called once; a chain of such parts is copied at each of its links."""
 LARGE = 2_000
 """Most operations that a function may grow to by this pass."""
 
@@ -54,12 +56,12 @@ def run(module: Module) -> Module:
         part = done.get(name)
         if part is None or part.kind != "part" or name in looping or name in forking:
             return False
-        return part.within is None and (calls.get(name) == 1 or _size(part) <= SMALL)
+        return part.within is None and _size(part) <= (ONCE if calls.get(name) == 1 else SMALL)
 
     for name in order:
         function = done[name]
         if function.kind != "fork":
-            done[name] = _Inliner(function, {n: done[n] for n in calls if n in done and fits(n)}).run()
+            done[name] = _Inliner(function, {n: done[n] for n in _part_calls(function) if fits(n)}).run()
     return each_function(module, lambda function: done[function.name])
 
 
@@ -74,8 +76,19 @@ def _part_calls(function: Function) -> list[str]:
 def _recursive(module: Module) -> set[str]:
     """Parts that lead back to themselves through calls of parts."""
     edges = {function.name: set(_part_calls(function)) for function in module.functions}
+    above: dict[str, list[str]] = {}
+    for name, below in edges.items():
+        for other in below:
+            above.setdefault(other, []).append(name)
+    left = {name: len([other for other in below if other in edges]) for name, below in edges.items()}
+    ended = [name for name, count in left.items() if not count]
+    for name in ended:  # grows meanwhile: what leads to these alone leads to no circle
+        for other in above.get(name, ()):
+            left[other] -= 1
+            if not left[other]:
+                ended.append(other)
     found: set[str] = set()
-    for name in edges:
+    for name in edges.keys() - set(ended):
         seen: set[str] = set()
         work = list(edges[name])
         while work:

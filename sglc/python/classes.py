@@ -27,7 +27,7 @@ from sglc.python.values import plain
 from sglc.types.json import from_json
 from sglc.types.member import MemberError
 from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, Type, UnionType
-from sglc.types.values import EnumValue, RecordValue
+from sglc.types.values import TOO_DEEP, EnumValue, RecordValue, is_too_deep
 
 PACKAGE = "sglc.programs"
 """What the classes call their module, with the program's name behind it. There is no such module: a class
@@ -166,11 +166,11 @@ class PythonClasses:
                 return {key: self.out(item) for key, item in value.items()}
         return value
 
-    def into(self, value: Any) -> Any:
+    def into(self, value: Any, level: int = 0) -> Any:
         """A Python object as a value of the language, or as what JSON would give (see `values.plain`)."""
-        return plain(value, self._typed)
+        return plain(value, self._typed, level)
 
-    def _typed(self, value: Any) -> Any:
+    def _typed(self, value: Any, level: int) -> Any:
         """An object of one of the classes as a value of the language; any other as it is."""
         binding = getattr(type(value), "__sgl__", None)
         if not isinstance(binding, Binding):
@@ -179,7 +179,7 @@ class PythonClasses:
             return EnumValue(binding.name, value.value) if binding.classes is self else value.value
         assert isinstance(binding.shape, RecordType)
         names = attribute_names(binding.shape)
-        fields = {name: self.into(getattr(value, safe)) for name, safe in names.items()}
+        fields = {name: self.into(getattr(value, safe), level + 1) for name, safe in names.items()}
         if binding.classes is self:
             return RecordValue(binding.name, fields, binding.variant)
         return as_object(binding, fields)
@@ -206,7 +206,10 @@ def _check_fields(self: Any) -> None:
         if given is None and field.optional:
             continue
         try:
-            value = from_json(classes.into(given), field.type, classes.table, name)
+            data = classes.into(given)
+            if is_too_deep([data]):
+                raise MemberError(name, TOO_DEEP)
+            value = from_json(data, field.type, classes.table, name)
         except MemberError as fault:
             raise TypeError(f"{type(self).__name__}: {fault}") from None
         object.__setattr__(self, name, classes.out(value))

@@ -13,6 +13,8 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
+from sglc.types.values import MAX_DEPTH
+
 WRITTEN = (
     uuid.UUID, pathlib.PurePath, ipaddress.IPv4Address, ipaddress.IPv6Address,
 )  # fmt: skip
@@ -21,27 +23,33 @@ TIMES = (datetime.date, datetime.time)
 """Classes whose values stand for their text in ISO 8601 (a datetime is a date)."""
 
 
-def plain(value: Any, typed: Callable[[Any], Any]) -> Any:
+def plain(value: Any, typed: Callable[[Any, int], Any], level: int = 0) -> Any:
     """What JSON would give of a Python object, or what `typed` makes of it.
 
     Takes dataclasses, Pydantic models, attrs classes and enums of anybody's, containers, numbers of other
-    libraries, dates, UUIDs and paths. What is none of these is returned as it is, for the check that follows.
+    libraries, dates, UUIDs and paths. What is none of these, or stands below more levels than values have
+    (also an object that contains itself), is returned as it is, for the check that follows.
     """
-    found = typed(value)
+    if level > MAX_DEPTH:
+        return value
+    found = typed(value, level)
     if found is not value:
         return found
     match value:
         case enum.Enum():
-            return plain(value.value, typed)
+            return plain(value.value, typed, level + 1)
         case None | bool() | str() | int() | float() | Decimal():
             return value
         case list() | tuple() | range():
-            items = [plain(item, typed) for item in value]
+            items = [plain(item, typed, level + 1) for item in value]
             return tuple(items) if isinstance(value, tuple) else items
         case Mapping():
-            return {key if isinstance(key, str) else str(key): plain(v, typed) for key, v in value.items()}
+            return {
+                key if isinstance(key, str) else str(key): plain(v, typed, level + 1)
+                for key, v in value.items()
+            }
         case set() | frozenset():
-            return [plain(item, typed) for item in sorted(value)]
+            return [plain(item, typed, level + 1) for item in sorted(value)]
         case Integral():
             return int(value)
         case Real():
@@ -53,7 +61,7 @@ def plain(value: Any, typed: Callable[[Any], Any]) -> Any:
     fields = _foreign_fields(value)
     if fields is None:
         return value
-    return {name: plain(item, typed) for name, item in fields.items()}
+    return {name: plain(item, typed, level + 1) for name, item in fields.items()}
 
 
 def _foreign_fields(value: Any) -> dict[str, Any] | None:

@@ -11,6 +11,8 @@ from sglc.syntax import ast
 MAX_CHARACTERS = 4 * 1024 * 1024
 MAX_DEPTH = 220
 """Levels of nodes below a declaration."""
+LONG_LINE = 200
+"""Characters of a line that has, in text or strings, no expression that nests so deeply."""
 
 _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 

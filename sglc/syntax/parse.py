@@ -10,7 +10,7 @@ from sglc.syntax import ast
 from sglc.syntax.automaton import Machine
 from sglc.syntax.build import Builder
 from sglc.syntax.layout import Layout, words_of
-from sglc.syntax.limits import too_deep, unreadable
+from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
 from sglc.syntax.sound_edits import with_sound_edits
 from sglc.syntax.tables import load
 
@@ -35,7 +35,7 @@ def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     tokens = Layout(source.text, _words).module()
     builder = Builder(source, machine, _words)
     declarations = builder.parse(tokens, "module") or ()
-    if tokens.longest > 100:
+    if tokens.longest > 100 or any(len(line) > LONG_LINE for line in source.text.splitlines()):
         declarations = too_deep(declarations, builder.diagnostics)
     doc = builder.module_doc(declarations)
     builder.stray_docs()

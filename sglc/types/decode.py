@@ -41,7 +41,7 @@ __all__ = ["MISSING", "DecodeError", "Growing", "PartialFields", "decode", "deco
 def decode(text: str, type: Type, table: TypeTable, *, surface: Surface = "hole") -> Value:
     """The value of a text of the type's language. Raises DecodeError for any other text.
 
-    The one exception are texts that nest deeper than `reader.MAX_DEPTH`, which are refused too.
+    The one exception are texts that nest deeper than `values.MAX_DEPTH`, which are refused too.
     """
     decoder = Decoder(text, table)
     try:

@@ -51,9 +51,8 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 
-MAX_DEPTH = 100
 MAX_DECIMAL_TEXT = 1000
 """Most characters of a decimal that is given as a text, as many as of one on the command line."""
 

@@ -15,7 +15,6 @@ from typing import Any
 from sglc.automata.membership import Membership, MembershipLimit
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.json_values import (
-    MAX_DEPTH,
     SchemaTextError,
     json_value_text,
     plain_json,
@@ -24,6 +23,7 @@ from sglc.types.json_values import (
     type_name,
 )
 from sglc.types.type import Json
+from sglc.types.values import MAX_DEPTH
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|, |: |[^\[\]{}, ]+')
 _SHOWN = 60

@@ -8,7 +8,7 @@ other as a decimal that keeps its digits, so that what is read prints as a numbe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -16,7 +16,6 @@ from hashlib import sha256
 from typing import Any
 
 from sglc.automata.term import (
-    Anything,
     Arm,
     Array,
     Bytes,
@@ -24,16 +23,12 @@ from sglc.automata.term import (
     Except,
     Family,
     Language,
-    Listed,
-    NotBefore,
     Nothing,
     Object,
-    Pattern,
     Property,
     Repeat,
     Rule,
     Sequence,
-    Span,
     Term,
     Text,
     UniqueKeys,
@@ -44,11 +39,11 @@ from sglc.schema.errors import SchemaFault
 from sglc.schema.options import SchemaOptions
 from sglc.types.json_text import json_text
 from sglc.types.type import Json
+from sglc.types.values import MAX_DEPTH, is_too_deep
 
 OPTIONS = SchemaOptions(order="declared", spacing="canonical", spelling="canonical", distinct=True)
 """Properties in their order, one spelling, no key twice."""
 TERMS = (Sequence, Choice, Repeat, UniqueKeys, Except, Rule, Array, Object, Bytes, Text, Words, Nothing)
-MAX_DEPTH = 100
 INTEGER_DIGITS = 4000
 """Longer numbers are decimals, whatever they look like: Python converts no longer texts to integers."""
 
@@ -84,10 +79,10 @@ def parse_schema(source: str) -> Any:
 
 def checked_schema_text(parsed: Any) -> str:
     """The text of a parsed schema that has a language. Raises SchemaTextError."""
+    if is_too_deep(parsed):
+        raise SchemaTextError(f"it is nested deeper than {MAX_DEPTH} levels")
     try:
         text = _dump(parsed)
-    except RecursionError:
-        raise SchemaTextError("it is nested too deeply") from None
     except ValueError as fault:
         raise SchemaTextError(f"it is no JSON: {fault}") from None
     schema_language(text)
@@ -157,29 +152,45 @@ def schema_terms(text: str) -> tuple[Term, dict[str, Term]]:
     return _renamed(found.root, mark, known), rules
 
 
-def _renamed(term: Term, mark: str, known: dict[Term, Term]) -> Term:
-    """A term with its rules renamed."""
-    match term:
-        case Rule(name):
-            return Rule(mark + name)
-        case (
-            Nothing() | Anything() | Bytes() | Text() | Words() | Span() | NotBefore() | Pattern() | Listed()
-        ):
-            return term
-    made = known.get(term)
-    if made is None:
-        parts = {f.name: _parts(getattr(term, f.name), mark, known) for f in fields(term)}
-        made = known[term] = replace(term, **parts)
-    return made
+def _renamed(root: Term, mark: str, known: dict[int, Term]) -> Term:
+    """A term with its rules renamed. `known`: what was made of terms by identity; the caller holds them."""
+    waiting = [root]
+    while waiting:
+        term = waiting[-1]
+        parts = list(_terms_in(term))
+        below = [part for part in parts if id(part) not in known]
+        if below and id(term) not in known:
+            waiting += below
+            continue
+        waiting.pop()
+        if isinstance(term, Rule):
+            known[id(term)] = Rule(mark + term.name)
+        elif id(term) not in known:
+            made = {f.name: _with_parts(getattr(term, f.name), known) for f in fields(term)} if parts else {}
+            known[id(term)] = replace(term, **made) if made else term
+    return known[id(root)]
 
 
-def _parts(value: Any, mark: str, known: dict[Term, Term]) -> Any:
-    """A field of a term, with the rules of the terms in it renamed."""
+def _terms_in(term: Term) -> Iterator[Term]:
+    """The terms directly inside a term, those in arms, properties and families included."""
+    waiting = [getattr(term, field.name) for field in fields(term)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, TERMS):
+            yield part
+        elif isinstance(part, tuple):
+            waiting += part
+        elif isinstance(part, Arm | Property | Family):
+            waiting += [getattr(part, field.name) for field in fields(part)]
+
+
+def _with_parts(value: Any, known: dict[int, Term]) -> Any:
+    """A field of a term, with what was made of the terms in it."""
     if isinstance(value, tuple):
-        return tuple(_parts(item, mark, known) for item in value)
+        return tuple(_with_parts(item, known) for item in value)
     if isinstance(value, Arm | Property | Family):
-        return replace(value, **{f.name: _parts(getattr(value, f.name), mark, known) for f in fields(value)})
-    return _renamed(value, mark, known) if isinstance(value, TERMS) else value
+        return replace(value, **{f.name: _with_parts(getattr(value, f.name), known) for f in fields(value)})
+    return known[id(value)] if isinstance(value, TERMS) else value
 
 
 def is_self_ended(type: Json) -> bool:

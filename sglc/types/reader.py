@@ -50,10 +50,7 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import EnumValue, Parsed, RecordValue, Value
-
-MAX_DEPTH = 100
-"""Of brackets; the interpreter of Python has frames for a little more than that."""
+from sglc.types.values import MAX_DEPTH, EnumValue, Parsed, RecordValue, Value
 
 _INT = re.compile(r"-?(0|[1-9][0-9]*)")
 _DEC = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")

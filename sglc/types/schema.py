@@ -55,6 +55,8 @@ from sglc.types.type import (
 from sglc.types.typescript import typescript_text
 
 STYLES = ("json", "typescript", "prose")
+MAX_MENTIONS = 20_000
+"""Declared types that a schema text may spell out, each as often as it is used: text of a megabyte or two."""
 
 
 def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
@@ -115,6 +117,23 @@ def _absence(field: FieldType, table: TypeTable) -> str:
     if field.has_default:
         return f"may be left out: {print_value(field.default, field.type, table, surface='json')}"
     return "may be left out" if field.optional else ""
+
+
+def mentions(type: Type, table: TypeTable) -> int:
+    """How many declared types are spelled out where each is, as often as it is used; one in itself once."""
+    spelled = _Recursive(table)
+    counts: dict[str, int] = {}
+
+    def count(part: Type) -> int:
+        return sum([named(name) for name in spelled.mentioned(part)])
+
+    def named(name: str) -> int:
+        if name not in counts:
+            counts[name] = 1
+            counts[name] += sum([count(part) for part in spelled.parts(declared_type(name, table))])
+        return counts[name]
+
+    return count(type)
 
 
 class _Recursive:

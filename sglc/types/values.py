@@ -57,3 +57,28 @@ Value = (
     str | int | Decimal | float | bool | None | EnumValue | RecordValue | list[Any] | tuple[Any, ...]
     | dict[str, Any]
 )  # fmt: skip
+
+
+MAX_DEPTH = 100
+"""Levels of lists, maps, tuples and records that a value may have inside each other, wherever it comes from
+or goes to: arguments, results, rows, what a model writes. Readers, checks, printers may recurse that far."""
+
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether a value nests more than MAX_DEPTH levels, or contains itself; parts are seen once a level."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inside: dict[int, Any] = {}
+        for part in level:
+            if isinstance(part, RecordValue):
+                inside.update((id(item), item) for item in part.fields.values())
+            elif isinstance(part, Mapping):
+                inside.update((id(item), item) for item in part.values())
+            elif isinstance(part, list | tuple):
+                inside.update((id(item), item) for item in part)
+        level = [part for part in inside.values() if isinstance(part, RecordValue | Mapping | list | tuple)]
+        if not level:
+            return False
+    return True
