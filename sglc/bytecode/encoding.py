@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, RetryPoint
 from sglc.types import condition
 from sglc.types import type as t
-from sglc.types.values import EnumValue, RecordValue, Value
+from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 
-MAX_NESTING = 64
-"""Deepest nesting of values and types in an artefact."""
+MAX_NESTING = MAX_DEPTH + 10
+"""Deepest nesting of values and types in an artefact: as deep as both may be, and what is around them."""
 MAX_DIGITS = 4000
 """Most digits of one number."""
 
@@ -64,8 +64,11 @@ def encode(value: Any) -> Any:
     return [type(value).__name__, *(encode(getattr(value, f.name)) for f in fields(value))]
 
 
-def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES) -> Any:
-    """The value that JSON data stands for, types and such only of `classes`; raises EncodingError."""
+def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES, is_field: bool = False) -> Any:
+    """The value that JSON data stands for, types and such only of `classes`; raises EncodingError.
+
+    A tuple that is the field of a type (`is_field`) is no level of its own.
+    """
     if data is None or isinstance(data, bool | str):
         return data
     if isinstance(data, int):
@@ -83,7 +86,7 @@ def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES) -> 
         case "l":
             return [decode(item, depth + 1, classes) for item in rest]
         case "t":
-            return tuple(decode(item, depth + 1, classes) for item in rest)
+            return tuple(decode(item, depth + (not is_field), classes) for item in rest)
         case "e":
             if len(rest) != 2 or not all(isinstance(part, str) for part in rest):
                 raise EncodingError("an enum member is two names")
@@ -102,7 +105,7 @@ def decode(data: Any, depth: int = 0, classes: Mapping[str, type] = CLASSES) -> 
     if len(rest) != len(kinds):
         raise EncodingError(f"{tag} has {len(kinds)} fields")
     values = [
-        decode(item, depth + 1, {} if kind == Value else CLASSES)
+        decode(item, depth + 1, {} if kind == Value else CLASSES, True)
         for item, (_, kind) in zip(rest, kinds, strict=True)
     ]
     for value, (name, kind) in zip(values, kinds, strict=True):

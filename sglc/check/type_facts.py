@@ -7,6 +7,7 @@ answer is kept per program.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -60,29 +61,37 @@ class _Sizes:
     def __init__(self, facts: TypeFacts) -> None:
         self.facts = facts
         self.known: dict[tuple[str, bool], int | None] = {}
-        self.readers: dict[tuple[str, bool], set[tuple[str, bool]]] = {}
-        self.due: list[tuple[str, bool]] = []
+        self.readers: dict[tuple[str, bool], dict[tuple[str, bool], None]] = {}
+        self.waiting: deque[tuple[str, bool]] = deque()
+        self.due: set[tuple[str, bool]] = set()
         self.reader: tuple[str, bool] | None = None
 
     def of(self, type: Type, raw: bool) -> int | None:
         self.facts.bytes_of(type, raw, self.size)
-        while self.due:
-            key = self.reader = self.due.pop()
+        while self.waiting:
+            key = self.reader = self.waiting.popleft()
+            self.due.remove(key)
             size = self.facts.declared_bytes(*key, self.size)
             if size != self.known[key]:
                 self.known[key] = size
-                self.due.extend(self.readers.get(key, ()))
+                for reader in self.readers.get(key, ()):
+                    self.look_at(reader)
         self.reader = None
         return self.facts.bytes_of(type, raw, self.size)
 
     def size(self, name: str, raw: bool) -> int | None:
         key = (name, raw)
         if self.reader is not None:
-            self.readers.setdefault(key, set()).add(self.reader)
+            self.readers.setdefault(key, {})[self.reader] = None
         if key not in self.known:
             self.known[key] = None
-            self.due.append(key)
+            self.look_at(key)
         return self.known[key]
+
+    def look_at(self, key: tuple[str, bool]) -> None:
+        if key not in self.due:
+            self.due.add(key)
+            self.waiting.append(key)
 
 
 class TypeFacts:
@@ -228,15 +237,16 @@ class TypeFacts:
 
     def _record(self, record: RecordType, start: int, named: Sizes) -> int | None:
         total, entries = 2 + start, 1 if start else 0
+        sizes: list[int | None] = []
         for field in record.fields:
             if field.optional or field.has_default:
                 continue
-            size = self.bytes_of(field.type, False, named)
-            if size is None:
-                return None
-            total += len(field.name) + 4 + size
+            sizes.append(self.bytes_of(field.type, False, named))
+            total += len(field.name) + 4
             entries += 1
-        return total + 2 * max(0, entries - 1)
+        if None in sizes:
+            return None
+        return total + sum(size for size in sizes if size is not None) + 2 * max(0, entries - 1)
 
     def _number(self, type: Int | Dec | Float) -> int | None:
         low: Any = type.minimum

@@ -15,8 +15,8 @@
                                               %2 = load $greet.result
 
 A part is put in place if it is small (or called once and not large), does not lead back to itself, and has
-neither a budget nor forks of its own. Its holes keep the names they have. A called part that nothing calls any more is removed
-if it is not from the main module (`dead_code`).
+neither a budget nor forks of its own. Its holes keep the names they have. A called part that nothing
+calls any more is removed if it is not from the main module (`dead_code`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
 
 SMALL = 30
 """Most operations of a part that is put in place wherever it is called."""
-ONCE = 300
+ONCE = 120
 """Most operations of one that is called once; a chain of such parts is copied at each of its links."""
 LARGE = 2_000
 """Most operations that a function may grow to by this pass."""

@@ -51,7 +51,7 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
+from sglc.types.values import MAX_DEPTH, TOO_DEEP, EnumValue, RecordValue, Value, is_too_deep
 
 MAX_DECIMAL_TEXT = 1000
 """Most characters of a decimal that is given as a text, as many as of one on the command line."""
@@ -62,6 +62,8 @@ def from_json(data: Any, type: Type, table: TypeTable, path: str = "") -> Value:
 
     Numbers may come as int, float or Decimal; values that are typed already are taken as they are.
     """
+    if is_too_deep(data):
+        raise MemberError(path, TOO_DEEP)
     value = _convert(data, type, table, path, 0)
     check_member(value, type, table, path)
     return value
