@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from contextvars import Token
 from dataclasses import dataclass
 
-from sglc.automata.work import OutOfWork, WorkAccount, charged, current
+from sglc.automata.work import OutOfWork, WorkAccount, charged, close_account, current, open_account
 from sglc.runtime.mask.errors import ConstraintError, ConstraintTooCostly
 from sglc.runtime.mask.machine import Machine
 
@@ -54,7 +55,7 @@ class Account:
         self.machine = machine
         self.options = options
         self._made = 0
-        self._charged: list[AbstractContextManager[object]] = []
+        self._charged: list[Token[WorkAccount | None]] = []
         self._times = 1
         self._before = 0
 
@@ -67,20 +68,21 @@ class Account:
         self._before = len(self.machine.configs)
         limit, times = self.options.max_effort, self._times
         self._times = 1
-        self._charged.append(
-            limited(None if limit is None else limit * times, "max_effort", "a mask or step")
-        )
-        self._charged[-1].__enter__()
+        self._charged.append(open_account(WorkAccount(None if limit is None else limit * times)))
         return self
 
     def __exit__(self, *fault: object) -> None:
-        self._charged.pop().__exit__(*fault)  # type: ignore[arg-type]
+        close_account(self._charged.pop())
         made = len(self.machine.configs) - self._before
         if made:
             self._made += made
             self._before += made
             if fault[0] is None:
                 self.check()
+        if isinstance(spent := fault[1], OutOfWork):
+            raise ConstraintTooCostly(
+                "a mask or step", spent.limit, spent.spent, spent.part, "max_effort"
+            ) from None
 
     def check(self) -> None:
         """Raises ConstraintError beyond the limit of states."""

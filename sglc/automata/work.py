@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 
 class OutOfWork(Exception):
@@ -39,7 +39,7 @@ class WorkAccount:
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self.spent = 0
-        self._by_part: Counter[str] = Counter()
+        self._by_part: dict[str, int] = {}
         self._open = ""
         self._since = 0
 
@@ -52,7 +52,7 @@ class WorkAccount:
     @property
     def costliest(self) -> str:
         """The part that has spent most; empty if none has been named."""
-        total = self._by_part + Counter({self._open: self.spent - self._since})
+        total = Counter(self._by_part) + Counter({self._open: self.spent - self._since})
         total.pop("", None)
         return max(total, key=lambda name: total[name]) if total else ""
 
@@ -64,7 +64,7 @@ class WorkAccount:
     def enter(self, name: str) -> str:
         """From here on `name` spends; returns who did before."""
         before = self._open
-        self._by_part[before] += self.spent - self._since
+        self._by_part[before] = self._by_part.get(before, 0) + self.spent - self._since
         self._since = self.spent
         self._open = name
         return before
@@ -83,6 +83,17 @@ def spend(units: int) -> None:
 def current() -> WorkAccount | None:
     """The account that is open."""
     return _account.get()
+
+
+def open_account(account: WorkAccount) -> Token[WorkAccount | None]:
+    """Put work on this account from here on, for contexts that are too many for generators; what is returned
+    is for `close_account`."""
+    return _account.set(account)
+
+
+def close_account(token: Token[WorkAccount | None]) -> None:
+    """Put work on the account that was open before."""
+    _account.reset(token)
 
 
 @contextmanager
