@@ -12,6 +12,7 @@ import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import islice
+from string import ascii_letters, digits, punctuation, whitespace
 
 import numpy as np
 
@@ -27,6 +28,9 @@ LOOKED = 2048
 would have to be, it is taken for open."""
 MANY = 64
 """Where more bytes than these may come next, some of them begin another word: what is before them stays."""
+KINDS = tuple(
+    tuple(byte.encode() for byte in kind) for kind in (ascii_letters, digits, punctuation, whitespace)
+)
 FEW = 64
 """Where so many tokens are legal, each is asked whether it is the only open one; so many are tried at a place
 where longer tokens may begin."""
@@ -120,7 +124,7 @@ class Seams:
             if left[0] < 0:
                 return True
             more = token_bytes[following] or b""
-            if _is_whole(more) and not canonical.keeps(context, token, more):
+            if _is_whole(more) and not more[-1:].isspace() and not canonical.keeps(context, token, more):
                 continue
             behind, chosen = after.clone(), int(following)
             behind.accept(chosen)
@@ -212,7 +216,9 @@ class Seams:
         more of it comes.
         """
         known, canonical = beginnings(self._vocabulary), self._canonical
-        kept = _common(whole, canonical.tokens(context, run + _way_on(masks)) or ())
+        kept = whole
+        for way in (_way_on(masks), *(_next_of_each_kind(masks) if run[-1:].isspace() else ())):
+            kept = _common(kept, canonical.tokens(context, run + way) or ())
         for place in range(max(0, len(run) - known.longest), len(run)):
             longer = known.longer(run[place:]) if run[place] & 0xC0 != 0x80 else ()
             if not longer:
@@ -267,6 +273,13 @@ def _way_on(masks: Matcher) -> bytes:
     except ConstraintError:
         way = masks.forced()
     return way[:AHEAD] if len(way) <= AHEAD else _cut(way[:AHEAD])
+
+
+def _next_of_each_kind(masks: Matcher) -> list[bytes]:
+    """A byte of each kind of ASCII characters that may follow: white space is split by what they are."""
+    probe = masks.clone()
+    found = [next((each for each in kind if probe.clone().accept_bytes(each)), b"") for kind in KINDS]
+    return [each for each in found if each]
 
 
 def _cut(data: bytes) -> bytes:

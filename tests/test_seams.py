@@ -94,6 +94,7 @@ def test_draws_with_refusals_are_those_of_the_open_tokens_alone(number: int) -> 
         ("", ("Mon", "Sun"), "day"),
         ("", ("1", "12", "120"), " apples"),
         ("a\n\n", ("one", "once"), ""),
+        ("a\n\n", ("-21", "11", "114"), ""),
         ("(", ("attribute", "attributeref"), ""),
         ("", ("in", "inside", "into"), ""),
         ("", ("🙂", "🙃", "é", "è"), ""),
