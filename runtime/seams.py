@@ -124,7 +124,8 @@ class Seams:
             if left[0] < 0:
                 return True
             more = token_bytes[following] or b""
-            if _is_whole(more) and not more[-1:].isspace() and not canonical.keeps(context, token, more):
+            blank = data[-1:].isspace() and more[:1].isspace()
+            if _is_whole(more) and not blank and not canonical.keeps(context, token, more):
                 continue
             behind, chosen = after.clone(), int(following)
             behind.accept(chosen)
