@@ -79,7 +79,7 @@ def slipped(text: str, chance: random.Random) -> str:
 
 
 def assert_well_said(text: str, found: list[Diagnostic]) -> None:
-    own = set(INNER.findall(text))
+    own = set(INNER.findall(text.upper())) | set(INNER.findall(text))
     for diagnostic in found:
         words = "\n".join(
             (diagnostic.message, diagnostic.label, diagnostic.reason, diagnostic.hint, diagnostic.witness)
