@@ -112,14 +112,13 @@ def test_slips_are_told_in_words_of_the_language(seed):
     assert sum(counts) / len(counts) < 1.6, counts
 
 
-@pytest.mark.parametrize("seed", range(100, 108))
-def test_edits_hold_wherever_the_slip_is(seed):
+def test_edits_hold_wherever_the_slip_is():
     """An edit is told only where it repairs: also in programs that nobody thought of."""
-    chance = random.Random(seed)
+    chance = random.Random(100)
     edits = 0
-    for _ in range(ROUNDS):
+    for _ in range(6 * ROUNDS):
         edits += assert_edits_hold(slipped(chance.choice(TEXTS if chance.random() < 0.3 else SMALL), chance))
-    assert edits >= 2
+    assert edits >= 10, "slips with edits are met"
 
 
 def test_many_slips_at_once_are_survived():
