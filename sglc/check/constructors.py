@@ -278,7 +278,8 @@ class Column:
         if known is not None:
             return known
         if slot[0] == "piece":
-            which, place = slot[1]  # type: ignore[misc]
+            piece: Any = slot[1]
+            which, place = piece
             arm = self.looks.numbers[which]
             number = self._piece(arm, place)
             assert number is not None

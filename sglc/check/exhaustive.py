@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sglc.check.case_forms import WILD, AnyOf, Form, Wild, plain_forms
-from sglc.check.constructors import Column, Constructor, Looks, Place, Slot, looks
+from sglc.check.constructors import Column, Constructor, Looks, Place, Slot, exact, looks
 from sglc.check.relations import Table
 from sglc.check.result import ExpressionType
 
@@ -141,7 +141,7 @@ class _Search:
         left_out = column.left_out(set(matching))
         made: list[_Matrix] = []
         if left_out is not None:
-            facts = (part, left_out.key, left_out, matrix.facts)
+            facts = (part, exact(left_out.key), left_out, matrix.facts)
             made.append(_Matrix([row for _, row in passing], facts, matrix.known + 1, matrix.open))
             passing = [(place, _Row(r.looks, r.case, r.firm, False)) for place, r in passing]
         for slot, named in matching.items():

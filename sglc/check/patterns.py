@@ -233,10 +233,10 @@ class Patterns(Holes):
         cases = self._cases_by_name(type)
         names = [name for name, (_, variant) in cases.items() if variant is not None]
         if cases.get(label, (None, None))[1] is not None:
-            declared, record = cases[label]
-            key = (declared.name, label)
-            self.symbols[id(node)] = VariantSymbol(declared.name, label)
-            self._use(declared.name)
+            union, record = cases[label]
+            key = (union.name, label)
+            self.symbols[id(node)] = VariantSymbol(union.name, label)
+            self._use(union.name)
         for arm in self._arms(type) if record is None else ():
             plain = expand(arm, self.table)
             declared = self.table.get(plain.name) if isinstance(plain, Named) else None

@@ -70,7 +70,7 @@ class TypeResolver:
 
     def resolve(self, node: ast.TypeExpression) -> Type:
         """The type; Unknown (already reported) where there is none."""
-        found: Type = UNKNOWN
+        found: Type = UNKNOWN  # type: ignore[assignment]
         outer, self._inside = self._inside, True
         if outer or not self._too_deep(node):
             found = _METHODS[node.__class__](self, node)

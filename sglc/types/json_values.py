@@ -147,7 +147,7 @@ def schema_terms(text: str) -> tuple[Term, dict[str, Term]]:
     """Root and rules for use inside another language: rules are named after the schema."""
     found = schema_language(text)
     mark = f"json:{sha256(text.encode()).hexdigest()[:16]}:" if text else "json:"
-    known: dict[Term, Term] = {}
+    known: dict[int, Term] = {}
     rules = {mark + name: _renamed(term, mark, known) for name, term in found.rules.items()}
     return _renamed(found.root, mark, known), rules
 
