@@ -8,7 +8,7 @@ interface Reply {
   lines: [Line, Line];
 }
 
-/** @maxLength 80 */
+/** @minLength 4 @maxLength 80 */
 type Line = string;
 
 interface Handover {
