@@ -88,3 +88,19 @@ def test_what_to_write_for_a_hidden_member_is_an_edit():
     text = "enum Mood: calm, annoyed\npub pure fn f(calm: str) -> Mood:\n    return calm\n"
     (found,) = check(Source("program.sgl", text), Library())[1]
     assert found.code == "E0301" and [(e.span.text, e.text) for e in found.edits] == [("calm", "Mood.calm")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pure fn f(n: int) -> int:\n    return n\n",
+        "pure fn f() -> int:\n    let n = 3\n    return n\n",
+        "pure fn f(xs: [int]) -> [int]:\n    return [n for n in xs]\n",
+        "pure fn f(x: int) -> int:\n    match x:\n        case n: return n\n",
+        "pure fn f() -> int:\n    return n + n(3)\n",
+        "fn f() -> int:\n    try:\n        raise n(3)\n    except n:\n        return 4\n",
+        "fn f() -> int:\n    user: | Say.\n    assistant: | ?{n: int}\n    return n\n",
+    ],
+)
+def test_a_name_that_a_module_lacks_is_told_once_whatever_is_called_so(body):
+    assert codes(f"use std.math (n)\n\n{body}") == ["E0205"]

@@ -22,13 +22,22 @@ HUGE = (2**24, 2**29 - 1, 2**30, 2**31 - 2, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 
 BEYOND = tuple(bound for bound in HUGE if bound > MOST_COUNTED)
 
 
-def agree(constraint: Constraint) -> None:
-    """The mask at the first places of texts is the set of the tokens that are accepted there."""
+def agree(constraint: Constraint, *, ends: bool = True) -> None:
+    """The mask at the first places of texts is the set of the tokens that are accepted there, and so are the
+    bytes that may come next, those that must, and the shortest completion (`ends`: it is not a long one)."""
     matcher = constraint.matcher(VOCABULARY)
     for at in range(8):
         legal = set(VOCABULARY.unpack(matcher.mask()).tolist())
         accepted = {token for token in range(VOCABULARY.size) if matcher.clone().accept(token)}
         assert legal == accepted, matcher.text()
+        if not ends:
+            matcher.accept(sorted(legal)[at % len(legal)])
+            continue
+        begins = {VOCABULARY.token_bytes[token][0] for token in legal}  # type: ignore[index]
+        assert matcher.following() == len(begins), matcher.text()
+        forced = matcher.forced()
+        assert not forced or {forced[0]} == begins, matcher.text()
+        assert matcher.clone().accept_bytes(matcher.shortest_completion()), matcher.text()
         if not legal:
             return
         matcher.accept(sorted(legal)[at % len(legal)])
@@ -68,9 +77,12 @@ def test_huge_maxima_of_terms_are_kept(term: Any, bound: int) -> None:
 
 def test_the_largest_minimum_is_kept() -> None:
     for term in (Text(LETTERS, "raw", MOST_COUNTED), Repeat(Bytes(b"ab"), MOST_COUNTED)):
-        agree(compile_constraint(language=Language(term)))
-    agree(compile_constraint(json_schema={"type": "string", "minLength": MOST_COUNTED}))
-    agree(compile_constraint(json_schema={"type": "array", "minItems": MOST_COUNTED, "items": {"const": 1}}))
+        agree(compile_constraint(language=Language(term)), ends=False)
+    agree(compile_constraint(json_schema={"type": "string", "minLength": MOST_COUNTED}), ends=False)
+    agree(
+        compile_constraint(json_schema={"type": "array", "minItems": MOST_COUNTED, "items": {"const": 1}}),
+        ends=False,
+    )
 
 
 @pytest.mark.parametrize("bound", BEYOND)

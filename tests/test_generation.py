@@ -16,11 +16,13 @@ from sglc.automata.term import Language, Text, Words
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine import sampler
 from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.tracker import Tracker
 from sglc.types.language import language
 from sglc.types.type import (
@@ -352,6 +354,16 @@ def test_a_space_stays_where_no_longer_token_is_legal() -> None:
 
 
 # -- masks -------------------------------------------------------------------------------------------
+
+
+def test_the_mask_and_single_questions_agree_about_end_tokens() -> None:
+    vocabulary = Vocabulary([b"a", b"b", b"ab", None, None], frozenset({3, 4}))
+    legal = NextTokens(compile_constraint(regex="a*").matcher(vocabulary), vocabulary.end_ids)
+    for may_end, expected in ((False, [0]), (True, [0, 3, 4]), (False, [0])):
+        legal.may_end = may_end
+        assert vocabulary.unpack(legal.row()).tolist() == expected
+        assert [token for token in range(vocabulary.size) if legal.allows(token)] == expected
+        assert legal.count() == len(expected)
 
 
 def test_the_reported_mask_counts_end_tokens_where_they_are_legal() -> None:

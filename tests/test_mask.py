@@ -155,6 +155,22 @@ def test_steps_are_taken_back_one_by_one() -> None:
     assert (matcher.text(), matcher.is_accepting()) == (b"", True)
 
 
+def test_several_steps_are_taken_back_at_once() -> None:
+    matcher = matcher_of(Repeat(Bytes(b"ab"), 0, 9))
+    configs = [matcher.config]
+    for byte in b"ababab":
+        assert matcher.accept(byte)
+        configs.append(matcher.config)
+    for back, left in ((3, 3), (0, 3), (2, 1)):
+        matcher.rollback(back)
+        assert (matcher.steps, matcher.text(), matcher.config) == (left, b"ababab"[:left], configs[left])
+        with pytest.raises(ValueError, match=f"cannot take back {left + 1} of {left}"):
+            matcher.rollback(left + 1)
+    assert matcher.accept(ord("b")) and matcher.steps == 2
+    matcher.rollback(2)
+    assert (matcher.steps, matcher.text(), matcher.config) == (0, b"", configs[0])
+
+
 def test_bytes_lead_to_one_place_however_often_and_in_which_pieces_they_come() -> None:
     constraint = compile_constraint(language=NAMED["record"])
     first, again, single = (constraint.matcher(BYTES) for _ in range(3))
@@ -185,6 +201,19 @@ def test_clones_go_their_own_ways() -> None:
     assert (first.text(), second.text()) == (b"ab", b"ac")
     second.rollback(2)
     assert first.steps == 2
+
+
+def test_a_clone_writes_rows_of_its_own() -> None:
+    first = matcher_of(Repeat(Bytes(b"ab"), 1, 9))
+    row, other = np.zeros(BYTES.words, np.int32), np.zeros(BYTES.words, np.int32)
+    first.fill_mask(row)
+    second = first.clone()
+    assert second.accept(ord("a"))
+    second.fill_mask(row)  # the row that the other one wrote last
+    assert BYTES.unpack(row).tolist() == [ord("b")]
+    second.fill_mask(other)
+    first.fill_mask(row)
+    assert (BYTES.unpack(row).tolist(), BYTES.unpack(other).tolist()) == ([ord("a")], [ord("b")])
 
 
 def test_masks_of_many_matchers_fill_their_rows() -> None:

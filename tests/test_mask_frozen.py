@@ -130,6 +130,20 @@ def test_frozen_and_live_agree(data: st.DataObject) -> None:
     walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
 
 
+def test_tokens_that_are_none_are_refused_as_by_the_machine() -> None:
+    """At every place of a text: the number before the vocabulary's first and those behind its last."""
+    size = VOCABULARY.size
+    cold, live = (
+        made.matcher(VOCABULARY) for made in (frozen(RECORD, VOCABULARY), compile_constraint(language=RECORD))
+    )
+    for byte in b'{"name": "':
+        for token in (-1, -size, size, size + byte, size + ord("}"), 2 * size + byte, 1 << 40):
+            assert not cold.allows(token) and not cold.accept(token), token
+            assert not live.allows(token) and not live.accept(token), token
+        assert cold.accept(byte) and live.accept(byte)
+        assert_agree(cold, live)
+
+
 @pytest.mark.parametrize("budget", [FreezeBudget(), SMALL, FreezeBudget(states=1)])
 def test_a_record_walks_alike(budget: FreezeBudget) -> None:
     cold = frozen(RECORD, VOCABULARY, budget)

@@ -77,7 +77,19 @@ def test_the_distribution_is_that_of_the_definition(logits: np.ndarray, sampling
     expected = np.array(reference_distribution([float(value) for value in logits], sampling))
     # A token right at the border of top-p or min-p may fall on either side by rounding.
     different = np.abs(spread - expected) > 1e-5
-    assert not different.any() or near_a_border(logits, sampling)
+    assert not different.any() or alike(logits[different]) or near_a_border(logits, sampling)
+
+
+def test_what_is_just_as_likely_as_min_p_asks_stays() -> None:
+    equal = np.array([2.0, 1.0, 2.0, 2.0], np.float32)
+    probabilities, order = distribution(equal, Sampling(1.0, min_p=1.0))
+    assert order is not None and order.tolist() == [0, 2, 3]
+    assert probabilities.tolist() == pytest.approx([1 / 3] * 3)
+
+
+def alike(logits: np.ndarray) -> bool:
+    """Whether logits differ, but by so little that their weights are the same: then any may stay."""
+    return bool(0 < np.ptp(logits) < 1e-6)
 
 
 def near_a_border(logits: np.ndarray, sampling: Sampling) -> bool:
@@ -105,6 +117,17 @@ def test_a_forbidden_token_is_never_drawn(
     drawn = sample(logits, mask_of(allowed), sampling, (seed, 3))
     assert drawn.token in allowed
     assert drawn == sample(logits, mask_of(allowed), sampling, (seed, 3))
+
+
+@given(logit_rows, allowed_sets, settings_of_sampling, st.integers(0, 99))
+def test_limits_look_at_what_the_mask_leaves(
+    logits: np.ndarray, allowed: set[int], sampling: Sampling, seed: int
+) -> None:
+    """Top-k, top-p and min-p are of the distribution over the allowed tokens, as if there were no others."""
+    ids = np.array(sorted(allowed))
+    drawn = sample(logits, mask_of(allowed), sampling, (seed, 1), scored=False)
+    alone = sample(np.ascontiguousarray(logits[ids]), None, sampling, (seed, 1), scored=False)
+    assert drawn.token == ids[alone.token]
 
 
 @given(logit_rows, settings_of_sampling, st.integers(0, 99))

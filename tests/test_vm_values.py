@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sglc.runtime.errors import SglError
-from sglc.types.type import Dec, Int, ListOf, Named
+from sglc.types.type import Dec, Float, Int, ListOf, MapOf, Named, Str, Type
 from sglc.types.values import EnumValue, RecordValue
 from vm_programs import value
 
@@ -89,6 +89,13 @@ def test_strings_show_values_as_text_does() -> None:
 def test_numbers_are_widened_where_a_wider_type_is_due() -> None:
     result = value(("CONSTANT", [1, 2]), ("CHECK_TYPE", ListOf(Dec())))
     assert result == [Decimal(1), Decimal(2)] and all(type(n) is Decimal for n in result)
+
+
+@pytest.mark.parametrize("type", [Dec(), Float(), Int()])
+def test_a_truth_value_is_no_number(type: Type) -> None:
+    for given, due in ((True, type), ([1, False], ListOf(type)), ({"k": True}, MapOf(Str(), type))):
+        with pytest.raises(SglError, match="outside of its type"):
+            value(("CONSTANT", given), ("CHECK_TYPE", due))
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ class LeafPlace(NamedTuple):
         return id(self.table), self.state, self.least, self.most, self.open.tobytes()
 
 
+def counted_place(table: LeafTable, state: int, least: int, most: int | None) -> LeafPlace:
+    """The place of a thread that counts characters: `least` to `most` (None: any number) are to come.
+
+    A bound of 2^30 and more is none here: no token has so many characters, and numbers of walks end there.
+    """
+    return LeafPlace(table, state, least, None if most is None or most >= UNBOUNDED else most)
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """What the words from a place on are: the labels of some, and how to find those of all others.
@@ -272,9 +280,8 @@ class LeafTable:
         """(state, least, most, eager) of a place, for walks."""
         if place.least > 0 or place.most is not None:
             self.measure()
-        # No token has as many characters as the walk's numbers can count.
-        most = UNBOUNDED if place.most is None else min(place.most, UNBOUNDED)
-        return place.state, min(place.least, UNBOUNDED), most, int(self.eager)
+        most = UNBOUNDED if place.most is None else place.most
+        return place.state, place.least, most, int(self.eager)
 
     def label(self, state: int) -> int:
         """Which kind of word ends in a state; -1 if there is only one kind."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sglc.automata.term import Encoding
 from sglc.kernels.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.leaf import LeafPlace
+from sglc.runtime.mask.leaf import LeafPlace, counted_place
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD, Node, Work
 from sglc.runtime.mask.numbered_leaf import NumberedLeaf
@@ -152,7 +152,7 @@ class SpanNode(Node):
     def leaf(self, machine: Machine, state: Place) -> LeafPlace:
         local, least, most = state
         leaf = self.table.leaf
-        return LeafPlace(leaf, leaf.number(local), least, most)
+        return counted_place(leaf, leaf.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state

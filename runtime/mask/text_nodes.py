@@ -8,7 +8,7 @@ from typing import Any
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.runtime.mask.leaf import LeafPlace
+from sglc.runtime.mask.leaf import LeafPlace, counted_place
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import Node, Work
 from sglc.runtime.mask.nodes import Literal
@@ -35,7 +35,7 @@ class TextNode(Node):
         if least > 0 and most is not None and not self.table.gapless:
             return None
         leaf = text_leaf(self.table)
-        return LeafPlace(leaf, leaf.number(local), least, most)
+        return counted_place(leaf, leaf.number(local), least, most)
 
     def land(self, machine: Machine, state: Place, cont: int, local: int, taken: int, data: bytes) -> int:
         _, least, most = state

@@ -66,7 +66,7 @@ class Scopes(Declarations):
         what = "a variable"
         if known is None:
             entity = self.module.names.get(label)
-            if entity is not None and entity.kind != "function":
+            if entity is not None and entity.kind in WORDS and entity.kind != "function":
                 taken, what = entity.span, WORDS[entity.kind]
         if taken is not None and label != "_":
             self.program.report(

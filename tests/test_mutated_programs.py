@@ -1,0 +1,56 @@
+"""Programs with slips in them: diagnostics, or runs of their tests that end as the language says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from budget import examples
+from mutated_programs import mutated, originals
+
+COUNT = examples(250)
+"""SGLC_TEST_EXAMPLES=20000 takes a quarter of an hour."""
+PIECE = 1000
+"""Programs of one process."""
+MEMORY = 1 << 30
+HERE = Path(__file__).parent
+
+
+def test_mutations_are_repeatable_and_many() -> None:
+    programs = originals()
+    assert len(programs) > 150
+    made = [mutated(number, programs) for number in range(300)]
+    assert made == [mutated(number, programs) for number in range(300)]
+    sound = {program.text for program in programs}
+    assert len({program.text for program in made} - sound) > 280
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
+def test_no_mutated_program_meets_more_than_diagnostics(tmp_path: Path) -> None:
+    counts: dict[str, int] = {}
+    for first in range(0, COUNT, PIECE):
+        count = min(PIECE, COUNT - first)
+        results = tmp_path / "results.jsonl"
+        done = subprocess.run(
+            [sys.executable, "-P", str(HERE / "mutated_program_worker.py"), str(first), str(count),
+             str(results)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])},
+            capture_output=True, text=True, timeout=120 + count,
+        )  # fmt: skip
+        rows = [json.loads(row) for row in results.read_text(encoding="utf-8").splitlines()]
+        assert done.returncode == 0, f"{rows[-1]} ended with {done.returncode}: {done.stderr[-2000:]}"
+        faults = [row for row in rows if "fault" in row]
+        assert not faults, "\n".join(f"number {row['fault']}: {row['trace']}" for row in faults[:5])
+        slow = [row for row in rows if "slow" in row]
+        assert not slow, slow
+        assert rows[-1]["peak"] < MEMORY
+        for kind, some in rows[-1]["counts"].items():
+            counts[kind] = counts.get(kind, 0) + some
+    assert sum(counts.values()) == COUNT
+    tested = sum(some for kind, some in counts.items() if "passed" in kind or "failed" in kind)
+    assert counts["refused"] > COUNT // 2 and tested > COUNT // 20
