@@ -7,7 +7,15 @@ from contextlib import contextmanager
 from contextvars import Token
 from dataclasses import dataclass
 
-from sglc.automata.work import OutOfWork, WorkAccount, charged, close_account, current, open_account
+from sglc.automata.work import (
+    DEFAULT_WORK,
+    OutOfWork,
+    WorkAccount,
+    charged,
+    close_account,
+    current,
+    open_account,
+)
 from sglc.runtime.mask.errors import ConstraintError, ConstraintTooCostly
 from sglc.runtime.mask.machine import Machine
 
@@ -30,7 +38,7 @@ class ConstraintOptions:
     max_terms: int = 200_000
     max_depth: int = 150
     max_states: int = 1_000_000
-    max_work: int | None = 3_000_000
+    max_work: int | None = DEFAULT_WORK
     max_effort: int | None = 50_000
     mask_bytes: int = 64 << 20
     table_bytes: int = 16 << 20

@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
+DEFAULT_WORK = 3_000_000
+"""Units that compiling one constraint may take where nobody says more: some three seconds."""
+
 
 class OutOfWork(Exception):
     """An account is spent. `part` is what has spent most of it: a JSON pointer, a pattern, a rule.

@@ -11,6 +11,7 @@ from sglc.check.state import Entity, FunctionState, Local, Signature
 from sglc.check.statements import Statements
 from sglc.check.template_text import name_as_text
 from sglc.check.walk import Body, roles, statements
+from sglc.check.work_limit import within_limit
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
 from sglc.syntax import ast
@@ -52,7 +53,7 @@ class ModuleChecker(Statements):
         """A declared type that has no value is refused where it stands."""
         type = Named(entity.name)
         span = entity.span
-        if report_empty(self.program, self.facts, type, span):
+        if within_limit(self.program, span, lambda: report_empty(self.program, self.facts, type, span), True):
             self.program.broken.add(entity.name)
             for key in [k for k in self.program.memo if k[0] == "sound"]:
                 del self.program.memo[key]

@@ -33,6 +33,7 @@ from sglc.check.result import (
     Unknown,
 )
 from sglc.check.state import HoleNode, Local
+from sglc.check.work_limit import within_limit
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
 from sglc.syntax import ast
@@ -110,7 +111,9 @@ class Holes(HoleOptions):
         conditions waits in `where_late` until the value has a variable."""
         self._allowed(node)
         options = self._options(node)
-        found = self._filled(node, name, label, follow, options)
+        found = within_limit(
+            self.program, node.span, lambda: self._filled(node, name, label, follow, options), UNKNOWN
+        )
         if "n" not in options or isinstance(found, Unknown):
             return found
         late = self.where_late.get(id(node))

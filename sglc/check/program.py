@@ -17,6 +17,7 @@ from sglc.check.nesting import read_in_order
 from sglc.check.result import CheckedModule, CheckedProgram
 from sglc.check.state import ModuleState, ProgramState
 from sglc.check.type_facts import TypeFacts
+from sglc.check.work_limit import within_limit
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
@@ -24,6 +25,7 @@ from sglc.source import Source, Span
 from sglc.syntax import ast
 from sglc.syntax.faulty_line import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
+from sglc.types.type import Type
 
 MAX_MODULES = 500
 STANDARD = "std."
@@ -53,19 +55,27 @@ def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list
     for checker in checkers:
         checker.define_all()
     for arms, spans in program.unions:
-        if all(program.facts.sound(arm) for arm in arms):
-            arms_are_apart(program.facts, arms, spans, raw=False)
+        _tell_apart(program, arms, spans)
     for checker in checkers:
         checker.check_bodies()
     checked_unions = len(program.unions)
     program.checkers[id(main)].check_tests()
     program.checkers[id(main)].unused_names()
     for arms, spans in program.unions[checked_unions:]:
-        if all(program.facts.sound(arm) for arm in arms):
-            arms_are_apart(program.facts, arms, spans, raw=False)
+        _tell_apart(program, arms, spans)
     modules = tuple(_result(state) for state in [main, *(s for s in program.order if s is not main)])
     checked = CheckedProgram(modules[0], modules, program.table)
     return checked, _ordered(program.diagnostics, source)
+
+
+def _tell_apart(program: ProgramState, arms: tuple[Type, ...], spans: tuple[Span, ...]) -> None:
+    """Report arms of a union that share a text."""
+
+    def told() -> None:
+        if all(program.facts.sound(arm) for arm in arms):
+            arms_are_apart(program.facts, arms, spans, raw=False)
+
+    within_limit(program, spans[0], told, None)
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ from sglc.check.state import Entity, ModuleState, OpenGrammar, ProgramState
 from sglc.check.type_sources import source_type
 from sglc.check.union_refinements import refined_union
 from sglc.check.unknown_types import report_arguments, report_unknown_type
+from sglc.check.work_limit import within_limit
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import (
@@ -72,8 +73,11 @@ class TypeResolver:
         """The type; Unknown (already reported) where there is none."""
         found: Type = UNKNOWN  # type: ignore[assignment]
         outer, self._inside = self._inside, True
-        if outer or not self._too_deep(node):
-            found = _METHODS[node.__class__](self, node)
+        make = _METHODS[node.__class__]
+        if outer:
+            found = make(self, node)
+        elif not self._too_deep(node):
+            found = within_limit(self.program, node.span, lambda: make(self, node), UNKNOWN)
         self._inside = outer
         self.module.resolved[id(node)] = found
         return found

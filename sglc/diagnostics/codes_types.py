@@ -425,4 +425,14 @@ pub fn f() -> int:
         "record Leaf:\n    n: int in 0..9\n\n"
         "pub fn f() -> Leaf:\n    | ${schema(Leaf)} ?{leaf: Leaf}\n    return leaf\n",
     ),
+    Entry(
+        "E0344",
+        "a type that asks for too much work",
+        "The automata of types and holes are made when a program is checked. Work is counted, not timed, so "
+        "that a program is taken or refused alike on every machine; the message says what spends most of it.",
+        "pub type code = str "
+        + " ".join(f"matching /.*{letter}.*/" for letter in "abcdefghijklmnopqrs")
+        + " max 60 chars\n",
+        "pub type code = str matching /[a-z]*/ max 60 chars\n",
+    ),
 )
