@@ -134,7 +134,7 @@ class DistinctArray(ArrayNode):
 
     def lost(self, machine: Machine, state: LeafState) -> bool:
         _, used, inner, barred, _ = state
-        return used == _LOST or machine.lost[inner] or machine.lost[barred]
+        return used == _LOST or bool(machine.lost[inner] or machine.lost[barred])
 
     def _known(self, machine: Machine, inner: int, barred: int) -> int:
         """`_UNKNOWN`, or `_LOST` if it is not known without the bytes read which bytes may come next."""

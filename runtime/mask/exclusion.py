@@ -90,10 +90,10 @@ class Exclusion(Node):
         return config
 
     def traced(self, machine: Machine, state: State) -> bool:
-        return machine.traced[state[0]]
+        return bool(machine.traced[state[0]])
 
     def lost(self, machine: Machine, state: State) -> bool:
-        return machine.lost[state[0]]
+        return bool(machine.lost[state[0]])
 
     def untrace(self, machine: Machine, state: State) -> State:
         return machine.untraced(state[0]), state[1]

@@ -70,14 +70,14 @@ class LeafWalks:
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
         self._most = most
         # A mask has a row or is a part of one that has.
-        bytes = 4 * vocabulary.words * most
-        self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(bytes, _nbytes)
+        most_bytes = 4 * vocabulary.words * most
+        self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(most_bytes, _nbytes)
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
         self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | int, np.ndarray]] = Interned()
         """Bits and exits; how often they have been asked for in place of the bits before these are known."""
         self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
         self._walks: BoundedCache[tuple[Any, ...], tuple[_Bits, LeafMask]] = BoundedCache(
-            bytes // 4, _of_walk
+            most_bytes // 4, _of_walk
         )
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
@@ -88,7 +88,7 @@ class LeafWalks:
         self._stills: dict[tuple[int, Encoding], Still | None] = {}
         self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
         """See `_named`; what its keys are identities of is kept."""
-        self._apart: BoundedCache[tuple[Any, int], LeafMask] = BoundedCache(bytes // 4, _nbytes)
+        self._apart: BoundedCache[tuple[Any, int], LeafMask] = BoundedCache(most_bytes // 4, _nbytes)
         """See `_by_names`."""
         self._asked: tuple[Any, ...] = (None,) * 5
         """What `_words_of` has been asked for last, and has answered."""
