@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +129,28 @@ def test_frozen_and_live_agree(data: st.DataObject) -> None:
     assert cold.is_empty == live.is_empty
     dice = random.Random(data.draw(st.integers(0, 1 << 30)))
     walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
+
+
+@pytest.mark.parametrize("column", range(5), ids=["base", "place", "count", "wide", "tokens"])
+@pytest.mark.parametrize("value", [-2, 1 << 20, (1 << 31) - 1])
+def test_a_mask_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
+    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    for number in range(len(tables.masks)):
+        masks = tables.masks.copy()
+        masks[number, column] = value
+        with pytest.raises(FrozenError, match="a mask points outside of the file"):
+            replace(tables, masks=masks).mask(number)
+
+
+@pytest.mark.parametrize("column", range(frozen_tables.MASK, frozen_tables.COLUMNS))
+@pytest.mark.parametrize("value", [-2, 1 << 20])
+def test_a_state_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
+    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    for state in range(tables.n):
+        states = tables.states.copy()
+        states[state, column] = value
+        with pytest.raises(FrozenError, match="a state points outside of the file"):
+            replace(tables, states=states).accepts(state)
 
 
 def test_tokens_that_are_none_are_refused_as_by_the_machine() -> None:

@@ -37,8 +37,10 @@ test "rounds":
 
 PAIR = """\
 fn pair() -> (int, int):
-    user: | Say two numbers.
-    assistant: | ?{a: int in 1000..9999 temp 1}, ?{b: int in 1000..9999 temp 1}
+    user: | Say a number.
+    assistant: | ?{a: int in 1000..9999 temp 1}
+    user: | Say another one.
+    assistant: | ?{b: int in 1000..9999 temp 1}
     return (a, b)
 """
 
