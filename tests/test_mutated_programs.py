@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from budget import examples
+from mutated_program_worker import Told, look_at
 from mutated_programs import mutated, originals
+from sglc.diagnostics.diagnostic import Diagnostic
 
 COUNT = examples(250)
 """SGLC_TEST_EXAMPLES=20000 takes a quarter of an hour."""
@@ -28,6 +30,16 @@ def test_mutations_are_repeatable_and_many() -> None:
     assert made == [mutated(number, programs) for number in range(300)]
     sound = {program.text for program in programs}
     assert len({program.text for program in made} - sound) > 280
+
+
+@pytest.mark.parametrize(
+    "word", ["_NEWLINE", "BROKEN", "'NoneType' object", "KeyError: 'x'", "<class 'int'>"]
+)
+def test_words_of_the_inside_are_noticed(word: str) -> None:
+    spoken = Diagnostic("E0101", "this cannot stand here", None, reason=f"because of {word}")
+    with pytest.raises(Told, match="because of"):
+        look_at([spoken], "fn f():\n")
+    look_at([Diagnostic("E0101", "this cannot stand here", None, reason="a new line is due")], "fn f():\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
