@@ -14,6 +14,8 @@ from budget import examples
 from mutated_program_worker import Told, look_at
 from mutated_programs import mutated, originals
 from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.driver import compile_source
+from sglc.source import Source
 
 COUNT = examples(250)
 """SGLC_TEST_EXAMPLES=20000 takes a quarter of an hour."""
@@ -40,6 +42,16 @@ def test_words_of_the_inside_are_noticed(word: str) -> None:
     with pytest.raises(Told, match="because of"):
         look_at([spoken], "fn f():\n")
     look_at([Diagnostic("E0101", "this cannot stand here", None, reason="a new line is due")], "fn f():\n")
+
+
+@pytest.mark.parametrize(
+    "rest", [",", ", ", ",}", ", }", ", temperature}", ", temperature=}", ", seed:}", ",,}"]
+)
+def test_holes_that_end_behind_a_comma_are_told(rest: str) -> None:
+    text = f"fn f() -> int:\n    user: | Say.\n    assistant: | ?{{n: int{rest}\n    return n\n"
+    found = compile_source(Source("program.sgl", text)).diagnostics
+    look_at(found, text)
+    assert any(diagnostic.code == ("E0115" if "}" in rest else "E0104") for diagnostic in found)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")

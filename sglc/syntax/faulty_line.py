@@ -66,6 +66,10 @@ class Line:
             return ""
         return self.text[self.tokens.starts[index] : self.tokens.ends[index]]
 
+    def kind_at(self, index: int) -> str:
+        """Kind of a token; that of the end behind the last one."""
+        return self.tokens.kinds[index] if index < len(self.tokens.kinds) else "$END"
+
     @property
     def token(self) -> str:
         return self.at(self.index)

@@ -176,7 +176,7 @@ def _option(run: Run, line: Line) -> Mistake | None:
 def _named_option(line: Line, index: int) -> tuple[str, tuple[tuple[int, int, str], ...]] | None:
     """`temperature=0.5` as an option is written here: the hint and the edits; None where it needs thought."""
     word, value = line.at(index), index + 1 + (line.at(index + 1) in ("=", ":"))
-    if line.tokens.kinds[value] not in ("NUMBER", "STRING", "NAME"):
+    if line.kind_at(value) not in ("NUMBER", "STRING", "NAME"):
         return None
     start, end = line.starts(index), line.ends(value)
     foreign = _FOREIGN_OPTIONS.get(
