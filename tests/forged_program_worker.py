@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from forged_programs import body_of, forged
+from peak_memory import peak_bytes
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.serial import loads
@@ -58,7 +59,7 @@ def main(first: int, count: int, results: Path, programs: list[Path]) -> None:
                 fault = {"fault": number, "trace": traceback.format_exc()[-3000:]}
                 print(json.dumps(fault), file=told, flush=True)
             signal.alarm(0)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        peak = peak_bytes()
         print(json.dumps({"peak": peak, "counts": counts}), file=told, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs hostile inputs through `hostile_worker`, and says which of them were not met as they should be."""
+"""Runs hostile inputs through `job_worker`, and says which of them were not met as they should be."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run_jobs(jobs: Sequence[Job], folder: Path, environment: Mapping[str, str], 
         (folder / "jobs.json").write_text(json.dumps(listed))
         results.unlink(missing_ok=True)
         done = subprocess.run(
-            [sys.executable, "-P", str(Path(__file__).with_name("hostile_worker.py")),
+            [sys.executable, "-P", str(Path(__file__).with_name("job_worker.py")),
              str(folder / "jobs.json"), str(results)],
             env={**os.environ, **environment}, capture_output=True, text=True, timeout=limit,
         )  # fmt: skip

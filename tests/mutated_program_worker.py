@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from mutated_programs import Original, mutated, originals
+from peak_memory import peak_bytes
 from sglc.bytecode.serial import dumps, loads
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.diagnostics.edits import edited
@@ -73,7 +74,7 @@ def main(first: int, count: int, results: Path) -> None:
             spent = time.process_time() - began
             if spent > SLOW:
                 print(json.dumps({"slow": number, "seconds": round(spent, 1)}), file=told, flush=True)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        peak = peak_bytes()
         print(json.dumps({"peak": peak, "counts": counts}), file=told, flush=True)
 
 

@@ -34,8 +34,8 @@ class StepLimits:
     tokens: int = 256
     """Most tokens, prompts and others together. A longer step serves prompts better, a shorter one
     answers."""
-    prompt_tokens: int = 256
-    """Most tokens of a step in which nobody waits for a single token."""
+    prompt_tokens: int | None = None
+    """Most tokens of a step in which nobody waits for a single token; None for no other bound."""
     crowded_tokens: int = 192
     """Most tokens where more requests wait than a step has places: those that write are answered sooner, so
     fewer runs are half done at a time, at the same throughput on a CPU (docs/engine.md)."""
@@ -102,7 +102,7 @@ class Scheduler:
         """What the prompts of this step begin with: the blocks before them, and tokens."""
         tokens, rows = limits.tokens, limits.rows
         if fed > tokens and not any(request.is_short for request in order):
-            tokens = max(tokens, limits.prompt_tokens)
+            tokens = limits.prompt_tokens or tokens
         elif len(order) > limits.requests:
             tokens = min(tokens, limits.crowded_tokens)
         for place, request in enumerate(order):

@@ -23,7 +23,10 @@ MAX_LEVELS = MAX_DEPTH
 """Levels of lists, maps, tuples, options, unions, fields and aliases inside each other, as values have."""
 
 _LEVELS = (ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion)
-_DECLARED = (ast.TypeDeclaration, ast.RecordDeclaration, ast.UnionDeclaration, ast.ConstDeclaration)
+_DECLARED = (
+    ast.TypeDeclaration, ast.EnumDeclaration, ast.RecordDeclaration, ast.UnionDeclaration,
+    ast.ConstDeclaration,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
