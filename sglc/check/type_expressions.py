@@ -77,7 +77,7 @@ class TypeResolver:
         if outer:
             found = make(self, node)
         elif not self._too_deep(node):
-            found = within_limit(self.program, node.span, lambda: make(self, node), UNKNOWN)
+            found = within_limit(self.program, node.span, lambda: make(self, node), found)
         self._inside = outer
         self.module.resolved[id(node)] = found
         return found

@@ -10,9 +10,10 @@ from sglc.check.state import ProgramState
 from sglc.source import Span
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
-def within_limit(program: ProgramState, span: Span, action: Callable[[], T], otherwise: T) -> T:
+def within_limit(program: ProgramState, span: Span, action: Callable[[], T], otherwise: U) -> T | U:
     """What an action finds about what stands at `span`; what takes too much work is reported there."""
     if current() is not None:
         return action()
