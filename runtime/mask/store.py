@@ -217,7 +217,7 @@ class MaskStore:
 
     def after(self, config: int, data: bytes, account: Account) -> int:
         """The same as `advance`, remembered."""
-        if not 1 < len(data) <= _LONGEST_SPAN:
+        if not 0 < len(data) <= _LONGEST_SPAN:
             return self.advance(config, data, account)
         key = config, bytes(data)
         found = self._spans.get(key)
