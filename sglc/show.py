@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sglc.check.result import (
+from sglc.check.core.result import (
     BranchOf,
     CheckedModule,
     CheckedProgram,

@@ -250,21 +250,21 @@ FAULTS = (
     # -- the checker and what is computed before a run
     Fault(
         "the type of an argument is not checked",
-        "sglc/check/calls.py",
+        "sglc/check/expressions/calls.py",
         '            self.expect(argument.value, types[label], f"`{label}`")\n',
         "            self.infer(argument.value, types[label])\n",
         "tests/test_check.py::test_programs_are_told_what_is_written_beside_them[calls]",
     ),
     Fault(
         "a case with a guard counts as taking all",
-        "sglc/check/exhaustive.py",
+        "sglc/check/statements/exhaustive.py",
         "_Row(_before((0,), (form,), None), place, firm, True)",
         "_Row(_before((0,), (form,), None), place, True, True)",
         "tests/test_check_exhaustive.py::test_a_match_is_judged_as_by_trying_every_value",
     ),
     Fault(
         "a constant is divided by zero",
-        "sglc/check/operators.py",
+        "sglc/check/expressions/operators.py",
         '        if node.operator in ("/", "//", "%") and right == 0:\n',
         '        if node.operator in ("/", "//", "%") and right is None:\n',
         "tests/test_check.py::test_examples_of_a_code_show_exactly_that_code[E0321]",
@@ -278,7 +278,7 @@ FAULTS = (
     ),
     Fault(
         "a value that only a check can prove is not checked",
-        "sglc/check/fitting.py",
+        "sglc/check/expressions/inference.py",
         "        if answer is Fit.CHECK:\n"
         "            self.module.coercions[id(node)] = target  # type: ignore[assignment]\n",
         "        if answer is Fit.CHECK:\n",
@@ -286,7 +286,7 @@ FAULTS = (
     ),
     Fault(
         "integers count as truth values",
-        "sglc/check/relations.py",
+        "sglc/check/types/assignability.py",
         "            return Fit.ALWAYS if is_bool(source, table) else Fit.NEVER\n",
         "            return Fit.ALWAYS if is_bool(source, table) or source == INT else Fit.NEVER\n",
         "tests/test_check.py::test_programs_are_told_what_is_written_beside_them[types]",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from golden_case import GOLDEN, golden_cases, render_all
 from sglc.check.program import check
-from sglc.check.relations import show
+from sglc.check.types.assignability import show
 from sglc.diagnostics import codes_check
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.library import Library
@@ -140,7 +140,7 @@ def test_every_code_is_drawn_somewhere():
 
 def test_codes_used_by_the_checker_are_those_of_the_catalogue():
     room = Path(check.__code__.co_filename).parent
-    used = {code for path in room.glob("*.py") for code in re.findall(r'"([EW]0\d{3})"', path.read_text())}
+    used = {code for path in room.rglob("*.py") for code in re.findall(r'"([EW]0\d{3})"', path.read_text())}
     assert used == {entry.code for entry in codes_check.ENTRIES}
 
 

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sglc.check.program import check
-from sglc.check.result import (
+from sglc.check.core.result import (
     BuiltinSymbol,
     ConstantSymbol,
     DefaultArgument,
@@ -16,6 +15,7 @@ from sglc.check.result import (
     LocalSymbol,
     RecordSymbol,
 )
+from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source
 from sglc.syntax import ast

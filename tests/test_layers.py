@@ -270,7 +270,7 @@ PLANTED = {
     ),
     "an import for types only": (
         "sglc/types/x.py",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sglc.check.result import Symbol",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sglc.check.core.result import Symbol",
         "may not import sglc.check",
     ),
     "a relative import": ("sglc/ir/x.py", "from .ops import Op", "relative import"),

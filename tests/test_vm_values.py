@@ -116,7 +116,7 @@ def test_builtins_and_methods(lines: list[Any], expected: Any) -> None:
 
 
 def test_the_checkers_table_and_the_machines_agree() -> None:
-    from sglc.check import builtins as declared
+    from sglc.check.names import builtins as declared
     from sglc.runtime.vm import builtins as there
 
     assert set(declared.FUNCTIONS) == set(there.FUNCTIONS)

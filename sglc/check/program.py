@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sglc.check.contradiction import arms_are_apart
-from sglc.check.files import report_outside
-from sglc.check.functions import ModuleChecker
-from sglc.check.nesting import read_in_order
-from sglc.check.result import CheckedModule, CheckedProgram
-from sglc.check.state import ModuleState, ProgramState
-from sglc.check.type_facts import TypeFacts
-from sglc.check.work_limit import within_limit
+from sglc.check.core.files import report_outside
+from sglc.check.core.result import CheckedModule, CheckedProgram
+from sglc.check.core.state import ModuleState, ProgramState
+from sglc.check.core.work_limit import within_limit
+from sglc.check.module import ModuleChecker
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.nesting import read_in_order
+from sglc.check.types.unsatisfiable import arms_are_apart
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError

@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sglc.check.result import CheckedModule, LocalSymbol
+from sglc.check.core.result import CheckedModule, LocalSymbol
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
 from sglc.ir.ops import CloseRole, EndTry, Snapshot

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sglc.check.result import (
+from sglc.check.core.result import (
     BuiltinSymbol,
     ConstantSymbol,
     DefaultArgument,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sglc.check.result import ConstantSymbol, LocalSymbol
+from sglc.check.core.result import ConstantSymbol, LocalSymbol
 from sglc.ir import ops, terminators
 from sglc.ir.module import Function, HoleInfo, Parameter
 from sglc.lower.context import HoleNode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sglc.check.result import ConstantSymbol, LocalSymbol, RecordSymbol, TypeSymbol, VariantSymbol
+from sglc.check.core.result import ConstantSymbol, LocalSymbol, RecordSymbol, TypeSymbol, VariantSymbol
 from sglc.ir import ops, terminators
 from sglc.lower.expressions import Expressions
 from sglc.source import Span

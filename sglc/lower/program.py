@@ -6,7 +6,7 @@ then its tests; then what the other modules declare. Only a program without erro
 
 from __future__ import annotations
 
-from sglc.check.result import CheckedModule, CheckedProgram, ErrorSymbol
+from sglc.check.core.result import CheckedModule, CheckedProgram, ErrorSymbol
 from sglc.ir import terminators
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.lower.context import ProgramContext

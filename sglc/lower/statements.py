@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sglc.check.result import FunctionSymbol
+from sglc.check.core.result import FunctionSymbol
 from sglc.ir import ops, terminators
 from sglc.lower.context import Surrounding
 from sglc.lower.expressions import Operand

@@ -1,0 +1,1 @@
+"""What all parts of the checker share: its tables, its findings, and the files it takes in."""

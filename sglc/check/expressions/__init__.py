@@ -1,0 +1,1 @@
+"""Types and constant values of expressions."""

@@ -1,0 +1,218 @@
+"""What an expression must be: of a type, a condition, something with a text.
+
+`infer` gives an expression's own type, with the expected type as a hint for enum members, empty lists and
+numbers; `expect` also demands that it fits and notes where a check or widening is left for run time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from sglc.check.core.result import (
+    BranchOf,
+    ErrorOf,
+    ExpressionType,
+    ListValue,
+    Never,
+    RangeOf,
+    ScoredOf,
+    Unknown,
+)
+from sglc.check.names.scopes import Advice, Scopes
+from sglc.check.types.assignability import (
+    BOOL,
+    Fit,
+    allows_null,
+    expand,
+    fit,
+    is_bool,
+    is_text,
+    item_of,
+    numeric_rank,
+    said,
+    without_null,
+)
+from sglc.diagnostics.diagnostic import Edit
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.member import MemberError, check_member
+from sglc.types.type import ListOf
+
+_QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
+
+
+class Fitting(Scopes):
+    """Every expression that passes through `infer` has its type in the module's table."""
+
+    FORMS: ClassVar[dict[type, Any]] = {}
+    """Class of an expression to the method that types it."""
+
+    def infer(self, node: ast.Expression, expected: ExpressionType | None = None) -> ExpressionType:
+        """The type of an expression; `expected` is a hint, not a demand."""
+        found = self.FORMS[node.__class__](self, node, expected)
+        self.types[id(node)] = found
+        return found
+
+    def expect(self, node: ast.Expression, target: ExpressionType, what: str) -> ExpressionType:
+        """The type of an expression that must fit `target`; `what` names the place in messages."""
+        before = len(self.program.diagnostics)
+        found = self.infer(node, target)
+        self.fits(node, found, target, what, quiet=len(self.program.diagnostics) > before)
+        return found
+
+    def fits(
+        self,
+        node: ast.Expression,
+        found: ExpressionType,
+        target: ExpressionType,
+        what: str,
+        quiet: bool = False,
+    ) -> bool:
+        """Demand that an expression of type `found` may stand where `target` is due."""
+        answer = fit(found, target, self.table)
+        if answer is Fit.ALWAYS:
+            return True
+        known, value = self.fold(node)
+        if known and (answer is Fit.CHECK or same_shape(found, target, self)):
+            reason = self.not_a_member(value, target)
+            if reason is None:
+                self.module.coercions[id(node)] = target  # type: ignore[assignment]
+                return True
+            if not quiet:
+                self.program.report(
+                    "E0302",
+                    f"{shown(value)} is not a value of {said(target)}",
+                    node.span,
+                    label=f"given for {what}",
+                    reason=reason,
+                )
+            return False
+        if answer is Fit.CHECK:
+            self.module.coercions[id(node)] = target  # type: ignore[assignment]
+            return True
+        if not quiet:
+            self.mismatch(node.span, found, target, what, self.hidden_member(node, target))
+        return False
+
+    def mismatch(
+        self,
+        span: Span,
+        found: ExpressionType,
+        target: ExpressionType,
+        what: str,
+        known: Advice | None = None,
+    ) -> None:
+        """`known`: a hint that fits the expression itself, with its edits."""
+        hint, edits = known or ("", ())
+        bare = without_null(found, self.table)
+        if known is not None:
+            pass
+        elif allows_null(found, self.table) and fit(bare, target, self.table).value:
+            hint = "it may be null: test it first, as in `x if x != null else …`"
+        elif is_text(target, self.table) and not isinstance(found, BranchOf | ListValue | RangeOf):
+            hint = 'make a text of it: `str(x)` or "${x}"'
+        elif numeric_rank(target, self.table) is not None and numeric_rank(found, self.table) is not None:
+            hint = "convert it: `int(x)` cuts, `round(x)` rounds, `decimal(x)` is exact"
+        elif (
+            numeric_rank(target, self.table) is not None
+            and is_text(found, self.table)
+            and not span.text.startswith('"')
+        ):
+            hint = f"read it: `{'int' if numeric_rank(target, self.table) == 0 else 'decimal'}(x)`"
+        if numeric_rank(target, self.table) is not None and _QUOTED_NUMBER.fullmatch(span.text):
+            hint = f"write `{span.text[1:-1]}`"
+            edits = (Edit(span, span.text[1:-1]),)
+        self.program.report(
+            "E0301",
+            f"{what} is {said(target)}, not {said(found)}",
+            span,
+            label=f"this is {said(found)}",
+            hint=hint,
+            edits=edits,
+        )
+
+    def not_a_member(self, value: Any, target: ExpressionType) -> str | None:
+        """Why a constant is no member of a type; None if it is one, or the type is faulty already."""
+        if isinstance(target, Unknown | Never) or not self.facts.sound(target):
+            return None
+        try:
+            check_member(value, target, self.table)  # type: ignore[arg-type]
+        except MemberError as error:
+            path = f"at {error.path}: " if error.path else ""
+            return f"{path}{error.reason}"
+        return None
+
+    @property
+    def facts(self) -> Any:
+        return self.program.facts
+
+    def displayable(self, node: ast.Expression, found: ExpressionType) -> None:
+        """Demand that a value can be written as text."""
+        if isinstance(found, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
+            hint = ""
+            if isinstance(found, ScoredOf):
+                hint = "write `.top` for the best option"
+            elif isinstance(found, BranchOf):
+                hint = "write `.value`, or a hole of the branch by its name"
+            elif isinstance(found, ErrorOf):
+                hint = "write `.message`"
+            self.program.report(
+                "E0312", f"{said(found)} has no text", node.span, label="cannot be inserted", hint=hint
+            )
+
+    def condition(self, node: ast.Expression) -> None:
+        """Demand a bool: nothing else counts as true or false."""
+        found = self.infer(node, BOOL)
+        if isinstance(found, Unknown | Never) or is_bool(found, self.table):
+            return
+        hint = ""
+        if allows_null(found, self.table):
+            hint = "compare it: `x != null`"
+        elif is_text(found, self.table):
+            hint = 'compare it: `x != ""`'
+        elif numeric_rank(found, self.table) is not None:
+            hint = "compare it: `x != 0`"
+        elif item_of(found, self.table) is not None:
+            hint = "compare it: `len(x) > 0`"
+        self.program.report(
+            "E0320",
+            f"a condition is a bool, not {said(found)}",
+            node.span,
+            label=f"this is {said(found)}",
+            hint=hint,
+        )
+
+    def fold(self, node: ast.Expression) -> tuple[bool, Any]:
+        """Whether an expression has one value known now, and the value. See `Constants`."""
+        raise KeyError(node)
+
+    # Forms that are typed in the classes built on this one.
+
+
+def shown(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}…"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value) if len(str(value)) <= 80 else str(value)[:77] + "…"
+
+
+def same_shape(found: ExpressionType, target: ExpressionType, checker: Fitting) -> bool:
+    """Whether a constant of this type could be a member at all, so that the message is about values."""
+    table = checker.table
+    target = without_null(target, table)
+    if is_text(found, table) and is_text(target, table):
+        return True
+    if is_bool(found, table) and is_bool(target, table):
+        return True
+    ranks = numeric_rank(found, table), numeric_rank(target, table)
+    if ranks[0] is not None and ranks[1] is not None:
+        return ranks[0] <= ranks[1]
+    plain = expand(target, table)
+    return (
+        isinstance(plain, ListOf)
+        and item_of(found, table) is not None
+        and isinstance(found, ListOf)
+        and (same_shape(found.item, plain.item, checker))
+    )

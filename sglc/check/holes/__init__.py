@@ -1,0 +1,1 @@
+"""Holes: their types, their conditions, their options and where they end."""

@@ -1,0 +1,151 @@
+"""Scopes of a function: blocks of names, and what conditions prove about them.
+
+No variable hides another one, nor a constant, type or error, so a value's name has one meaning in every block
+that sees it. Members of enums and functions stand beside the variables: a member is found by the type that is
+expected or through its enum, a function where it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sglc.check.core.result import ExpressionType, LocalSymbol
+from sglc.check.core.state import FunctionState, Local, ModuleState, ProgramState, Scope
+from sglc.check.names.declarations import WORDS, Declarations
+from sglc.check.types.assignability import allows_null, is_enum, without_null
+from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.syntax import ast
+from sglc.types.type import EnumType
+
+Advice = tuple[str, tuple[Edit, ...]]
+"""A hint, and the edits that do what it says."""
+
+
+class Scopes(Declarations):
+    """Every variable is in one scope, and no scope hides a name of another."""
+
+    def __init__(self, program: ProgramState, module: ModuleState) -> None:
+        super().__init__(program, module)
+        self.types = module.types
+        self.symbols = module.symbols
+        self.function = FunctionState(None, "const")
+
+    def place(self) -> str:
+        """What is being checked, in words."""
+        return {"pure": "a pure fn", "test": "a test", "const": "a constant"}.get(
+            self.function.kind, f"a {self.function.kind}"
+        )
+
+    def open(self) -> None:
+        self.function.scope = Scope(self.function.scope)
+
+    def close(self) -> None:
+        scope = self.function.scope
+        for name, local in scope.names.items():
+            self.function.closed[name] = local.span
+        assert scope.parent is not None
+        self.function.scope = scope.parent
+
+    def inside(self, proved: dict[str, ExpressionType], action: Callable[[], Any]) -> Any:
+        """Do something where a condition is known to hold."""
+        if not proved:
+            return action()
+        self.open()
+        self.function.scope.narrowed.update(proved)
+        found = action()
+        self.close()
+        return found
+
+    def bind(self, node: object, name: ast.Name, type: ExpressionType, kind: str, **facts: Any) -> Local:
+        """Enter a variable into the innermost block; no other value is ever shadowed."""
+        function = self.function
+        label = name.text
+        known = function.scope.find(label)
+        taken = known.span if known is not None else None
+        what = "a variable"
+        if known is None:
+            entity = self.module.names.get(label)
+            if entity is not None and entity.kind in WORDS and entity.kind != "function":
+                taken, what = entity.span, WORDS[entity.kind]
+        if taken is not None and label != "_":
+            self.program.report(
+                "E0210", f"`{label}` is already {what}", name.span, label="a second meaning",
+                reason="no value may hide another one, so that every line can be read by itself",
+                secondary=(Label(taken, "first meaning"),) if taken is not name.span else (),
+                hint="choose another name",
+            )  # fmt: skip
+        enum = is_enum(without_null(type, self.table), self.table)
+        if enum is not None and self.is_member(enum, label):
+            short = enum.name.rsplit(".", 1)[-1]
+            self.program.report(
+                "W0219", f"a value of `{short}` is called like its member `{label}`", name.span,
+                label="easily taken for the member",
+                reason=f"`{label}` is this variable from here on, and only `{short}.{label}` the member",
+                hint="choose another name",
+            )  # fmt: skip
+        slot = label
+        number = 2
+        while slot in function.slots:
+            slot = f"{label}.{number}"
+            number += 1
+        function.slots.add(slot)
+        local = Local(label, slot, type, kind, name.span, 0, boundary=function.boundary, **facts)
+        function.scope.names[label] = local
+        function.locals.append(local)
+        self.symbols[id(node)] = LocalSymbol(label, slot)
+        return local
+
+    def is_member(self, enum: EnumType, name: str) -> bool:
+        key = ("members", enum.name)
+        known = self.program.memo.get(key)
+        if known is None:
+            known = self.program.memo[key] = frozenset(enum.members)
+        return name in known
+
+    def hidden_member(
+        self, node: ast.Expression, type: ExpressionType
+    ) -> tuple[str, tuple[Edit, ...]] | None:
+        """What to do about a variable where its name is that of a member of the enum that is due."""
+        enum = is_enum(without_null(type, self.table), self.table)
+        if enum is None or not isinstance(node, ast.Reference) or not self.is_member(enum, node.name):
+            return None
+        if self.function.scope.find(node.name) is None:
+            return None
+        member = f"{enum.name.rsplit('.', 1)[-1]}.{node.name}"
+        return f"`{node.name}` is the variable here; write `{member}` for the member", (
+            Edit(node.span, member),
+        )
+
+    def narrowings(self, node: ast.Expression, holds: bool) -> dict[str, ExpressionType]:
+        """Paths that are known not to be null where the condition holds (or does not)."""
+        match node:
+            case ast.Unary("not", operand):
+                return self.narrowings(operand, not holds)
+            case ast.Binary("and" | "or" as operator, left, right):
+                if (operator == "and") == holds:
+                    return {**self.narrowings(left, holds), **self.narrowings(right, holds)}
+                return {}
+            case ast.Binary("==" | "!=" as operator, left, right):
+                if (operator == "!=") != holds:
+                    return {}
+                if isinstance(left, ast.Null):
+                    left, right = right, left
+                if not isinstance(right, ast.Null):
+                    return {}
+                path = path_of(left)
+                type = self.types.get(id(left))
+                if path is None or type is None or not allows_null(type, self.table):
+                    return {}
+                return {path: without_null(type, self.table)}
+        return {}
+
+
+def path_of(node: ast.Expression) -> str | None:
+    """`x.note` for a variable and its fields, None for anything that could change between two readings."""
+    if isinstance(node, ast.Reference):
+        return node.name
+    if isinstance(node, ast.Attribute):
+        inner = path_of(node.value)
+        return None if inner is None else f"{inner}.{node.name.text}"
+    return None

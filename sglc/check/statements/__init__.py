@@ -1,0 +1,1 @@
+"""Statements: text, variables, control flow, patterns and tests."""

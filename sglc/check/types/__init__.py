@@ -1,0 +1,1 @@
+"""From written types to types, and what is known of them."""

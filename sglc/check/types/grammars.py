@@ -1,0 +1,283 @@
+"""Grammars as types: `grammar` blocks, imported files, and where their texts may stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from sglc.check.core.files import file_text
+from sglc.check.core.result import ExpressionType
+from sglc.check.core.state import OpenGrammar
+from sglc.check.types.assignability import UNKNOWN, expand, said
+from sglc.check.types.grammar_parameters import Parameters
+from sglc.check.types.resolve import TypeResolver
+from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.suggest import nearest
+from sglc.grammar.errors import GrammarError
+from sglc.grammar.model import (
+    EMPTY,
+    Alternatives,
+    Expression,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repeat,
+    Rule,
+    Sequence,
+    Terminal,
+)
+from sglc.grammar.read import ENDINGS, SHIPPED, read_grammar, shipped_grammar
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types import type as t
+from sglc.types.grammar_text import admitted, json_fault
+
+SKIP = "SKIP"
+"""The terminal behind `skip /…/`. Rules cannot clash with it: there are no other terminals in a block."""
+MAX_REPEAT = 10_000
+
+
+class Grammars(TypeResolver):
+    """A grammar is the alias of a text type that carries it."""
+
+    def resolve(self, node: ast.TypeExpression) -> t.Type:
+        found = super().resolve(node)
+        match found:
+            case t.ListOf(item=item):
+                parts: tuple[t.Type, ...] = (item,)
+            case t.MapOf(value=value):
+                parts = (value,)
+            case t.TupleOf(items=items):
+                parts = items
+            case _:
+                return found
+        if not all(self.fits_json(part, node.span) for part in parts):
+            found = UNKNOWN  # type: ignore[assignment]
+            self.module.resolved[id(node)] = found
+        return found
+
+    def fits_json(self, type: ExpressionType, span: Span) -> bool:
+        """Whether a part of a record, list, map or tuple can be written as JSON; reports where not."""
+        plain = expand(type, self.table)
+        match plain:
+            case t.Str(grammar=grammar) if grammar:
+                reason = json_fault(grammar)
+                if reason is not None:
+                    self.program.report(
+                        "E0351", f"texts of {said(type)} cannot stand inside JSON", span,
+                        label="a part of a record, list, map or tuple is JSON", reason=reason,
+                        hint="give the text a hole of its own",
+                    )  # fmt: skip
+                    return False
+                return True
+            case t.Optional(item=item):
+                return self.fits_json(item, span)
+            case t.Alternatives(arms=arms):
+                return all(self.fits_json(arm, span) for arm in arms)
+        return True
+
+    # -- blocks ------------------------------------------------------------------------------------
+
+    def grammar_block(self, name: str, node: ast.GrammarDeclaration) -> t.Type:
+        """The type of a `grammar` block; UNKNOWN, reported, where there is none."""
+        source = self.module.source
+        parameters = Parameters(self, node)
+        reader = _Block(self, parameters)
+        rules: dict[str, Rule] = {}
+        spans: dict[str, Span] = {}
+        for rule in node.rules:
+            label = rule.name.text
+            if label in rules:
+                self.program.report(
+                    "E0203", f"rule `{label}` is written twice", rule.name.span, label="again",
+                    secondary=(Label(spans[label], "first written here"),), hint="join the two with `|`",
+                )  # fmt: skip
+                reader.sound = False
+                continue
+            spans[label] = rule.name.span
+            body = reader.expression(rule.body)
+            rules[label] = Rule(label, body, at=rule.name.span.start, source=source)
+        parameters.finish(node)
+        if not reader.sound or not parameters.sound:
+            return UNKNOWN  # type: ignore[return-value]
+        terminals = {}
+        if node.skip is not None:
+            at = node.name.span.start
+            terminals[SKIP] = Terminal(SKIP, Pattern(node.skip, at=at), at=at, source=source)
+        names = tuple(parameters.types)
+        grammar = Grammar(rules, terminals, tuple(terminals), "start", "sgl", names)
+        found = self._admitted(name, grammar, node.name.span, reader.ends)
+        if found is UNKNOWN:
+            return found
+        for label in _unreached(grammar):
+            self.program.report(
+                "W0214", f"rule `{label}` is never used", spans[label], label="not reached from `start`",
+                hint="remove it, or use it in another rule",
+            )  # fmt: skip
+        return found
+
+    def open_grammar(self, name: str, node: ast.GrammarDeclaration) -> None:
+        """Enter a block with parameters: it becomes a type where values are given to it."""
+        self.program.open_grammars[name] = None
+        found = self.grammar_block(name, node)
+        if isinstance(found, t.Str):
+            types = [self.module.resolved[id(parameter.type)] for parameter in node.parameters]
+            names = [parameter.name.text for parameter in node.parameters]
+            opened = OpenGrammar(found.grammar, dict(zip(names, types, strict=True)))
+            self.program.open_grammars[name] = opened
+
+    def constant_texts(self, node: ast.Expression) -> list[str] | None:
+        """The texts of `one of xs`, which must be known now; reported and None if not. See `GivenTypes`."""
+        raise KeyError(node)
+
+    def _admitted(self, name: str, grammar: Grammar, span: Span, ends: dict[int, int]) -> t.Type:
+        try:
+            return t.Str(grammar=admitted(name, grammar))
+        except GrammarError as error:
+            self._grammar_error(error, span, ends)
+            return UNKNOWN  # type: ignore[return-value]
+
+    def _grammar_error(self, error: GrammarError, span: Span, ends: dict[int, int]) -> None:
+        """A fault of a grammar, shown in the text that it stands in."""
+        place = span
+        notes: tuple[Label, ...] = ()
+        if error.source is not None and 0 <= error.at <= len(error.source.text):
+            end = ends.get(error.at) if error.source is span.source else None
+            if end is None:
+                word = re.compile(r"\w+|[^\n]?").match(error.source.text, error.at)
+                end = word.end() if word else error.at
+            place = Span(error.source, error.at, end)
+            if error.source is not span.source:
+                notes = (Label(span, "imported here"),)
+        self.program.report(
+            "E0350", "this grammar cannot be used", place, label=error.reason, hint=error.hint,
+            secondary=notes,
+        )  # fmt: skip
+
+    # -- imports -----------------------------------------------------------------------------------
+
+    def import_name(self, node: ast.GrammarImport) -> ast.Name | None:
+        """The name of an imported grammar: as given, else the name of its file, as types are written."""
+        if node.name is not None:
+            return node.name
+        stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
+        if not re.fullmatch(r"[A-Za-z]\w*", stem):
+            self.program.report(
+                "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
+                hint=f'write `import grammar "{node.path}" as Name`',
+            )  # fmt: skip
+            return None
+        return ast.Name(stem[0].upper() + stem[1:], node.span)
+
+    def imported_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
+        """The type of an imported grammar; UNKNOWN, reported, where there is none."""
+        unknown: t.Type = UNKNOWN  # type: ignore[assignment]
+        if node.library:
+            return self._library_grammar(name, node)
+        ending = PurePosixPath(node.path).suffix.removeprefix(".").lower()
+        dialect = ENDINGS.get(ending)
+        if dialect is None:
+            known = ", ".join(f"`.{known}`" for known in ENDINGS)
+            close = nearest(ending, ENDINGS)
+            self.program.report(
+                "E0352", f"`{node.path}` is in no notation that is known", node.span,
+                label=f"ends in `.{ending}`" if ending else "without an ending",
+                hint=f"write `import grammar {node.path}`, without quotes"
+                if node.path in map("std.{}".format, SHIPPED)
+                else f"did you mean `.{close}`?" if close else f"files end in {known}",
+            )  # fmt: skip
+            return unknown
+        text = file_text(self.program, self.module, node.path, node.span)
+        if text is None:
+            return unknown
+        try:
+            grammar = read_grammar(text, dialect, name=node.path)
+        except GrammarError as error:
+            self._grammar_error(error, node.span, {})
+            return unknown
+        return self._admitted(name, grammar, node.span, {})
+
+    def _library_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
+        home, _, label = node.path.rpartition(".")
+        if home != "std" or label not in SHIPPED:
+            close = label if label in SHIPPED else nearest(label, SHIPPED)
+            self.program.report(
+                "E0352", f"the library has no grammar `{node.path}`", node.span, label="not found",
+                reason=f"it has {', '.join(f'std.{known}' for known in SHIPPED)}",
+                hint=f"write `import grammar std.{close}`"
+                if close
+                else "a file stands in quotes: `import grammar \"sum.lark\"`",
+            )  # fmt: skip
+            return UNKNOWN  # type: ignore[return-value]
+        return self._admitted(name, shipped_grammar(label), node.span, {})
+
+
+class _Block:
+    """Turns the terms of one block into expressions. `ends` maps where each begins to where it ends."""
+
+    def __init__(self, owner: Grammars, parameters: Parameters) -> None:
+        self.owner = owner
+        self.parameters = parameters
+        self.ends: dict[int, int] = {}
+        self.sound = True
+
+    def expression(self, node: ast.GrammarTerm) -> Expression:
+        at = node.span.start
+        match node:
+            case ast.GrammarSymbol(name=name):
+                self.ends[at] = node.span.end
+                return self.parameters.text(node) or Reference(name.text, at)
+            case ast.GrammarText(text=text):
+                self.ends[at] = node.span.end
+                return Literal(text, at=at) if text else EMPTY
+            case ast.GrammarRegex(pattern=pattern):
+                self.ends[at] = node.span.end
+                return Pattern(pattern, at=at)
+            case ast.GrammarSequence(items=items):
+                return Sequence(tuple(self.expression(item) for item in items))
+            case ast.GrammarChoice(arms=arms):
+                return Alternatives(tuple(self.expression(arm) for arm in arms))
+            case ast.GrammarRepeat(item=item, minimum=low, maximum=high):
+                self.count(low, high, node.span)
+                return Repeat(self.expression(item), low, high)
+            case ast.GrammarOneOf():
+                self.ends[at] = node.span.end
+                return self.parameters.one_of(node) or EMPTY
+
+    def count(self, low: int, high: int | None, span: Span) -> None:
+        report = self.owner.program.report
+        if high is not None and low > high:
+            self.sound = False
+            report(
+                "E0304", f"nothing is repeated at least {low} and at most {high} times", span,
+                label="the bounds contradict each other", hint=f"write `{{{high},{low}}}`",
+            )  # fmt: skip
+        elif max(low, high or 0) > MAX_REPEAT:
+            self.sound = False
+            report(
+                "E0350", "this grammar cannot be used", span, label=f"repeats more than {MAX_REPEAT} times"
+            )
+
+
+def _unreached(grammar: Grammar) -> list[str]:
+    """Rules that no text needs, in the order of the block."""
+    reached: set[str] = set()
+    waiting = [grammar.start]
+    while waiting:
+        name = waiting.pop()
+        if name in reached or name not in grammar.rules:
+            continue
+        reached.add(name)
+        parts = [grammar.rules[name].body]
+        while parts:
+            match parts.pop():
+                case Reference(name=used):
+                    waiting.append(used)
+                case Sequence(items=items):
+                    parts += items
+                case Alternatives(arms=arms):
+                    parts += arms
+                case Repeat(item=item):
+                    parts.append(item)
+    return [name for name in grammar.rules if name not in reached]

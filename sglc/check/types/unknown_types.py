@@ -1,0 +1,58 @@
+"""Types that there are not, and built-in types with arguments: what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sglc.check.core.state import ProgramState
+from sglc.diagnostics.diagnostic import Edit
+from sglc.diagnostics.suggest import nearest
+from sglc.syntax import ast
+from sglc.syntax.foreign_types import SEVERAL, TYPE_NAMES
+
+_BOUNDS = {
+    "int": "write `int in 1..5`",
+    "decimal": "write `decimal in 0..1`",
+    "float": "write `float in 0..1`",
+    "str": "write `str max 80 chars`",
+}
+"""How the bounds of a built-in type are written."""
+
+IN_THE_LIBRARY = {
+    "date": "std.time", "time": "std.time", "datetime": "std.time", "duration": "std.time",
+    "email": "std.text", "uri": "std.text", "url": "std.text", "uuid": "std.text", "ipv4": "std.text",
+    "ipv6": "std.text", "hostname": "std.text", "slug": "std.text", "identifier": "std.text",
+}  # fmt: skip
+
+
+def report_unknown_type(program: ProgramState, node: ast.TypeName, known: Sequence[str]) -> None:
+    """Say that there is no such type; `known` are the names of those that there are."""
+    close = nearest(node.name, known)
+    meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)
+    home = IN_THE_LIBRARY.get(node.name)
+    hint = f"write `{meant}`" if meant else SEVERAL.get(node.name, "")
+    if not hint and home is not None:
+        hint = f"add `use {home} ({node.name})` at the top of the file"
+    if not hint and close:
+        hint = f"did you mean `{close}`?"
+    program.report(
+        "E0202", f"there is no type `{node.name}`", node.span, label="unknown type", hint=hint,
+        edits=(Edit(node.span, meant),) if meant else (),
+    )  # fmt: skip
+
+
+def report_arguments(program: ProgramState, node: ast.TypeName) -> None:
+    """Say that a built-in type takes no arguments."""
+    program.report(
+        "E0221", f"`{node.name}` takes no arguments", node.span, label="bounds stand behind the type",
+        hint=_BOUNDS.get(node.name, f"write `{node.name}`"), edits=_as_range(node),
+    )  # fmt: skip
+
+
+def _as_range(node: ast.TypeName) -> tuple[Edit, ...]:
+    """`int(1, 5)` as `int in 1..5`."""
+    values = node.arguments
+    if len(values) != 2 or not all(isinstance(value, ast.Number) for value in values) or node.name == "str":
+        return ()
+    low, high = values
+    return (Edit(node.span, f"{node.name} in {low.span.text}..{high.span.text}"),)

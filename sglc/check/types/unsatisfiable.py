@@ -1,0 +1,310 @@
+"""What is refused because texts cannot be told apart, or because there is no text at all.
+
+Overlapping arms of `A | B`, junctions between a hole and the text after it, empty types, budgets below the
+shortest value. Structure decides first; automata are built only where two texts of the same kind meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Literal
+
+from sglc.automata.dfa import accepts
+from sglc.automata.emptiness import junction_conflict, overlap
+from sglc.automata.regex import compile_regex
+from sglc.check.core.state import ProgramState
+from sglc.check.types.assignability import expand, said
+from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
+from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
+from sglc.types.language import language, written_dfa
+from sglc.types.type import (
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    Float,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    Optional,
+    RecordType,
+    Str,
+    TupleOf,
+    Type,
+    UnionType,
+)
+
+RAW = ("text", "number", "word", "array", "object")
+"""As the raw text of a hole a string can look like anything."""
+
+
+def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...], *, raw: bool) -> bool:
+    """Whether the arms of a union share no text; reports the first pair that does.
+
+    As JSON, texts are quoted and so differ from numbers; as the raw text of a hole they are not.
+    """
+    found = _first_pair(facts, arms, raw)
+    if found is None:
+        return True
+    a, b, witness = found
+    first = spans[a]
+    facts.program.report(
+        "E0308",
+        f"{said(arms[a])} and {said(arms[b])} share texts",
+        spans[b],
+        label="overlaps an earlier arm",
+        reason="the value read back would not tell which arm was meant",
+        witness=witness,
+        secondary=() if first == spans[b] else (Label(first, "the earlier arm"),),
+        hint="narrow one of them, or use a `union` whose variants are tagged",
+    )
+    return False
+
+
+def _first_pair(facts: TypeFacts, arms: tuple[Type, ...], raw: bool) -> tuple[int, int, str] | None:
+    """The first two arms that share a text, and the text.
+
+    Finite sets of words are compared by a table, records by their first keys. Only of the others each is held
+    against each, and against those words and records that could look like it.
+    """
+    kinds = [_kinds(facts, arm, raw) for arm in arms]
+    pairs: list[tuple[int, int]] = []
+    by_word: dict[tuple[bool, str], int] = {}
+    by_key: dict[str, list[int]] = {}
+    wordy, keyed, others = [], [], []
+    bracketed = False
+    for place, arm in enumerate(arms):
+        words = facts.words(arm)
+        key = first_key(facts, expand(arm, facts.table))
+        if words is not None and (raw or len(kinds[place]) == 1):
+            # As JSON the texts of one kind are quoted, and those of the others are not.
+            wordy.append(place)
+            bracketed = bracketed or (raw and any(word.startswith("{") for word in words))
+            for word in words:
+                earlier = by_word.setdefault((raw or "text" in kinds[place], word), place)
+                if earlier != place:
+                    pairs.append((earlier, place))
+        elif key is not None:
+            keyed.append(place)
+            pairs.extend((earlier, place) for earlier in by_key.setdefault(key, []))
+            by_key[key].append(place)
+        else:
+            others.append(place)
+    near = [(place, other) for place in others for other in (*wordy, *keyed)]
+    if bracketed:  # a word that looks like a record
+        near += product(keyed, wordy)
+    pairs.extend((min(pair), max(pair)) for pair in near if kinds[pair[0]] & kinds[pair[1]])
+    pairs.extend((a, b) for a, b in combinations(others, 2) if kinds[a] & kinds[b])
+    for a, b in sorted(pairs):
+        witness = _shared(facts, arms[a], arms[b], raw)
+        if witness is not None:
+            return a, b, witness
+    return None
+
+
+def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:
+    """Which sorts of text the values are."""
+    plain = expand(type, facts.table)
+    match plain:
+        case Str():
+            return set(RAW) if raw else {"text"}
+        case Int() | Dec() | Float():
+            return {"number"}
+        case Bool() | Null():
+            return {"word"}
+        case Constant(value):
+            if isinstance(value, str):
+                return set(RAW) if raw else {"text"}
+            return {"word"} if isinstance(value, bool) else {"number"}
+        case Json():
+            return set(RAW)
+        case ListOf() | TupleOf():
+            return {"array"}
+        case MapOf():
+            return {"object"}
+        case Optional(item):
+            return _kinds(facts, item, raw) | {"word"}
+        case Alternatives(arms):
+            return set().union(*(_kinds(facts, arm, raw) for arm in arms))
+        case Named(name):
+            if isinstance(facts.table.get(name), EnumType):
+                return set(RAW) if raw else {"text"}
+            return {"object"}
+    return set()
+
+
+def _shared(facts: TypeFacts, a: Type, b: Type, raw: bool) -> str | None:
+    """A text of both, None if there is none."""
+    few_a, few_b = facts.words(a), facts.words(b)
+    if few_a is not None and few_b is not None:
+        both = set(few_a) & set(few_b)
+        return min(both, key=lambda w: (len(w), w)) if both else None
+    x, y = expand(a, facts.table), expand(b, facts.table)
+    keys = first_key(facts, x), first_key(facts, y)
+    if None not in keys and keys[0] != keys[1]:
+        return None
+    if not (facts.sound(a) and facts.sound(b)):
+        return None
+    surface: Literal["hole", "json"] = "hole" if raw else "json"
+    found = overlap(language(a, facts.table, surface=surface), language(b, facts.table, surface=surface))
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+def first_key(facts: TypeFacts, type: object) -> str | None:
+    """The text that every value of a record or union begins with, where one key is always first."""
+    if not isinstance(type, Named):
+        return None
+    declared = facts.table.get(type.name)
+    if isinstance(declared, UnionType):
+        return "type:" + declared.name
+    if isinstance(declared, RecordType) and declared.fields:
+        first = declared.fields[0]
+        if not first.optional and not first.has_default:
+            return first.name
+    return None
+
+
+def conflict_at_junction(facts: TypeFacts, type: Type, stop: str) -> str | None:
+    """A value of the type in which the text `stop` that follows the hole could begin too early.
+
+    The answer is such a value; None if the end of the value is always clear.
+    """
+    key = ("junction", type, stop)
+    if key in facts.memo:
+        return facts.memo[key]
+    facts.memo[key] = found = _conflict(facts, type, stop)
+    return found
+
+
+def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
+    if facts.ends_by_itself(type):
+        return None
+    plain = expand(type, facts.table)
+    first = stop[0]
+    match plain:
+        case Str() if not plain.grammar:
+            if stop in plain.until or any(stop.startswith(text) for text in plain.until):
+                return None
+            if first in plain.excludes or not accepts(written_dfa(Str(layout=plain.layout)), first):
+                return None
+            if any(not _may_follow(pattern, first) for pattern in plain.patterns):
+                return None
+        case Int():
+            if not first.isascii() or not (first.isdigit() or first == "-"):
+                return None
+        case Dec():
+            if not first.isascii() or not (first.isdigit() or first in "-."):
+                return None
+        case Float():
+            if not first.isascii() or not (first.isdigit() or first in "-.e+"):
+                return None
+    words = facts.words(type)
+    if words is not None:
+        for short in sorted(words, key=len):
+            for long in words:
+                if long != short and long.startswith(short):
+                    rest = long[len(short) :]
+                    if rest.startswith(stop) or stop.startswith(rest):
+                        return long
+        return None
+    if not facts.sound(type):
+        return None
+    return junction_conflict(language(type, facts.table), stop)
+
+
+def _may_follow(pattern: str, char: str) -> bool:
+    """Whether a text that matches a pattern, with this character after it, can begin a longer match."""
+    dfa = compile_regex(pattern)
+    code = ord(char)
+    return any(low <= code <= high for state in dfa.accepting for low, high, _ in dfa.edges[state])
+
+
+def report_empty(program: ProgramState, facts: TypeFacts, type: Type, span: Span) -> bool:
+    """Report a type without values; whether it was one."""
+    if not facts.sound(type) or facts.inhabited(type):
+        return False
+    recursive = _endless(facts, type)
+    program.report(
+        "E0303",
+        f"{said(type)} has no value",
+        span,
+        label="nothing can be written here",
+        reason=(
+            f"every value of `{recursive}` would contain another one"
+            if recursive
+            else _empty_part(facts, type) or "its constraints contradict each other"
+        ),
+        hint="make the field optional, or a list that may be empty" if recursive else "",
+    )
+    return True
+
+
+def _endless(facts: TypeFacts, type: Type) -> str | None:
+    """Name of a declared type that can only be built from itself."""
+    seen: set[str] = set()
+    queue = [type]
+    while queue:
+        part = queue.pop()
+        match part:
+            case Named(name):
+                if name in seen:
+                    if not facts.inhabited(part) and name in _reachable(facts, name):
+                        return name.rsplit(".", 1)[-1]
+                    continue
+                seen.add(name)
+                queue.extend(facts.parts(name))
+            case ListOf(item, minimum) if minimum:
+                queue.append(item)
+            case TupleOf(items) | Alternatives(items):
+                queue.extend(items)
+    return None
+
+
+def _reachable(facts: TypeFacts, name: str) -> set[str]:
+    seen: set[str] = set()
+    queue: list[Type] = list(facts.parts(name))
+    while queue:
+        part = queue.pop()
+        match part:
+            case Named(other) if other not in seen:
+                seen.add(other)
+                queue.extend(facts.parts(other))
+            case ListOf(item) | Optional(item):
+                queue.append(item)
+            case MapOf(key, value):
+                queue.extend((key, value))
+            case TupleOf(items) | Alternatives(items):
+                queue.extend(items)
+    return seen
+
+
+def _empty_part(facts: TypeFacts, type: Type) -> str | None:
+    plain = expand(type, facts.table)
+    if isinstance(plain, Str) and plain.grammar:
+        return "no text is written by its grammar"
+    if isinstance(plain, Str) and plain.patterns:
+        return "no text matches its patterns and lengths together"
+    if isinstance(plain, Named):
+        declared = facts.table.get(plain.name)
+        if isinstance(declared, RecordType):
+            for field in declared.fields:
+                if not field.optional and not facts.inhabited(field.type):
+                    return f"field `{field.name}` has no value"
+    return None
+
+
+def least_tokens(size: int) -> int:
+    """Fewest tokens that `size` bytes are taken to need."""
+    return max(1, -(-size // BYTES_PER_TOKEN))
+
+
+def is_bare_text(facts: TypeFacts, type: object) -> bool:
+    """Whether a hole's type is text with no end of its own, which the text after it then marks."""
+    plain = expand(type, facts.table)  # type: ignore[arg-type]
+    return isinstance(plain, Str) and replace(plain, excludes=(), layout="") == Str()
