@@ -153,9 +153,7 @@ class _Reader(ExpressionReader):
         head = self.texts[rule.first - 1]
         self.head = rule.first - 1, rule.at
         self.index = rule.first
-        at = self.source.text.find(name)
-        if head != ":":
-            at = rule.at + len(head) - len(head.lstrip())
+        at = self.source.text.find(name) if head == ":" else rule.at + len(head) - len(head.lstrip())
         return Rule(name, self.alternatives(0), "", None, at, self.source)
 
     def statements(self, end: int, begin: int = 0) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from counting import calls_of
 from sglc.bytecode.verify import verified
 from sglc.check.program import check
 from sglc.diagnostics.diagnostic import has_errors
@@ -176,29 +176,32 @@ def build(text: str) -> None:
     assert not faults
 
 
-def calls_of(action) -> int:
-    """Calls that an action makes, of Python's functions and of those written in C."""
-    count = 0
-
-    def seen(frame, event, argument) -> None:
-        nonlocal count
-        count += event.endswith("call")
-
-    before = sys.getprofile()
-    sys.setprofile(seen)
-    try:
-        action()
-    finally:
-        sys.setprofile(before)
-    return count
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_work_grows_with_the_program(program):
     """Four times the members, fields, statements take four times the calls; a square law takes sixteen."""
     build(program(8))  # what is made once for all programs
     small, large = (calls_of(lambda n=n: build(program(n))) for n in (150, 600))
     assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
+
+
+def test_work_grows_with_the_chain_of_an_imported_grammar(tmp_path):
+    """Each rule is read, given its words and passed at the end of the hole once."""
+
+    def program(n: int) -> Source:
+        chain = _lines(n, lambda i: f'a{i}: "a{i}" a{i + 1}')
+        (tmp_path / f"g{n}.lark").write_text(f'start: a0\n{chain}a{n}: "z"\n', encoding="utf-8")
+        return Source(
+            str(tmp_path / "program.sgl"),
+            f'import grammar "g{n}.lark" as G\n' + _hole("str").replace("{x: str}", "{x: G}"),
+        )
+
+    def counted(n: int) -> int:
+        source = program(n)
+        return calls_of(lambda: check(source, Library()))
+
+    counted(8)
+    small, large = counted(500), counted(2000)
+    assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
 
 
 def test_a_case_for_any_value_ends_the_search():

@@ -101,9 +101,9 @@ class _SortedSteps:
 def overlap(a: Language, b: Language) -> bytes | None:
     """A shortest text of both languages, or None if none was found."""
     left, right = _Walker(a), _Walker(b)
-    for first, second, text in _pairs(left, right):
-        if first is None and second is None:
-            return text.encode()
+    for pair in _pairs(left, right):
+        if pair.first is None and pair.second is None:
+            return pair.text().encode()
     return None
 
 
@@ -120,52 +120,63 @@ def junction_conflict(language: Language, stop: str) -> str | None:
     walker = _Walker(language)
     overlaps = [size for size in range(1, len(stop)) if (stop[:size] + stop).startswith(stop)]
     seen: set[Place] = set()
-    for first, second, text in _pairs(walker, walker):
-        if first is not None or second in seen:
+    for pair in _pairs(walker, walker):
+        second = pair.second
+        if pair.first is not None or second in seen:
             continue
         seen.add(second)
         endings = [walker.ending(place) for place in walker.after(second, stop)]
         found = [ending for ending in endings if ending is not None]
         if found:
-            return text + stop + min(found, key=len)
+            return pair.text() + stop + min(found, key=len)
         for size in overlaps:
             if None in walker.after(second, stop[:size]):
-                return text + stop[:size]
+                return pair.text() + stop[:size]
     return None
 
 
-def _pairs(left: _Walker, right: _Walker) -> Iterator[tuple[Place, Place, str]]:
-    """Pairs of positions that one text leads to, each once, with a shortest such text."""
-    start = (left.start(), right.start())
+class _Pair:
+    """Two positions that one text leads to: by the character `point` from the pair `before`."""
+
+    __slots__ = ("before", "first", "point", "second")
+
+    def __init__(self, first: Place, second: Place, before: _Pair | None, point: int) -> None:
+        self.first = first
+        self.second = second
+        self.before = before
+        self.point = point
+
+    def text(self) -> str:
+        """A shortest text that leads here; takes as long as the text."""
+        out = []
+        pair = self
+        while pair.before is not None:
+            out.append(chr(pair.point))
+            pair = pair.before
+        return "".join(reversed(out))
+
+
+def _pairs(left: _Walker, right: _Walker) -> Iterator[_Pair]:
+    """Pairs of positions that one text leads to, each once."""
     seen = set()
-    queue: list[tuple[Place, Place, int, int]] = []
-    for a, b in product(left.open(start[0]), right.open(start[1])):
-        if (a, b) not in seen:
-            seen.add((a, b))
-            queue.append((a, b, -1, 0))
+    queue: list[_Pair] = []
+    for both in product(left.open(left.start()), right.open(right.start())):
+        if both not in seen:
+            seen.add(both)
+            queue.append(_Pair(*both, None, 0))
         if len(queue) > LIMIT:
             break
-    for index, (a, b, _, _) in enumerate(queue):
-        yield a, b, _text_to(queue, index)
+    for pair in queue:
+        yield pair
         if len(queue) > LIMIT:
             continue
-        for low, high, after_a in left.steps(a):
-            for first, last, after_b in right.sorted_steps(b).meeting(low, high):
+        for low, high, after_a in left.steps(pair.first):
+            for first, last, after_b in right.sorted_steps(pair.second).meeting(low, high):
                 point = nice_char([(max(low, first), min(high, last))])
                 for both in product(left.open(after_a), right.open(after_b)):
                     if both not in seen:
                         seen.add(both)
-                        queue.append((*both, index, point))
-
-
-def _text_to(queue: list[tuple[Place, Place, int, int]], index: int) -> str:
-    out = []
-    while index >= 0:
-        _, _, before, point = queue[index]
-        if before >= 0:
-            out.append(chr(point))
-        index = before
-    return "".join(reversed(out))
+                        queue.append(_Pair(*both, pair, point))
 
 
 class _Walker:

@@ -48,6 +48,7 @@ from sglc.automata.term import (
     Text,
     UniqueKeys,
     Words,
+    parts,
 )
 
 __all__ = [
@@ -82,6 +83,11 @@ def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
 
     Among words of a UniqueKeys term the order is not always by length; how many there are is exact.
     """
+    return _language_words(language, count)[0]
+
+
+def _language_words(language: Language, count: int) -> tuple[tuple[bytes, ...], _RuleWords]:
+    """The `count` shortest words, and the words of the rules that they were found with."""
     limit = count
     for _ in range(_MOST_TRIES):
         known = _rule_words(language.rules, limit)
@@ -89,7 +95,7 @@ def shortest_words(language: Language, count: int) -> tuple[bytes, ...]:
         if len(found) >= count or not known.more_asked():
             break
         limit += known.asked
-    return found
+    return found, known
 
 
 def empty_rules(rules: Mapping[str, Term]) -> list[str]:
@@ -136,7 +142,7 @@ class _RuleWords(dict[str, tuple[bytes, ...]]):
 def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
     """The least fixed point: a rule is looked at again where one that it asks for has got other words."""
     known = _RuleWords(rules, count)
-    waiting = deque(rules)
+    waiting = deque(_lower_rules_first(rules))
     due = set(rules)
     while waiting:
         name = known.reader = waiting.popleft()
@@ -148,6 +154,39 @@ def _rule_words(rules: Mapping[str, Term], count: int) -> _RuleWords:
             waiting.extend(again)
             due.update(again)
     return known
+
+
+def _lower_rules_first(rules: Mapping[str, Term]) -> list[str]:
+    """Rules behind those that they ask for; where rules ask for each other, one of them is first."""
+    order: dict[str, None] = {}
+    seen: set[str] = set()
+    stack = [(name, False) for name in reversed(list(rules))]
+    while stack:
+        name, left = stack.pop()
+        if left:
+            order[name] = None
+        elif name not in seen and name in rules:
+            seen.add(name)
+            stack.append((name, True))
+            stack += [(asked, False) for asked in _asked_rules(rules[name]) if asked not in seen]
+    return list(order)
+
+
+def _asked_rules(root: Term) -> list[str]:
+    """The rules that a term asks for, each once."""
+    found: dict[str, None] = {}
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        term = stack.pop()
+        if isinstance(term, Rule):
+            found[term.name] = None
+            continue
+        below = parts(term)
+        if below and id(term) not in seen:
+            seen.add(id(term))
+            stack += below
+    return list(found)
 
 
 def _take(words: Iterable[bytes], count: int) -> tuple[bytes, ...]:
@@ -372,9 +411,9 @@ def cheapest(low: int, high: int, encoding: Encoding, count: int) -> tuple[bytes
 
 def is_finite(language: Language) -> bool:
     """Whether there are finitely many words; an empty language is finite."""
-    if is_empty(language):
+    found, known = _language_words(language, 2)
+    if not found:
         return True
-    known = _rule_words(language.rules, 2)
     asked: dict[str, set[str]] = {}
     here: set[str] = set()
     if not _finite(language.root, known, here.add):

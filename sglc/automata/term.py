@@ -273,6 +273,23 @@ Term = (
 )  # fmt: skip
 
 
+def parts(term: Term) -> tuple[Term, ...]:
+    """The terms that a term is directly made of; a rule that it asks for is none."""
+    match term:
+        case Sequence(items) | Choice(items):
+            return items
+        case Repeat(item) | Except(item):
+            return (item,)
+        case UniqueKeys(key, value):
+            return (key, value)
+        case Array():
+            return (*(arm.term for arms in (*term.places, term.rest) for arm in arms), term.comma)
+        case Object():
+            keyed = (*term.properties, *term.families)
+            return (*(arm.term for part in keyed for arm in part.arms), term.comma, term.colon)
+    return ()
+
+
 class LateRules(Mapping[str, Term]):
     """Rules whose terms are made when they are asked for.
 

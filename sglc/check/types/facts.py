@@ -14,6 +14,7 @@ from typing import Any
 
 from sglc.automata import dfa
 from sglc.automata.emptiness import is_finite, shortest
+from sglc.automata.term import Language
 from sglc.check.core.state import ProgramState
 from sglc.check.types.assignability import expand
 from sglc.types.json_values import is_self_ended
@@ -271,7 +272,7 @@ class TypeFacts:
         """
         key = ("word", type)
         if key not in self.memo:
-            self.memo[key] = shortest(language(type, self.table))
+            self.memo[key] = shortest(self.language(type))
         return self.memo[key]
 
     def _word_size(self, type: Type) -> int | None:
@@ -281,6 +282,14 @@ class TypeFacts:
         except dfa.TooLong:
             return dfa.LONGEST_WORD
         return None if word is None else len(word)
+
+    def language(self, type: Type) -> Language:
+        """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
+        plain = expand(type, self.table)
+        key = ("language", plain)
+        if key not in self.memo:
+            self.memo[key] = language(plain, self.table)
+        return self.memo[key]
 
     # -- is there a longest value ------------------------------------------------------------------
 
@@ -296,19 +305,19 @@ class TypeFacts:
         match type:
             case Str():
                 if type.grammar:
-                    finite = is_finite(language(type, self.table))
+                    finite = is_finite(self.language(type))
                     return None if finite else f"the grammar{at} has texts of any length"
                 if type.max_chars is not None:
                     return None
                 if type.patterns and any(_without_loops(p) for p in type.patterns):
                     return None
-                if type.patterns and is_finite(language(type, self.table)):
+                if type.patterns and is_finite(self.language(type)):
                     return None
                 if type.patterns:
                     return f"the pattern{at} matches texts of any length"
                 return f"`str`{at} has no longest text"
             case Json(schema):
-                if schema and is_finite(language(type, self.table)):
+                if schema and is_finite(self.language(type)):
                     return None
                 return f"the schema{at} allows texts of any length" if schema else f"`json`{at} has no bound"
             case ListOf(item, _, maximum):

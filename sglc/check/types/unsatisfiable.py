@@ -7,7 +7,7 @@ shortest value. Structure decides first; automata are built only where two texts
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 from typing import Literal
 
 from sglc.automata.dfa import accepts
@@ -206,16 +206,23 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
                 return None
     words = facts.words(type)
     if words is not None:
-        for short in sorted(words, key=len):
-            for long in words:
-                if long != short and long.startswith(short):
-                    rest = long[len(short) :]
-                    if rest.startswith(stop) or stop.startswith(rest):
-                        return long
-        return None
+        return _goes_on_with(words, stop)
     if not facts.sound(type):
         return None
-    return junction_conflict(language(type, facts.table), stop)
+    return junction_conflict(facts.language(type), stop)
+
+
+def _goes_on_with(words: list[str], stop: str) -> str | None:
+    """The first word that goes on like the stop behind the shortest of the words; None if none does."""
+    rank = {word: number for number, word in enumerate(sorted(dict.fromkeys(words), key=len))}
+    lengths = sorted({len(word) for word in rank})
+    found = []
+    for index, long in enumerate(words):
+        for length in takewhile(len(long).__gt__, lengths):
+            short, rest = long[:length], long[length:]
+            if short in rank and (rest.startswith(stop) or stop.startswith(rest)):
+                found.append((rank[short], index))
+    return words[min(found)[1]] if found else None
 
 
 def _may_follow(pattern: str, char: str) -> bool:
