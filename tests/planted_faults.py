@@ -250,14 +250,14 @@ FAULTS = (
     # -- the checker and what is computed before a run
     Fault(
         "the type of an argument is not checked",
-        "sglc/check/expressions/calls.py",
-        '            self.expect(argument.value, types[label], f"`{label}`")\n',
-        "            self.infer(argument.value, types[label])\n",
+        "sglc/check/expressions/arguments.py",
+        '            self.inference.expect(argument.value, types[label], f"`{label}`")\n',
+        "            self.inference.infer(argument.value, types[label])\n",
         "tests/test_check.py::test_programs_are_told_what_is_written_beside_them[calls]",
     ),
     Fault(
         "a case with a guard counts as taking all",
-        "sglc/check/statements/exhaustive.py",
+        "sglc/check/patterns/exhaustive.py",
         "_Row(_before((0,), (form,), None), place, firm, True)",
         "_Row(_before((0,), (form,), None), place, True, True)",
         "tests/test_check_exhaustive.py::test_a_match_is_judged_as_by_trying_every_value",

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.check.statements.case_forms import WILD, AnyOf, OfType, Shape, Span, Wild
-from sglc.check.statements.constructors import RecordKey
-from sglc.check.statements.exhaustive import TooComplex, judge
+from sglc.check.patterns.case_forms import WILD, AnyOf, OfType, Shape, Span, Wild
+from sglc.check.patterns.constructors import RecordKey
+from sglc.check.patterns.exhaustive import TooComplex, judge
 from sglc.types.type import (
     Alternatives,
     Bool,

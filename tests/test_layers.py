@@ -17,10 +17,16 @@ ROOT = Path(__file__).resolve().parent.parent
 MAPPED = ("runtime", "kernels", "stdlib", "grammar")
 
 LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
+CHECK = {
+    "sglc.check.core", "sglc.check.types", "sglc.check.names", "sglc.check.patterns",
+    "sglc.check.expressions", "sglc.check.declarations", "sglc.check.holes", "sglc.check.statements",
+}  # fmt: skip
+CHECKED = LEAVES | {"sglc.syntax", "sglc.library"}
+BELOW_EXPRESSIONS = CHECKED | {"sglc.check.core", "sglc.check.types", "sglc.check.names"}
 COMPILE = LEAVES | {
     "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources",
-    "sglc.library", "sglc.check", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode", "sglc.emit",
-    "sglc.show",
+    "sglc.library", "sglc.check", "sglc.check.core", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode",
+    "sglc.emit", "sglc.show",
 }  # fmt: skip
 RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
 BELOW_ENGINE = RUN | {
@@ -49,9 +55,18 @@ LAW: dict[str, set[str]] = {
     "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar", "sglc.lalr"},
     "sglc.sources": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
-    "sglc.check": LEAVES | {"sglc.syntax", "sglc.library", "sglc.grammar", "sglc.sources"},
+    "sglc.check.core": CHECKED,
+    "sglc.check.types": CHECKED | {"sglc.check.core", "sglc.sources"},
+    "sglc.check.names": CHECKED | {"sglc.check.core", "sglc.check.types"},
+    "sglc.check.patterns": BELOW_EXPRESSIONS,
+    "sglc.check.expressions": BELOW_EXPRESSIONS,
+    "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.grammar"},
+    "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
+    "sglc.check.statements": BELOW_EXPRESSIONS
+    | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
+    "sglc.check": CHECKED | CHECK,
     "sglc.ir": LEAVES,
-    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check", "sglc.ir", "sglc.options"},
+    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.options"},
     "sglc.passes": {"sglc.ir", "sglc.options", "sglc.types"},
     "sglc.bytecode": LEAVES,
     "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sglc.check.core.context import ModuleContext, ProgramState
 from sglc.check.core.files import report_outside
 from sglc.check.core.result import CheckedModule, CheckedProgram
-from sglc.check.core.state import ModuleState, ProgramState
 from sglc.check.core.work_limit import within_limit
+from sglc.check.declarations.definition_order import read_in_order
 from sglc.check.module import ModuleChecker
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.nesting import read_in_order
 from sglc.check.types.unsatisfiable import arms_are_apart
+from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
@@ -50,32 +51,33 @@ def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list
     library.add(source)
     main = loader.load(source, "", main=True)
     program = loader.program
-    checkers = [program.checkers[id(state)] for state in program.order]
     read_in_order(program)
-    for checker in checkers:
+    for checker in loader.checkers:
         checker.define_all()
     for arms, spans in program.unions:
-        _tell_apart(program, arms, spans)
-    for checker in checkers:
+        _tell_apart(loader.facts, arms, spans)
+    for checker in loader.checkers:
         checker.check_bodies()
     checked_unions = len(program.unions)
-    program.checkers[id(main)].check_tests()
-    program.checkers[id(main)].unused_names()
+    loader.checkers[-1].check_tests()
+    report_unused_names(main)
     for arms, spans in program.unions[checked_unions:]:
-        _tell_apart(program, arms, spans)
-    modules = tuple(_result(state) for state in [main, *(s for s in program.order if s is not main)])
+        _tell_apart(loader.facts, arms, spans)
+    modules = tuple(
+        _result(module) for module in [main, *(other for other in program.order if other is not main)]
+    )
     checked = CheckedProgram(modules[0], modules, program.table)
     return checked, _ordered(program.diagnostics, source)
 
 
-def _tell_apart(program: ProgramState, arms: tuple[Type, ...], spans: tuple[Span, ...]) -> None:
+def _tell_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, ...]) -> None:
     """Report arms of a union that share a text."""
 
     def told() -> None:
-        if all(program.facts.sound(arm) for arm in arms):
-            arms_are_apart(program.facts, arms, spans, raw=False)
+        if all(facts.sound(arm) for arm in arms):
+            arms_are_apart(facts, arms, spans, raw=False)
 
-    within_limit(program, spans[0], told, None)
+    within_limit(facts.program, spans[0], told, None)
 
 
 @lru_cache(maxsize=64)
@@ -84,18 +86,18 @@ def _parse_standard(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     return parse(source)
 
 
-def _result(state: ModuleState) -> CheckedModule:
+def _result(module: ModuleContext) -> CheckedModule:
     return CheckedModule(
-        state.module,
-        state.name,
-        state.types,
-        state.resolved,
-        state.symbols,
-        state.arguments,
-        state.holes,
-        state.retries,
-        state.constants,
-        state.coercions,
+        module.tree,
+        module.name,
+        module.types,
+        module.resolved,
+        module.symbols,
+        module.arguments,
+        module.holes,
+        module.retries,
+        module.constants,
+        module.coercions,
     )
 
 
@@ -166,40 +168,43 @@ class _Loader:
 
     def __init__(self, library: Library) -> None:
         self.program = ProgramState(library)
-        self.program.facts = TypeFacts(self.program)
+        self.facts = TypeFacts(self.program)
+        self.checkers: list[ModuleChecker] = []
+        """Imported modules before their importers; the main one comes last."""
         self.library = library
         self.chain: list[tuple[Source, str]] = []
 
-    def load(self, source: Source, name: str, *, main: bool = False) -> ModuleState:
+    def load(self, source: Source, name: str, *, main: bool = False) -> ModuleContext:
         standard = name.startswith(STANDARD)
-        module, found = _parse_standard(source) if standard else parse(source)
+        tree, found = _parse_standard(source) if standard else parse(source)
         program = self.program
         program.diagnostics.extend(found)
-        state = ModuleState(source, module, name, main, standard)
-        program.modules[id(source)] = state
+        module = ModuleContext(program, source, tree, name, main, standard)
+        program.modules[id(source)] = module
         self.chain.append((source, name or _module_of(source)))
-        imports: dict[int, ModuleState] = {}
-        for node in module.declarations:
+        imports: dict[int, ModuleContext] = {}
+        for node in tree.declarations:
             if isinstance(node, ast.Use):
-                target = self._use(node, source)
+                target = self._use(node, module)
                 if target is not None:
                     imports[id(node)] = target
         self.chain.pop()
-        checker = ModuleChecker(program, state)
-        program.checkers[id(state)] = checker
-        program.order.append(state)
+        checker = ModuleChecker(module, self.facts)
+        self.checkers.append(checker)
+        program.readers[id(module)] = checker
+        program.order.append(module)
         checker.declare(imports)
-        return state
+        return module
 
-    def _use(self, node: ast.Use, importer: Source) -> ModuleState | None:
+    def _use(self, node: ast.Use, importer: ModuleContext) -> ModuleContext | None:
         program = self.program
         try:
-            source = self.library.find(node.path, importer)
+            source = self.library.find(node.path, importer.source)
         except LibraryError as error:
             if error.outside:
-                report_outside(program, node.path, node.span, error)
+                report_outside(importer, node.path, node.span, error)
                 return None
-            program.report(
+            importer.report(
                 "E0213",
                 f"module `{node.path}` cannot be read",
                 node.span,
@@ -216,7 +221,7 @@ class _Loader:
                     if node.path.startswith(".")
                     else "looked for in the project"
                 )
-            program.report(
+            importer.report(
                 "E0213", f"there is no module `{node.path}`", node.span, label="not found", reason=where,
                 hint=f"did you mean `{close}`?" if close else "",
             )  # fmt: skip
@@ -224,7 +229,7 @@ class _Loader:
         for place, (open_source, _) in enumerate(self.chain):
             if open_source is source:
                 round_ = [name for _, name in self.chain[place:]] + [self.chain[place][1]]
-                program.report(
+                importer.report(
                     "E0214", "modules use each other in a circle", node.span, label="closes the circle",
                     reason=" → ".join(round_),
                     hint="move what both need into a third module",
@@ -234,7 +239,7 @@ class _Loader:
         if known is not None:
             return known
         if len(program.modules) >= MAX_MODULES:
-            program.report(
+            importer.report(
                 "E0213", f"a program has at most {MAX_MODULES} modules", node.span, label="one too many"
             )
             return None

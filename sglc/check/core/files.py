@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.check.core.state import ModuleState, ProgramState
+from sglc.check.core.context import ModuleContext
 from sglc.library import LibraryError
 from sglc.source import Span
 
@@ -12,24 +12,24 @@ OUTSIDE_HINT = (
 )
 
 
-def file_text(program: ProgramState, module: ModuleState, path: str, span: Span) -> str | None:
+def file_text(module: ModuleContext, path: str, span: Span) -> str | None:
     """The text of a file as `path` names it in a module; None, reported at `span`, where it cannot be had."""
     try:
-        text = program.library.read_text(path, module.source)
+        text = module.program.library.read_text(path, module.source)
         reason = "looked for beside this file"
     except LibraryError as fault:
         if fault.outside:
-            report_outside(program, path, span, fault)
+            report_outside(module, path, span, fault)
             return None
         text, reason = None, fault.reason
     if text is None:
-        program.report("E0211", f"there is no file `{path}`", span, label="not found", reason=reason)
+        module.report("E0211", f"there is no file `{path}`", span, label="not found", reason=reason)
     return text
 
 
-def report_outside(program: ProgramState, path: str, span: Span, fault: LibraryError) -> None:
+def report_outside(module: ModuleContext, path: str, span: Span, fault: LibraryError) -> None:
     """Report a path that leaves the project."""
-    program.report(
+    module.report(
         "E0138", f"`{path}` leaves the project", span, label="not read",
         reason=fault.reason, hint=OUTSIDE_HINT,
     )  # fmt: skip

@@ -62,6 +62,8 @@ class Unknown:
     """Already reported; agrees with everything, so that one fault gives one diagnostic."""
 
 
+HoleNode = ast.Gen | ast.Choose | ast.Select
+
 ExpressionType = Type | RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf | Never | Unknown
 
 PROGRESS = ("alive", "dead", "final")

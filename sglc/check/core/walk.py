@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sglc.syntax import ast
 
@@ -41,3 +42,18 @@ def statements(block: Body) -> Iterator[ast.Statement]:
                 yield from statements(body)
             case ast.Assign(value=ast.Fork(body=body)) | ast.Return(value=ast.Fork(body=body)):
                 yield from statements(body)
+
+
+def mentions(node: Any, names: tuple[str, ...]) -> bool:
+    """Whether an expression speaks of one of the names."""
+    if isinstance(node, tuple):
+        return any(mentions(item, names) for item in node)
+    if isinstance(node, ast.Reference):
+        return node.name in names
+    return any(mentions(part, names) for part in parts(node))
+
+
+def parts(node: Any) -> list[Any]:
+    """What a node of the tree is made of, names and places aside."""
+    fields = getattr(type(node), "__dataclass_fields__", {})
+    return [getattr(node, name) for name in fields if name not in ("span", "name")]

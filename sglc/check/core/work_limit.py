@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sglc.automata.work import DEFAULT_WORK, OutOfWork, WorkAccount, charged, current
-from sglc.check.core.state import ProgramState
+from sglc.check.core.context import ProgramState
 from sglc.source import Span
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""What an expression must be: of a type, a condition, something with a text.
+"""The type of an expression, and what it must be: of a type, a condition, something with a text.
 
 `infer` gives an expression's own type, with the expected type as a hint for enum members, empty lists and
 numbers; `expect` also demands that it fits and notes where a check or widening is left for run time.
@@ -7,8 +7,11 @@ numbers; `expect` also demands that it fits and notes where a check or widening 
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
+from sglc.check.core.callbacks import Callbacks
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
     BranchOf,
     ErrorOf,
@@ -19,10 +22,12 @@ from sglc.check.core.result import (
     ScoredOf,
     Unknown,
 )
-from sglc.check.names.scopes import Advice, Scopes
+from sglc.check.expressions.folding import convert, fold
+from sglc.check.names.scopes import Hint, Scopes
 from sglc.check.types.assignability import (
     BOOL,
     Fit,
+    Table,
     allows_null,
     expand,
     fit,
@@ -33,6 +38,7 @@ from sglc.check.types.assignability import (
     said,
     without_null,
 )
+from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax import ast
@@ -42,23 +48,26 @@ from sglc.types.type import ListOf
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
 
 
-class Fitting(Scopes):
+@dataclass(frozen=True, slots=True)
+class Inference:
     """Every expression that passes through `infer` has its type in the module's table."""
 
-    FORMS: ClassVar[dict[type, Any]] = {}
-    """Class of an expression to the method that types it."""
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
+    callbacks: Callbacks
 
     def infer(self, node: ast.Expression, expected: ExpressionType | None = None) -> ExpressionType:
         """The type of an expression; `expected` is a hint, not a demand."""
-        found = self.FORMS[node.__class__](self, node, expected)
-        self.types[id(node)] = found
+        found = self.callbacks.form(node, expected)
+        self.module.types[id(node)] = found
         return found
 
     def expect(self, node: ast.Expression, target: ExpressionType, what: str) -> ExpressionType:
         """The type of an expression that must fit `target`; `what` names the place in messages."""
-        before = len(self.program.diagnostics)
+        before = len(self.module.diagnostics)
         found = self.infer(node, target)
-        self.fits(node, found, target, what, quiet=len(self.program.diagnostics) > before)
+        self.fits(node, found, target, what, quiet=len(self.module.diagnostics) > before)
         return found
 
     def fits(
@@ -70,17 +79,17 @@ class Fitting(Scopes):
         quiet: bool = False,
     ) -> bool:
         """Demand that an expression of type `found` may stand where `target` is due."""
-        answer = fit(found, target, self.table)
+        answer = fit(found, target, self.module.table)
         if answer is Fit.ALWAYS:
             return True
-        known, value = self.fold(node)
-        if known and (answer is Fit.CHECK or same_shape(found, target, self)):
+        known, value = fold(self.module, node)
+        if known and (answer is Fit.CHECK or same_shape(found, target, self.module.table)):
             reason = self.not_a_member(value, target)
             if reason is None:
                 self.module.coercions[id(node)] = target  # type: ignore[assignment]
                 return True
             if not quiet:
-                self.program.report(
+                self.module.report(
                     "E0302",
                     f"{shown(value)} is not a value of {said(target)}",
                     node.span,
@@ -92,7 +101,7 @@ class Fitting(Scopes):
             self.module.coercions[id(node)] = target  # type: ignore[assignment]
             return True
         if not quiet:
-            self.mismatch(node.span, found, target, what, self.hidden_member(node, target))
+            self.mismatch(node.span, found, target, what, self.scopes.hidden_member(node, target))
         return False
 
     def mismatch(
@@ -101,29 +110,32 @@ class Fitting(Scopes):
         found: ExpressionType,
         target: ExpressionType,
         what: str,
-        known: Advice | None = None,
+        known: Hint | None = None,
     ) -> None:
         """`known`: a hint that fits the expression itself, with its edits."""
         hint, edits = known or ("", ())
-        bare = without_null(found, self.table)
+        bare = without_null(found, self.module.table)
         if known is not None:
             pass
-        elif allows_null(found, self.table) and fit(bare, target, self.table).value:
+        elif allows_null(found, self.module.table) and fit(bare, target, self.module.table).value:
             hint = "it may be null: test it first, as in `x if x != null else …`"
-        elif is_text(target, self.table) and not isinstance(found, BranchOf | ListValue | RangeOf):
+        elif is_text(target, self.module.table) and not isinstance(found, BranchOf | ListValue | RangeOf):
             hint = 'make a text of it: `str(x)` or "${x}"'
-        elif numeric_rank(target, self.table) is not None and numeric_rank(found, self.table) is not None:
+        elif (
+            numeric_rank(target, self.module.table) is not None
+            and numeric_rank(found, self.module.table) is not None
+        ):
             hint = "convert it: `int(x)` cuts, `round(x)` rounds, `decimal(x)` is exact"
         elif (
-            numeric_rank(target, self.table) is not None
-            and is_text(found, self.table)
+            numeric_rank(target, self.module.table) is not None
+            and is_text(found, self.module.table)
             and not span.text.startswith('"')
         ):
-            hint = f"read it: `{'int' if numeric_rank(target, self.table) == 0 else 'decimal'}(x)`"
-        if numeric_rank(target, self.table) is not None and _QUOTED_NUMBER.fullmatch(span.text):
+            hint = f"read it: `{'int' if numeric_rank(target, self.module.table) == 0 else 'decimal'}(x)`"
+        if numeric_rank(target, self.module.table) is not None and _QUOTED_NUMBER.fullmatch(span.text):
             hint = f"write `{span.text[1:-1]}`"
             edits = (Edit(span, span.text[1:-1]),)
-        self.program.report(
+        self.module.report(
             "E0301",
             f"{what} is {said(target)}, not {said(found)}",
             span,
@@ -137,15 +149,11 @@ class Fitting(Scopes):
         if isinstance(target, Unknown | Never) or not self.facts.sound(target):
             return None
         try:
-            check_member(value, target, self.table)  # type: ignore[arg-type]
+            check_member(convert(self.module.table, value, target), target, self.module.table)  # type: ignore[arg-type]
         except MemberError as error:
             path = f"at {error.path}: " if error.path else ""
             return f"{path}{error.reason}"
         return None
-
-    @property
-    def facts(self) -> Any:
-        return self.program.facts
 
     def displayable(self, node: ast.Expression, found: ExpressionType) -> None:
         """Demand that a value can be written as text."""
@@ -157,37 +165,31 @@ class Fitting(Scopes):
                 hint = "write `.value`, or a hole of the branch by its name"
             elif isinstance(found, ErrorOf):
                 hint = "write `.message`"
-            self.program.report(
+            self.module.report(
                 "E0312", f"{said(found)} has no text", node.span, label="cannot be inserted", hint=hint
             )
 
     def condition(self, node: ast.Expression) -> None:
         """Demand a bool: nothing else counts as true or false."""
         found = self.infer(node, BOOL)
-        if isinstance(found, Unknown | Never) or is_bool(found, self.table):
+        if isinstance(found, Unknown | Never) or is_bool(found, self.module.table):
             return
         hint = ""
-        if allows_null(found, self.table):
+        if allows_null(found, self.module.table):
             hint = "compare it: `x != null`"
-        elif is_text(found, self.table):
+        elif is_text(found, self.module.table):
             hint = 'compare it: `x != ""`'
-        elif numeric_rank(found, self.table) is not None:
+        elif numeric_rank(found, self.module.table) is not None:
             hint = "compare it: `x != 0`"
-        elif item_of(found, self.table) is not None:
+        elif item_of(found, self.module.table) is not None:
             hint = "compare it: `len(x) > 0`"
-        self.program.report(
+        self.module.report(
             "E0320",
             f"a condition is a bool, not {said(found)}",
             node.span,
             label=f"this is {said(found)}",
             hint=hint,
         )
-
-    def fold(self, node: ast.Expression) -> tuple[bool, Any]:
-        """Whether an expression has one value known now, and the value. See `Constants`."""
-        raise KeyError(node)
-
-    # Forms that are typed in the classes built on this one.
 
 
 def shown(value: object) -> str:
@@ -198,9 +200,8 @@ def shown(value: object) -> str:
     return "null" if value is None else str(value) if len(str(value)) <= 80 else str(value)[:77] + "…"
 
 
-def same_shape(found: ExpressionType, target: ExpressionType, checker: Fitting) -> bool:
+def same_shape(found: ExpressionType, target: ExpressionType, table: Table) -> bool:
     """Whether a constant of this type could be a member at all, so that the message is about values."""
-    table = checker.table
     target = without_null(target, table)
     if is_text(found, table) and is_text(target, table):
         return True
@@ -214,5 +215,5 @@ def same_shape(found: ExpressionType, target: ExpressionType, checker: Fitting) 
         isinstance(plain, ListOf)
         and item_of(found, table) is not None
         and isinstance(found, ListOf)
-        and (same_shape(found.item, plain.item, checker))
+        and (same_shape(found.item, plain.item, table))
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, RangeOf, Unknown
-from sglc.check.expressions.inference import shown
-from sglc.check.expressions.references import Names
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference, shown
+from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import (
     BOOL,
     INT,
@@ -26,6 +29,8 @@ from sglc.check.types.assignability import (
     said,
     without_null,
 )
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.regexes import check_regex
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
@@ -35,19 +40,25 @@ from sglc.types.type import MapOf
 _PLACEHOLDER = re.compile(r"%[sdif]")
 
 
-class Operators(Names):
+@dataclass(frozen=True, slots=True)
+class Operators:
     """Numbers widen from int to decimal to float; nothing else is converted."""
 
-    def _unary(self, node: ast.Unary, expected: ExpressionType | None) -> ExpressionType:
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
+    inference: Inference
+
+    def unary(self, node: ast.Unary, expected: ExpressionType | None) -> ExpressionType:
         if node.operator == "not":
-            self.condition(node.operand)
+            self.inference.condition(node.operand)
             return BOOL
-        found = self.infer(node.operand, expected)
-        rank = numeric_rank(found, self.table)
+        found = self.inference.infer(node.operand, expected)
+        rank = numeric_rank(found, self.module.table)
         if isinstance(found, Unknown):
             return UNKNOWN
         if rank is None:
-            self.program.report(
+            self.module.report(
                 "E0319",
                 f"`-` needs a number, not {said(found)}",
                 node.operand.span,
@@ -56,26 +67,26 @@ class Operators(Names):
             return UNKNOWN
         return numeric(rank)
 
-    def _binary(self, node: ast.Binary, expected: ExpressionType | None) -> ExpressionType:
+    def binary(self, node: ast.Binary, expected: ExpressionType | None) -> ExpressionType:
         operator = node.operator
         if operator in ("and", "or"):
             if operator == "or" and self._is_default(node):
                 return UNKNOWN
-            self.condition(node.left)
-            proved = self.narrowings(node.left, operator == "and")
+            self.inference.condition(node.left)
+            proved = self.scopes.narrowings(node.left, operator == "and")
             if proved:
-                self.inside(proved, lambda: self.condition(node.right))
+                self.scopes.inside(proved, lambda: self.inference.condition(node.right))
             else:
-                self.condition(node.right)
+                self.inference.condition(node.right)
             return BOOL
         if operator == "matches":
-            self.expect(node.left, STR, "what a pattern is matched against")
+            self.inference.expect(node.left, STR, "what a pattern is matched against")
             if isinstance(node.right, ast.Regex):
-                self.types[id(node.right)] = STR
-                self.check_regex(node.right.pattern, node.right.span)
+                self.module.types[id(node.right)] = STR
+                check_regex(self.module, node.right.pattern, node.right.span)
             else:
-                self.infer(node.right)
-                self.program.report(
+                self.inference.infer(node.right)
+                self.module.report(
                     "E0314", "`matches` needs a pattern", node.right.span, label="write it as `/…/`"
                 )
             return BOOL
@@ -85,11 +96,11 @@ class Operators(Names):
             return self._membership(node, node.left, node.right)
         if operator == "contains":
             return self._membership(node, node.right, node.left)
-        left = self.infer(node.left, expected)
-        right = self.infer(node.right, expected)
+        left = self.inference.infer(node.left, expected)
+        right = self.inference.infer(node.right, expected)
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return BOOL if operator in ("<", "<=", ">", ">=") else UNKNOWN
-        ranks = numeric_rank(left, self.table), numeric_rank(right, self.table)
+        ranks = numeric_rank(left, self.module.table), numeric_rank(right, self.module.table)
         if ranks[0] is not None and ranks[1] is not None:
             rank = max(ranks[0], ranks[1])
             if operator in ("<", "<=", ">", ">="):
@@ -100,14 +111,14 @@ class Operators(Names):
                     return numeric(rank) if rank else INT
                 return numeric(max(rank, 1)) if operator == "/" else numeric(rank)
             return numeric(rank)
-        texts = is_text(left, self.table) and is_text(right, self.table)
+        texts = is_text(left, self.module.table) and is_text(right, self.module.table)
         if texts and operator in ("<", "<=", ">", ">="):
             return BOOL
         if texts and operator == "+":
             return STR
-        items = item_of(left, self.table), item_of(right, self.table)
+        items = item_of(left, self.module.table), item_of(right, self.module.table)
         if operator == "+" and items[0] is not None and items[1] is not None:
-            whole = join(items[0], items[1], self.table)
+            whole = join(items[0], items[1], self.module.table)
             if whole is not None:
                 return list_of(whole)
         self._refuse_operands(node, left, right)
@@ -115,13 +126,13 @@ class Operators(Names):
 
     def _has_result(self, node: ast.Binary, rank: int) -> None:
         """Report arithmetic that fails whatever the program does; `rank` is that of the left number."""
-        known, right = self.fold(node.right)
+        known, right = fold(self.module, node.right)
         if not known or not is_number(right):
             return
         if node.operator in ("/", "//", "%") and right == 0:
-            self.program.report("E0321", "division by zero", node.right.span, label="this is zero")
+            self.module.report("E0321", "division by zero", node.right.span, label="this is zero")
             return
-        known, left = self.fold(node.left)
+        known, left = fold(self.module, node.left)
         if not known or not is_number(left):
             # Of integers only 1 and -1 have a negative power that is one.
             left = 2 if node.operator == "**" and rank == 0 and isinstance(right, int) and right < 0 else None
@@ -129,7 +140,7 @@ class Operators(Names):
             if left is not None:
                 compute(node.operator, left, right)
         except ArithmeticFault as fault:
-            self.program.report(
+            self.module.report(
                 "E0321", f"this `{node.operator}` has no result", node.span, label="cannot be computed",
                 reason=str(fault),
             )  # fmt: skip
@@ -138,13 +149,13 @@ class Operators(Names):
         """`name or "none"` where `name` may be null: told as the default that is meant."""
         if not isinstance(node.left, ast.Reference | ast.Attribute):
             return False
-        found = self.infer(node.left)
-        if not allows_null(found, self.table):
+        found = self.inference.infer(node.left)
+        if not allows_null(found, self.module.table):
             return False
         left, right = node.left.span.text, node.right.span.text
         made = f"{left} if {left} != null else {right}"
-        self.infer(node.right)
-        self.program.report(
+        self.inference.infer(node.right)
+        self.module.report(
             "E0320",
             f"`or` joins conditions; {said(found)} is none",
             node.left.span,
@@ -157,19 +168,19 @@ class Operators(Names):
     def _refuse_operands(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> None:
         hint = ""
         edits: tuple[Edit, ...] = ()
-        if allows_null(left, self.table) or allows_null(right, self.table):
+        if allows_null(left, self.module.table) or allows_null(right, self.module.table):
             hint = "one side may be null: test it first, as in `x if x != null else …`"
-        elif node.operator == "+" and (is_text(left, self.table) or is_text(right, self.table)):
+        elif node.operator == "+" and (is_text(left, self.module.table) or is_text(right, self.module.table)):
             hint = 'insert it into the text instead: "…${x}"'
             edits = _inserted(node)
-        elif node.operator == "%" and is_text(left, self.table):
+        elif node.operator == "%" and is_text(left, self.module.table):
             hint = 'insert values into the text: "…${x}…"'
             edits = _formatted(node)
-        elif node.operator == "*" and is_text(left, self.table):
+        elif node.operator == "*" and is_text(left, self.module.table):
             hint = 'write the text out, or join a list: `["a" for _ in 1..n].join("")`'
         elif node.operator in ("<", "<=", ">", ">="):
             hint = "only numbers and texts have an order"
-        self.program.report(
+        self.module.report(
             "E0319",
             f"`{node.operator}` does not take {said(left)} and {said(right)}",
             node.span,
@@ -184,47 +195,61 @@ class Operators(Names):
 
     def _equality(self, node: ast.Binary) -> ExpressionType:
         if self._is_bare_member(node.left) and not self._is_bare_member(node.right):
-            right = self.infer(node.right)
-            mark = len(self.program.diagnostics)
-            left = self.infer(node.left, right)
+            right = self.inference.infer(node.right)
+            mark = len(self.module.diagnostics)
+            left = self.inference.infer(node.left, right)
         else:
-            left = self.infer(node.left)
-            mark = len(self.program.diagnostics)
-            right = self.infer(node.right, left)
-        if isinstance(left, Unknown) and len(self.program.diagnostics) == mark:
+            left = self.inference.infer(node.left)
+            mark = len(self.module.diagnostics)
+            right = self.inference.infer(node.right, left)
+        if isinstance(left, Unknown) and len(self.module.diagnostics) == mark:
             return BOOL
-        if not comparable(left, right, self.table):
-            hidden = self.hidden_member(node.left, right) or self.hidden_member(node.right, left)
+        if not comparable(left, right, self.module.table):
+            hidden = self.scopes.hidden_member(node.left, right) or self.scopes.hidden_member(
+                node.right, left
+            )
             hint, edits = hidden or ("", self._as_member(node, left, right))
-            self.program.report(
+            self.module.report(
                 "E0322", f"{said(left)} and {said(right)} are never equal", node.span,
                 label="always " + ("false" if node.operator == "==" else "true"),
-                hint=hint or _equal_hint(node, is_text(left, self.table), is_text(right, self.table)),
+                hint=hint or self._equal_hint(node, left, right),
                 edits=edits,
             )  # fmt: skip
             return BOOL
         for side, other in ((node.left, right), (node.right, left)):
-            known, value = self.fold(side)
+            known, value = fold(self.module, side)
             words = self.facts.words(other) if known and isinstance(value, str) else None
-            if words is not None and is_text(other, self.table) and value not in words:
+            if words is not None and is_text(other, self.module.table) and value not in words:
                 close = nearest(value, words)
-                self.program.report(
+                self.module.report(
                     "E0322", f"{shown(value)} is none of {said(other)}", side.span,
                     label="always " + ("false" if node.operator == "==" else "true"),
                     hint=f"did you mean {shown(close)}?" if close else "",
                 )  # fmt: skip
         return BOOL
 
+    def _equal_hint(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> str:
+        """What to compare with, where one side is a text and the other is none."""
+        left_text = is_text(left, self.module.table)
+        if left_text == is_text(right, self.module.table):
+            return ""
+        text, other = (node.left, node.right) if left_text else (node.right, node.left)
+        if isinstance(text, ast.String) and not isinstance(other, ast.Number):
+            return f"members of an enum have no quotes: `{text.span.text[1:-1]}`"
+        if isinstance(other, ast.Number):
+            return f'compare texts: `"{other.span.text}"`, or numbers: `int({text.span.text})`'
+        return f"compare texts: `str({other.span.text})`"
+
     def _is_bare_member(self, node: ast.Expression) -> bool:
         """Whether an expression is a name that only the type of another one may tell the meaning of."""
-        if not isinstance(node, ast.Reference) or self.function.scope.find(node.name) is not None:
+        if not isinstance(node, ast.Reference) or self.scopes.function.scope.find(node.name) is not None:
             return False
         return node.name in self.module.members
 
     def _as_member(self, node: ast.Binary, left: ExpressionType, right: ExpressionType) -> tuple[Edit, ...]:
         """The name of a member for a text that is compared with an enum."""
         for side, other in ((node.left, right), (node.right, left)):
-            enum = is_enum(without_null(other, self.table), self.table)
+            enum = is_enum(without_null(other, self.module.table), self.module.table)
             name = side.span.text[1:-1]
             if enum is not None and isinstance(side, ast.String) and name in enum.members:
                 return (Edit(side.span, name),)
@@ -234,25 +259,25 @@ class Operators(Names):
         # The container may need the member's type to read enum names, and the other way round.
         known = isinstance(whole, ast.ListDisplay) and not all(map(self._is_bare_member, whole.items))
         if isinstance(whole, ast.ListDisplay) and not (known and self._is_bare_member(member)):
-            found = self.infer(member)
-            container = self.infer(whole, list_of(found))
+            found = self.inference.infer(member)
+            container = self.inference.infer(whole, list_of(found))
         else:
-            container = self.infer(whole)
-            found = self.infer(member, item_of(container, self.table))
+            container = self.inference.infer(whole)
+            found = self.inference.infer(member, item_of(container, self.module.table))
         if isinstance(container, Unknown) or isinstance(found, Unknown):
             return BOOL
-        plain = expand(container, self.table)
+        plain = expand(container, self.module.table)
         if isinstance(plain, RangeOf):
             # A range that is kept is the list of its integers; one that is written in place has ends alone.
-            rank = numeric_rank(found, self.table)
+            rank = numeric_rank(found, self.module.table)
             fine = rank == 0 or (rank is not None and isinstance(whole, ast.Range))
-        elif isinstance(plain, MapOf) or is_text(plain, self.table):
-            fine = is_text(found, self.table)
+        elif isinstance(plain, MapOf) or is_text(plain, self.module.table):
+            fine = is_text(found, self.module.table)
         else:
-            item = item_of(plain, self.table)
-            fine = item is not None and comparable(item, found, self.table)
+            item = item_of(plain, self.module.table)
+            fine = item is not None and comparable(item, found, self.module.table)
         if not fine:
-            self.program.report(
+            self.module.report(
                 "E0319",
                 f"{said(found)} cannot be in {said(container)}",
                 node.span,
@@ -266,18 +291,21 @@ class Operators(Names):
             )
         return BOOL
 
-    def _conditional(self, node: ast.Conditional, expected: ExpressionType | None) -> ExpressionType:
-        self.condition(node.condition)
-        then = self.inside(self.narrowings(node.condition, True), lambda: self.infer(node.then, expected))
-        other = self.inside(
-            self.narrowings(node.condition, False), lambda: self.infer(node.otherwise, expected)
+    def conditional(self, node: ast.Conditional, expected: ExpressionType | None) -> ExpressionType:
+        self.inference.condition(node.condition)
+        then = self.scopes.inside(
+            self.scopes.narrowings(node.condition, True), lambda: self.inference.infer(node.then, expected)
         )
-        whole = join(then, other, self.table)
+        other = self.scopes.inside(
+            self.scopes.narrowings(node.condition, False),
+            lambda: self.inference.infer(node.otherwise, expected),
+        )
+        whole = join(then, other, self.module.table)
         if whole is None and expected is not None:
-            if fit(then, expected, self.table).value and fit(other, expected, self.table).value:
+            if fit(then, expected, self.module.table).value and fit(other, expected, self.module.table).value:
                 return expected
         if whole is None:
-            self.program.report(
+            self.module.report(
                 "E0313",
                 f"both sides must have one type, here {said(then)} and {said(other)}",
                 node.span,
@@ -330,15 +358,3 @@ def _as_list(whole: ast.Expression) -> tuple[Edit, ...]:
         return ()
     inner = ", ".join(item.span.text for item in whole.items)
     return (Edit(whole.span, f"[{inner}]"),)
-
-
-def _equal_hint(node: ast.Binary, left_text: bool, right_text: bool) -> str:
-    """What to compare with, where one side is a text and the other a number written out."""
-    if left_text == right_text:
-        return ""
-    text, other = (node.left, node.right) if left_text else (node.right, node.left)
-    if isinstance(text, ast.String) and not isinstance(other, ast.Number):
-        return f"members of an enum have no quotes: `{text.span.text[1:-1]}`"
-    if isinstance(other, ast.Number):
-        return f'compare texts: `"{other.span.text}"`, or numbers: `int({text.span.text})`'
-    return f"compare texts: `str({other.span.text})`"

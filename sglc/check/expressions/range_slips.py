@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.check.holes.mask_predicates import mentions, parts
+from sglc.check.core.walk import mentions, parts
 from sglc.syntax import ast
 
 

@@ -7,65 +7,70 @@ place where only the texts themselves could tell two arms apart is refused.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+from sglc.check.core.context import ModuleContext, OpenGrammar
 from sglc.check.core.result import ExpressionType
-from sglc.check.core.state import FunctionState, OpenGrammar
-from sglc.check.expressions.calls import Calls
+from sglc.check.expressions.folding import convert, fold
+from sglc.check.expressions.inference import Inference
 from sglc.check.types.assignability import STR, UNKNOWN, expand, is_enum, is_text, said
+from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax import ast
 from sglc.types.given import GivenError, given_types, in_grammar
-from sglc.types.type import (
-    Alternatives,
-    Json,
-    ListOf,
-    MapOf,
-    OneOf,
-    Optional,
-    SpanOf,
-    Str,
-    TupleOf,
-    Type,
-)
+from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 
 
-class GivenTypes(Calls):
+@dataclass(slots=True)
+class DependentTypes:
+    """Types of holes, and the expressions that they depend on."""
+
+    module: ModuleContext
+    types: TypeResolver
+    inference: Inference
     given: list[ast.Expression] | None = None
     """Expressions of the hole whose type is being resolved; None outside of holes."""
 
     def hole_type(self, node: ast.TypeExpression) -> tuple[Type, tuple[ast.Expression, ...]]:
         """A hole's type, and the expressions for the values that it is given, by number."""
         outer, self.given = self.given, []
-        type = self.resolve(node)
+        type = self.types.resolve(node)
         given, self.given = tuple(self.given), outer
         if given_types(type) and not self._told_apart(type, node, top=True):
             return UNKNOWN, given  # type: ignore[return-value]
         return type, given
 
     def given_type(self, node: ast.TypeSpanOf | ast.TypeOneOf) -> ExpressionType:
+        """A type that depends on a value of the run; only a hole has one to give."""
         if self.given is None:
-            return super().given_type(node)
+            word, what = ("span of", "x") if isinstance(node, ast.TypeSpanOf) else ("one of", "xs")
+            self.module.unavailable(
+                "E0903",
+                f"`{word}` outside of a hole",
+                node.span,
+                f"write it in the hole: `?{{name: {word} {what}}}`",
+            )
+            return UNKNOWN
         number = len(self.given)
         if isinstance(node, ast.TypeSpanOf):
             self.given.append(node.value)
-            self.expect(node.value, STR, "`span of`")
+            self.inference.expect(node.value, STR, "`span of`")
             return SpanOf(number)
         self.given.append(node.values)
-        self.expect(node.values, ListOf(STR), "`one of`")
+        self.inference.expect(node.values, ListOf(STR), "`one of`")
         return OneOf(number)
 
     def given_grammar(self, node: ast.TypeName, opened: OpenGrammar) -> ExpressionType:
         """A grammar with values for its parameters: known now, or given to the hole."""
         names = list(opened.parameters)
         type = Str(grammar=opened.grammar)
-        if self.showing and not node.arguments:
+        if self.types.showing and not node.arguments:
             return type
         if len(node.arguments) != len(names):
             listing = ", ".join(names)
-            self.program.report(
+            self.module.report(
                 "E0328",
                 f"`{node.name}` takes {len(names)} value{'s' if len(names) > 1 else ''}, "
                 f"not {len(node.arguments)}",
@@ -74,22 +79,22 @@ class GivenTypes(Calls):
                 hint=f"write `{node.name}({listing})`",
             )
             return UNKNOWN
-        faults = len(self.program.diagnostics)
+        faults = len(self.module.diagnostics)
         for argument, (name, target) in zip(node.arguments, opened.parameters.items(), strict=True):
-            self.expect(argument, target, f"`{name}`")
-        if len(self.program.diagnostics) > faults:
+            self.inference.expect(argument, target, f"`{name}`")
+        if len(self.module.diagnostics) > faults:
             return UNKNOWN
-        folded = [self.fold(argument) for argument in node.arguments]
+        folded = [fold(self.module, argument) for argument in node.arguments]
         if all(known for known, _ in folded):
             values = [
-                self.convert(value, target)
+                convert(self.module.table, value, target)
                 for (_, value), target in zip(folded, opened.parameters.values(), strict=True)
             ]
             return self._known_grammar(node, type, values)
-        if self.showing:
+        if self.types.showing:
             return type
         if self.given is None:
-            self._unavailable(
+            self.module.unavailable(
                 "E0903",
                 f"`{node.name}` with values of the run outside of a hole",
                 node.span,
@@ -104,14 +109,8 @@ class GivenTypes(Calls):
         try:
             return in_grammar(type, values)
         except GivenError as fault:
-            self.program.report("E0353", str(fault), node.span, label="no text is left")
+            self.module.report("E0353", str(fault), node.span, label="no text is left")
             return UNKNOWN
-
-    def constant_texts(self, node: ast.Expression) -> list[str] | None:
-        outer, self.function = self.function, FunctionState(None, "const")
-        found = self.needed(node, ListOf(STR), "the list of `one of`")
-        self.function = outer
-        return None if found is None else list(found)
 
     def _told_apart(self, type: ExpressionType, node: ast.TypeExpression, *, top: bool) -> bool:
         """Whether arms beside a part that depends on the run are of another kind than text."""
@@ -146,14 +145,14 @@ class GivenTypes(Calls):
 
     def _arm_kind(self, type: Type, top: bool) -> str:
         given = isinstance(type, OneOf | SpanOf)
-        return "text" if given or is_text(expand(type, self.table), self.table) else "other"
+        return "text" if given or is_text(expand(type, self.module.table), self.module.table) else "other"
 
     def _looks(self, type: Type, top: bool) -> set[str]:
         """Sorts of text that the values of an arm can look like."""
-        plain = expand(type, self.table)
-        if isinstance(plain, OneOf | SpanOf) or is_text(plain, self.table):
+        plain = expand(type, self.module.table)
+        if isinstance(plain, OneOf | SpanOf) or is_text(plain, self.module.table):
             return set(RAW) if top else {"text"}
-        if is_enum(plain, self.table) is not None:
+        if is_enum(plain, self.module.table) is not None:
             return set(RAW) if top else {"text"}
         if isinstance(plain, Json):
             return set(RAW)
@@ -164,7 +163,7 @@ class GivenTypes(Calls):
         return {"number", "word", "object"} if not top else set(RAW)
 
     def _refused(self, node: ast.TypeExpression, what: str, instead: str) -> None:
-        self.program.report(
+        self.module.report(
             "E0903",
             f"not available yet: {what}, which depends on values of the run",
             node.span,

@@ -7,10 +7,16 @@ looked for only where there is one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, Unknown
-from sglc.check.types.assignability import expand, is_enum
+from sglc.check.core.walk import mentions, parts
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.types.assignability import Table, expand, is_enum
+from sglc.check.types.regexes import check_regex
 from sglc.syntax import ast
 from sglc.types import type as t
 from sglc.types.condition import (
@@ -32,9 +38,6 @@ from sglc.types.condition import (
     TextAt,
 )
 
-if TYPE_CHECKING:
-    from sglc.check.holes.where_clauses import Predicates
-
 FLIPPED: dict[str, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 ASKS = (ast.Gen, ast.Choose, ast.Select, ast.Fork)
 FAILING = (ast.Index, ast.Slice, ast.OrElse, ast.Comprehension, *ASKS)
@@ -45,23 +48,24 @@ class _NotWritten(Exception):
     """The condition has no such form."""
 
 
+@dataclass(frozen=True, slots=True)
 class ConditionWriter:
     """Writes conditions of one hole, whose value has the names `names`."""
 
-    def __init__(self, checker: Predicates, names: tuple[str, ...]) -> None:
-        self.checker = checker
-        self.names = names
+    module: ModuleContext
+    inference: Inference
+    given: list[ast.Expression]
+    """Expressions that the hole depends on, by their numbers; those of the condition are added."""
+    names: tuple[str, ...]
 
     def write(self, node: ast.Expression, *, sure: bool) -> Condition | None:
         """The condition, None if it has no such form. `sure`: it is asked of every value."""
-        given = self.checker.given
-        assert given is not None
-        diagnostics = self.checker.program.diagnostics
-        marks = len(given), len(diagnostics)
+        diagnostics = self.module.diagnostics
+        marks = len(self.given), len(diagnostics)
         try:
             return self._condition(node, sure)
         except _NotWritten:
-            del given[marks[0] :]
+            del self.given[marks[0] :]
             del diagnostics[marks[1] :]  # the whole condition is checked later
             return None
 
@@ -76,7 +80,7 @@ class ConditionWriter:
             case ast.Binary("or", left, right):
                 return Either((self._condition(left, sure), self._condition(right, False)))
             case ast.Binary("matches", left, ast.Regex(pattern=pattern, span=span)):
-                if not self.checker.check_regex(pattern, span):
+                if not check_regex(self.module, pattern, span):
                     raise _NotWritten
                 return Matches(self._subject(left), pattern)
             case ast.Binary("contains", left, right):
@@ -144,77 +148,60 @@ class ConditionWriter:
         self, node: ast.Expression, sure: bool, kinds: tuple[type, ...], *, listed: bool = False
     ) -> Operand:
         """What the value is compared with: a value known now, or one that the hole is given."""
-        checker = self.checker
-        if mentions(node, self.names) or asks(checker, node):
+        if mentions(node, self.names) or asks(self.module, node):
             raise _NotWritten
-        mark = len(checker.program.diagnostics)
-        found = checker.infer(node)
-        if isinstance(found, Unknown) or len(checker.program.diagnostics) > mark:
+        mark = len(self.module.diagnostics)
+        found = self.inference.infer(node)
+        if isinstance(found, Unknown) or len(self.module.diagnostics) > mark:
             raise _NotWritten
-        plain = expand(found, checker.table)
+        plain = expand(found, self.module.table)
         if listed:
             if not isinstance(plain, t.ListOf):
                 raise _NotWritten
             plain = plain.item
-        if not _is_one_of(plain, kinds, checker):
+        if not _is_one_of(plain, kinds, self.module.table):
             raise _NotWritten
-        known, value = checker.fold(node)
+        known, value = fold(self.module, node)
         if known:
             return Known(Listed(value) if isinstance(value, list) else value)
         if not sure and not _cannot_fail(node):
             raise _NotWritten
-        assert checker.given is not None
-        checker.given.append(node)
-        return Given(len(checker.given) - 1)
+        self.given.append(node)
+        return Given(len(self.given) - 1)
 
 
 SCALARS = (t.Str, t.Int, t.Dec, t.Float, t.Bool, t.Null, t.EnumType)
 
 
-def _is_one_of(type: ExpressionType, kinds: tuple[type, ...], checker: Predicates) -> bool:
+def _is_one_of(type: ExpressionType, kinds: tuple[type, ...], table: Table) -> bool:
     """Whether values of a type are of these kinds, null beside them where any scalar is allowed."""
-    plain = expand(type, checker.table)
+    plain = expand(type, table)
     match plain:
         case t.Optional(item=item):
-            return t.Null in kinds and _is_one_of(item, kinds, checker)
+            return t.Null in kinds and _is_one_of(item, kinds, table)
         case t.Alternatives(arms=arms):
-            return all(_is_one_of(arm, kinds, checker) for arm in arms)
+            return all(_is_one_of(arm, kinds, table) for arm in arms)
         case t.Constant(value=value):
             kind = {str: t.Str, bool: t.Bool, int: t.Int}.get(value.__class__, t.Dec)
             return kind in kinds
         case t.Named():
-            return t.EnumType in kinds and is_enum(plain, checker.table) is not None
+            return t.EnumType in kinds and is_enum(plain, table) is not None
     return isinstance(plain, kinds)
 
 
-def mentions(node: Any, names: tuple[str, ...]) -> bool:
-    """Whether an expression speaks of one of the names."""
-    if isinstance(node, tuple):
-        return any(mentions(item, names) for item in node)
-    if isinstance(node, ast.Reference):
-        return node.name in names
-    return any(mentions(part, names) for part in parts(node))
-
-
-def parts(node: Any) -> list[Any]:
-    """What a node of the tree is made of, names and places aside."""
-    fields = getattr(type(node), "__dataclass_fields__", {})
-    return [getattr(node, name) for name in fields if name not in ("span", "name")]
-
-
-def asks(checker: Predicates, node: Any) -> bool:
+def asks(module: ModuleContext, node: Any) -> bool:
     """Whether computing an expression may ask a model."""
     if isinstance(node, tuple):
-        return any(asks(checker, item) for item in node)
+        return any(asks(module, item) for item in node)
     if isinstance(node, ASKS):
         return True
     if isinstance(node, ast.Call) and isinstance(node.function, ast.Reference):
-        entity = checker.look_up(node.function.name)
+        entity = module.look_up(node.function.name)
         if entity is not None and entity.kind == "function":
-            signature = checker.program.signatures.get(entity.name)
+            signature = module.program.signatures.get(entity.name)
             if signature is None or signature.kind != "pure":
                 return True
-    return any(asks(checker, part) for part in parts(node))
+    return any(asks(module, part) for part in parts(node))
 
 
 def _cannot_fail(node: Any) -> bool:

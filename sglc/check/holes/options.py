@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from sglc.check.core.result import Unknown
-from sglc.check.core.state import HoleNode
-from sglc.check.holes.where_clauses import Predicates
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import HoleNode, Unknown
+from sglc.check.expressions.constants import Constants
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import INT, numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.syntax import ast
 from sglc.types.type import Str
 
 MAX_TOKENS = 1_000_000
+
+
 MOST_SAMPLES = 1024
+
+
 RANGES: dict[str, tuple[float, float, str]] = {
     "temp": (0, 10, "a temperature lies in 0..10"),
     "top_p": (0, 1, "a probability lies in 0..1"),
@@ -22,43 +30,50 @@ RANGES: dict[str, tuple[float, float, str]] = {
 }
 
 
-class HoleOptions(Predicates):
+@dataclass(frozen=True, slots=True)
+class HoleOptions:
     """Options known now are returned; others are checked by type."""
 
-    def _allowed(self, node: HoleNode) -> None:
-        function = self.function
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+    constants: Constants
+
+    def check_place(self, node: HoleNode) -> None:
+        """Report a hole that stands where no model is asked."""
+        function = self.scopes.function
         if function.kind in ("pure", "const", "test"):
-            self.program.report(
-                "E0404", f"a hole cannot stand in {self.place()}", node.span, label="asks a model",
+            self.module.report(
+                "E0404", f"a hole cannot stand in {self.scopes.place()}", node.span, label="asks a model",
                 hint="move it to a `fn`" if function.kind != "test" else "call a function, or `fuzz` it",
             )  # fmt: skip
         elif function.role is not None and function.role != "assistant":
             assert function.role_span is not None
-            self.program.report(
+            self.module.report(
                 "E0405", f"a hole cannot stand under `{function.role}`", node.span,
                 label="only the assistant's text is generated",
                 secondary=(Label(function.role_span, f"inside this `{function.role}`"),),
                 hint="move it under `assistant:`",
             )  # fmt: skip
         elif function.role is None and function.has_roles and function.kind == "fn":
-            self.program.report(
+            self.module.report(
                 "E0405", "a hole stands outside the roles", node.span, label="belongs to no message",
                 hint="move it under `assistant:`",
             )  # fmt: skip
 
-    def _options(self, node: HoleNode) -> dict[str, Any]:
+    def read(self, node: HoleNode) -> dict[str, Any]:
         """Check the options; constants by kind, `until` as a list of texts."""
         found: dict[str, Any] = {}
         for option in node.options:
             kind = option.kind
             if kind == "where":
-                self._unavailable(
+                self.module.unavailable(
                     "E0904", "`where`", option.span, "use a range or pattern, or `ensure` after the hole"
                 )
             elif kind == "using":
-                self._unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
+                self.module.unavailable("E0911", "`using`", option.span, "choose the model with `--model`")
             elif kind == "decode":
-                self._unavailable("E0914", "decoding strategies", option.span, "use `n k` or `fork`")
+                self.module.unavailable("E0914", "decoding strategies", option.span, "use `n k` or `fork`")
             elif kind == "n":
                 self._samples(node, option, found)
             elif kind == "until":
@@ -66,7 +81,7 @@ class HoleOptions(Predicates):
             else:
                 self._number_option(option, found)
         if found.get("n", 1) > 1 and not any(_draws(self.module.constants, o) for o in node.options):
-            self.program.report(
+            self.module.report(
                 "W0216", "all samples will be the same", node.span, label="draws the likeliest token always",
                 hint="add a temperature, such as `temp 0.8`",
             )  # fmt: skip
@@ -75,15 +90,15 @@ class HoleOptions(Predicates):
     def _samples(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
         """`n k`: the value becomes a list of k."""
         if isinstance(node, ast.Select):
-            self.program.report(
+            self.module.report(
                 "E0330", "`n` belongs to `gen` and `choose`", option.span,
                 label="`select` weighs all options at once",
             )  # fmt: skip
             return
         found["n"] = 1
-        count = self.needed(option.value, INT, "`n`")
+        count = self.constants.needed(option.value, INT, "`n`")
         if count is not None and not 1 <= count <= MOST_SAMPLES:
-            self.program.report(
+            self.module.report(
                 "E0330",
                 f"a hole has 1 to {MOST_SAMPLES} samples",
                 option.value.span,
@@ -94,45 +109,45 @@ class HoleOptions(Predicates):
 
     def _until(self, node: HoleNode, option: ast.HoleOption, found: dict[str, Any]) -> None:
         if not isinstance(node, ast.Gen):
-            self.program.report(
+            self.module.report(
                 "E0330", "`until` belongs to `gen`", option.span, label="options have their own ends"
             )
             return
-        text = self.needed(option.value, Str(), "a stop text")
+        text = self.constants.needed(option.value, Str(), "a stop text")
         if isinstance(text, str):
             found.setdefault("until", []).append((text, option.span))
 
     def _number_option(self, option: ast.HoleOption, found: dict[str, Any]) -> None:
         kind = option.kind
         if kind == "max_tokens":
-            count = self.needed(option.value, INT, "`max … tok`")
+            count = self.constants.needed(option.value, INT, "`max … tok`")
             found[kind] = None
             if count is not None and not 1 <= count <= MAX_TOKENS:
                 fault = "at least 1" if count < 1 else f"at most {MAX_TOKENS:,}"
-                self.program.report(
+                self.module.report(
                     "E0330", f"a token budget is {fault}", option.value.span, label=f"this is {count}"
                 )
                 return
             if count is not None:
                 found[kind] = count
             return
-        type = self.infer(option.value)
-        rank = numeric_rank(type, self.table)
+        type = self.inference.infer(option.value)
+        rank = numeric_rank(type, self.module.table)
         whole = kind in ("top_k", "seed")
         if isinstance(type, Unknown):
             return
         if rank is None or (whole and rank > 0):
-            self.program.report(
+            self.module.report(
                 "E0330", f"`{kind}` is {'an integer' if whole else 'a number'}, not {said(type)}",
                 option.value.span, label=f"this is {said(type)}",
             )  # fmt: skip
             return
-        known, value = self.fold(option.value)
+        known, value = fold(self.module, option.value)
         if known:
             self.module.constants[id(option.value)] = value
             limits = RANGES.get(kind)
             if limits is not None and not limits[0] <= value <= limits[1]:
-                self.program.report(
+                self.module.report(
                     "E0330", f"`{kind}` cannot be {value}", option.value.span, label="out of range",
                     reason=limits[2],
                 )  # fmt: skip

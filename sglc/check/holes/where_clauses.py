@@ -9,183 +9,167 @@ declared type has neither moment, so there all of it must be taken in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from math import ceil, floor, lcm
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from sglc.automata.dfa import TooLarge
 from sglc.automata.emptiness import is_empty
-from sglc.check.core.result import ExpressionType, Unknown
-from sglc.check.core.state import HoleNode, Local, ModuleState, ProgramState
-from sglc.check.holes.dependent_types import GivenTypes
-from sglc.check.holes.mask_predicates import FLIPPED, ConditionWriter, mentions
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import Local
+from sglc.check.core.result import ExpressionType, HoleNode, Unknown
+from sglc.check.core.walk import mentions
+from sglc.check.expressions.inference import Inference
+from sglc.check.holes.dependent_types import DependentTypes
+from sglc.check.holes.mask_predicates import ConditionWriter
+from sglc.check.holes.taken_conditions import Taking
 from sglc.check.holes.validators import checked_validator, is_validator
-from sglc.check.types.assignability import STR, UNKNOWN, expand, said
+from sglc.check.names.scopes import Scopes
+from sglc.check.types.assignability import STR, UNKNOWN, said
+from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types import type as t
 from sglc.types.condition import All, Condition, given_numbers
 from sglc.types.given import GivenError, erased, given_types
-from sglc.types.member import is_member
 from sglc.types.narrow import is_expressible, narrowed_language
 
 ATTEMPTS = 8
 """How often a hole is drawn again because of its `where`."""
-OPPOSITE = {
-    "<": ">=",
-    "<=": ">",
-    ">": "<=",
-    ">=": "<",
-    "==": "!=",
-    "!=": "==",
-    "in": "not in",
-    "not in": "in",
-}
-ANY = r"[\s\S]*"
-
-Taken = tuple[t.Type | None, bool]
-"""The narrower type, None where the condition could not be taken in; and whether it says all of it."""
-NOT_TAKEN: Taken = (None, False)
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
-    """Of the conditions of a hole: what is left, what its mask keeps, its validators, and the type and the
-    names of the value that they speak of."""
+@dataclass(slots=True)
+class HoleClauses:
+    """The conditions of one hole."""
 
-    left: list[ast.Expression]
-    kept: list[ast.Expression]
-    asked: list[ast.Call]
-    base: ExpressionType
+    type: ast.TypeExpression
+    """The whole type of the hole: only its conditions can be left for later, those of its parts cannot."""
     names: tuple[str, ...]
+    """Names of the value in them."""
+    base: ExpressionType = UNKNOWN
+    """The type that they are asked of."""
+    left: list[ast.Expression] = field(default_factory=list)
+    """Parts that are asked when the value is complete."""
+    kept: list[tuple[ast.Expression, Condition]] = field(default_factory=list)
+    """Parts that the mask of the hole keeps."""
+    asked: list[ast.Call] = field(default_factory=list)
+    """Validators."""
     sampled: bool = False
     """The value is one of several, so that they say nothing of the variable, which has them all."""
 
 
-class Predicates(GivenTypes):
+@dataclass(slots=True)
+class WhereClauses:
     """Conditions of types and holes. `it` is the value; in a hole its name is too."""
 
-    where_names: tuple[str, ...] = ("it",)
-    where_top: ast.TypeExpression | None = None
-    """The whole type of the hole that is being checked: only its condition can be left for later."""
-    where_left: list[ast.Expression]
-    where_kept: list[tuple[ast.Expression, Condition]]
-    """Parts of its condition that its mask keeps."""
-    where_asked: list[ast.Call]
-    """Its validators."""
-
-    def __init__(self, program: ProgramState, module: ModuleState) -> None:
-        super().__init__(program, module)
-        self.where_left, self.where_kept, self.where_asked = [], [], []
-        self.where_base: ExpressionType = UNKNOWN
-        self.where_late: dict[int, Late] = {}
-        """By the identity of the hole, until its value has a variable."""
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+    dependent: DependentTypes
+    hole: HoleClauses | None = None
+    """Those of the hole whose type is being resolved; None outside of holes."""
+    late: dict[int, HoleClauses] = field(default_factory=dict)
+    """Those that wait until the value of their hole has a variable, by the identity of the hole."""
 
     def where(self, type: ExpressionType, node: ast.TypeRefined, condition: ast.Expression) -> ExpressionType:
         """The type with a condition taken in. What is left is kept for the hole, or reported."""
         if isinstance(type, Unknown):
             return type
         left = list(_conjuncts(condition))
-        if node is self.where_top:
-            if not self.where_left and not self.where_kept:
-                self.where_base = type
-            self.where_asked += [part for part in left if is_validator(self, part)]  # type: ignore[misc]
-            left = [part for part in left if part not in self.where_asked]
+        hole = self.hole if self.hole is not None and self.hole.type is node else None
+        if hole is not None:
+            if not hole.left and not hole.kept:
+                hole.base = type
+            hole.asked += [part for part in left if is_validator(self.module, part)]  # type: ignore[misc]
+            left = [part for part in left if part not in hole.asked]
+        names = ("it",) if self.hole is None else self.hole.names
         changed = True
         while changed:
             # What is taken in may leave few values, about which more can be said.
             waiting, left, changed = left, [], False
             for part in waiting:
-                found, whole = _Taking(self, self.where_names).part(type, part)  # type: ignore[arg-type]
+                found, whole = Taking(self.module, self.inference, names).part(type, part)  # type: ignore[arg-type]
                 changed = changed or (found is not None and found != type)
                 type = type if found is None else found
                 if not whole:
                     left.append(part)
-        if node is self.where_top:
-            self._keep(type, left)  # type: ignore[arg-type]
+        if hole is not None:
+            self._keep(hole, type, left)  # type: ignore[arg-type]
             return type
         for part in left:
-            self._unavailable(
+            self.module.unavailable(
                 "E0904", "a condition that the type cannot express", part.span,
                 "write the `where` at a hole, or `ensure` after it",
             )  # fmt: skip
         return type
 
-    def _keep(self, type: t.Type, left: list[ast.Expression]) -> None:
+    def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
         """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""
         sure = True
-        assert self.given is not None
+        given = self.dependent.given
+        assert given is not None
         for part in left:
-            mark = len(self.given)
-            found = ConditionWriter(self, self.where_names).write(part, sure=sure)
-            if found is not None and is_expressible(type, found, self.table):
-                self.where_kept.append((part, found))
+            mark = len(given)
+            found = ConditionWriter(self.module, self.inference, given, hole.names).write(part, sure=sure)
+            if found is not None and is_expressible(type, found, self.module.table):
+                hole.kept.append((part, found))
             else:
-                del self.given[mark:]
-                self.where_left.append(part)
+                del given[mark:]
+                hole.left.append(part)
             # What stands after a condition on something else is asked only where that holds.
-            sure = sure and mentions(part, self.where_names)
+            sure = sure and mentions(part, hole.names)
 
-    def kept_condition(self, type: t.Type, node: ast.Gen) -> Condition | None:
-        """What the mask of the hole keeps beside its type; reports it where nothing is left."""
-        if not self.where_kept:
+    def kept_condition(self, hole: HoleClauses, type: t.Type, span: Span) -> Condition | None:
+        """What the mask of the hole at `span` keeps beside its type; reports it where nothing is left."""
+        if not hole.kept:
             return None
-        condition = All(tuple(part for _, part in self.where_kept))
+        condition = All(tuple(part for _, part in hole.kept))
         if given_numbers(condition) or given_types(type):
             return condition
         try:
-            empty = is_empty(narrowed_language(type, self.table, condition))
+            empty = is_empty(narrowed_language(type, self.module.table, condition))
         except (GivenError, TooLarge) as fault:
-            self.program.report("E0305", f"no mask can keep this condition: {fault}", node.span)
+            self.module.report("E0305", f"no mask can keep this condition: {fault}", span)
             return None
         if empty:
-            self.program.report(
-                "E0303", "no value of the type meets the condition", self.where_kept[0][0].span,
+            self.module.report(
+                "E0303", "no value of the type meets the condition", hole.kept[0][0].span,
                 label="nothing can be written here",
                 reason=f"it is asked of {said(type)}",
             )  # fmt: skip
             return None
         return condition
 
-    def hole_where(self, node: ast.Gen, name: str | None, action: Callable[[], Any]) -> Any:
-        """Do something while the conditions of this hole's type may be left for later."""
-        outer = self.where_names, self.where_top, self.where_left, self.where_kept, self.where_asked
-        self.where_names = ("it",) if name is None else ("it", name)
-        self.where_top, self.where_left, self.where_kept, self.where_asked = node.type, [], [], []
+    @contextmanager
+    def of_hole(self, node: ast.Gen, name: str | None) -> Iterator[HoleClauses]:
+        """While the conditions of this hole's type may be left for later."""
+        outer, self.hole = self.hole, HoleClauses(node.type, ("it",) if name is None else ("it", name))
         try:
-            return action()
+            yield self.hole
         finally:
-            (
-                self.where_names,
-                self.where_top,
-                self.where_left,
-                self.where_kept,
-                self.where_asked,
-            ) = outer
+            self.hole = outer
 
     def late_conditions(self, node: HoleNode, local: Local) -> None:
         """Check the conditions of a hole as such, and keep what is left as conditions that draw it again."""
-        if id(node) not in self.where_late:
+        if id(node) not in self.late:
             return
-        late = self.where_late.pop(id(node))
-        scope = self.function.scope
+        late = self.late.pop(id(node))
+        scope = self.scopes.function.scope
         found = []
         # The conditions speak of values that they have not narrowed.
         base = late.base
         narrow, local.type = local.type, base if isinstance(base, Unknown) else erased(base)  # type: ignore[arg-type]
-        for part in (*late.kept, *late.left):
-            self.open()
-            self.function.scope.names.setdefault("it", local)
-            self.condition(part)
-            self.close()
+        for part in (*(part for part, _ in late.kept), *late.left):
+            self.scopes.open()
+            self.scopes.function.scope.names.setdefault("it", local)
+            self.inference.condition(part)
+            self.scopes.close()
             if not late.sampled:
-                scope.narrowed.update(self.narrowings(part, True))
+                scope.narrowed.update(self.scopes.narrowings(part, True))
         local.type = STR
-        self.open()
-        self.function.scope.names.setdefault("it", local)
-        asked = [checked_validator(self, part, late.names) for part in late.asked]
-        self.close()
+        self.scopes.open()
+        self.scopes.function.scope.names.setdefault("it", local)
+        asked = [checked_validator(self.module, self.inference, part, late.names) for part in late.asked]
+        self.scopes.close()
         local.type = narrow
         for part in late.left:
             count = ast.Number(ATTEMPTS, part.span)
@@ -195,7 +179,7 @@ class Predicates(GivenTypes):
             self.module.constants[id(count)] = ATTEMPTS
             self.module.retries[id(ensure)] = node
             found.append(ensure)
-            self.program.report(
+            self.module.report(
                 "W0215", "this condition is checked when the value is complete", part.span,
                 label="not part of what the model can write",
                 reason=f"a value that fails is drawn again, {ATTEMPTS} times at most, then `Rejected`",
@@ -216,236 +200,3 @@ def _conjuncts(node: ast.Expression) -> Iterator[ast.Expression]:
         yield from _conjuncts(node.right)
     else:
         yield node
-
-
-class _Taking:
-    """One part of a condition against a type."""
-
-    def __init__(self, checker: Predicates, names: tuple[str, ...]) -> None:
-        self.checker = checker
-        self.names = names
-
-    def part(self, type: t.Type, node: ast.Expression, holds: bool = True) -> Taken:
-        plain = expand(type, self.checker.table)
-        if isinstance(plain, t.Str) and plain.grammar:
-            return NOT_TAKEN
-        arms = _constants(plain)
-        if arms:
-            return self.chosen(arms, node, holds)
-        match node:
-            case ast.Unary("not", operand):
-                return self.part(type, operand, not holds)
-            case ast.Binary("matches", left, ast.Regex(pattern=pattern)) if self.is_value(left):
-                if holds and isinstance(plain, t.Str) and self.checker.check_regex(pattern, node.span):
-                    return replace(plain, patterns=(*plain.patterns, pattern)), True
-                return NOT_TAKEN
-            case ast.Binary("contains", left, right) if self.is_value(left):
-                return self.contains(plain, right, holds)
-            case ast.Binary("in" | "not in" as operator, left, right):
-                if self.is_value(right):
-                    return self.contains(plain, left, holds == (operator == "in"))
-                if self.is_value(left) and holds == (operator == "in"):
-                    return self.among(plain, right)
-                return NOT_TAKEN
-            case ast.Binary(operator, left, right) if operator in FLIPPED:
-                if not holds:
-                    operator = OPPOSITE[operator]  # type: ignore[assignment]
-                return self.compared(plain, operator, left, right)
-            case ast.Call(ast.Attribute(value=value, name=name), (argument,)) if holds and self.is_value(
-                value
-            ):
-                return self.edge(plain, name.text, argument)
-        return NOT_TAKEN
-
-    def is_value(self, node: ast.Expression) -> bool:
-        return isinstance(node, ast.Reference) and node.name in self.names
-
-    def known(self, node: ast.Expression) -> tuple[bool, Any]:
-        """The value of an expression that does not speak of the hole, if it is known now."""
-        if mentions(node, self.names):
-            return False, None
-        mark = len(self.checker.program.diagnostics)
-        found = self.checker.infer(node)
-        if isinstance(found, Unknown):
-            del self.checker.program.diagnostics[mark:]  # it is checked as a whole later
-            return False, None
-        return self.checker.fold(node)
-
-    def text(self, node: ast.Expression) -> str | None:
-        known, value = self.known(node)
-        return value if known and isinstance(value, str) else None
-
-    # -- texts -------------------------------------------------------------------------------------
-
-    def contains(self, plain: ExpressionType, node: ast.Expression, holds: bool) -> Taken:
-        text = self.text(node) if isinstance(plain, t.Str) else None
-        if text is None or not text:
-            return NOT_TAKEN
-        assert isinstance(plain, t.Str)
-        if not holds:
-            return replace(plain, excludes=(*plain.excludes, text)), True
-        return replace(plain, patterns=(*plain.patterns, f"{ANY}{_escaped(text)}{ANY}")), True
-
-    def edge(self, plain: ExpressionType, method: str, argument: ast.Argument) -> Taken:
-        if method not in ("starts_with", "ends_with") or not isinstance(plain, t.Str):
-            return NOT_TAKEN
-        text = self.text(argument.value)
-        if text is None:
-            return NOT_TAKEN
-        pattern = _escaped(text) + ANY if method == "starts_with" else ANY + _escaped(text)
-        return replace(plain, patterns=(*plain.patterns, pattern)), True
-
-    # -- sets --------------------------------------------------------------------------------------
-
-    def among(self, plain: ExpressionType, node: ast.Expression) -> Taken:
-        if isinstance(node, ast.Range) and isinstance(plain, t.Int):
-            low, high = self.known(node.start), self.known(node.stop)
-            if low[0] and high[0] and isinstance(low[1], int) and isinstance(high[1], int):
-                last = high[1] if node.inclusive else high[1] - 1
-                return _bounded(plain, low[1], last), True
-            return NOT_TAKEN
-        if not isinstance(plain, t.Str | t.Int):
-            return NOT_TAKEN
-        known, values = self.known(node)
-        kind = str if isinstance(plain, t.Str) else int
-        if not known or not isinstance(values, list) or not all(type(value) is kind for value in values):
-            return NOT_TAKEN
-        legal = [v for v in dict.fromkeys(values) if is_member(v, plain, self.checker.table)]
-        if not legal:
-            return NOT_TAKEN
-        arms = tuple(t.Constant(value) for value in legal)
-        return arms[0] if len(arms) == 1 else t.Alternatives(arms), True
-
-    def chosen(self, arms: tuple[t.Constant, ...], node: ast.Expression, holds: bool) -> Taken:
-        """Of a few known values, those for which a comparison holds."""
-        legal: Callable[[Any], bool] | None = None
-        match node:
-            case ast.Unary("not", operand):
-                return self.chosen(arms, operand, not holds)
-            case ast.Binary("in" | "not in" as operator, left, ast.Range() as inside) if self.is_value(left):
-                (first, low), (last, high) = self.known(inside.start), self.known(inside.stop)
-                if first and last and isinstance(low, int) and isinstance(high, int):
-                    numbers = range(low, high + inside.inclusive)
-                    legal = numbers.__contains__
-                wanted = holds == (operator == "in")
-            case ast.Binary("==" | "!=" as operator, left, right) if self.is_value(left):
-                known, value = self.known(right)
-                legal = self._one_of([value]) if known else None
-                wanted = holds == (operator == "==")
-            case ast.Binary("in" | "not in" as operator, left, right) if self.is_value(left):
-                known, words = self.known(right)
-                legal = self._one_of(words) if known and isinstance(words, list) else None
-                wanted = holds == (operator == "in")
-            case _:
-                return NOT_TAKEN
-        kept = () if legal is None else tuple(arm for arm in arms if legal(arm.value) == wanted)
-        if not kept:
-            return NOT_TAKEN
-        return kept[0] if len(kept) == 1 else t.Alternatives(kept), True
-
-    def _one_of(self, words: list[Any]) -> Callable[[Any], bool]:
-        return lambda value: any(type(word) is type(value) and word == value for word in words)
-
-    # -- numbers and lengths -----------------------------------------------------------------------
-
-    def compared(
-        self, plain: ExpressionType, operator: str, left: ast.Expression, right: ast.Expression
-    ) -> Taken:
-        if mentions(right, self.names):
-            left, right, operator = right, left, FLIPPED[operator]
-        known, bound = self.known(right)
-        if not known:
-            return NOT_TAKEN
-        if isinstance(bound, str) and operator == "==" and isinstance(plain, t.Str) and self.is_value(left):
-            fits = is_member(bound, plain, self.checker.table)
-            return (t.Constant(bound), True) if fits else NOT_TAKEN
-        if isinstance(bound, bool) or not isinstance(bound, int | Decimal):
-            return NOT_TAKEN
-        if self.is_value(left) and isinstance(plain, t.Int | t.Dec | t.Float):
-            return _number(plain, operator, bound)
-        match left:
-            case ast.Call(ast.Reference("len"), (ast.Argument(value=value),)) if self.is_value(value):
-                return _length(plain, operator, bound)
-            case ast.Binary("%", value, step) if self.is_value(value) and (operator, bound) == ("==", 0):
-                known, number = self.known(step)
-                if known and isinstance(plain, t.Int) and type(number) is int and number > 0:
-                    return replace(plain, multiple_of=lcm(plain.multiple_of or 1, number)), True
-        return NOT_TAKEN
-
-
-def _constants(plain: ExpressionType) -> tuple[t.Constant, ...]:
-    """The texts or integers of a type that is a few of them by declaration; empty for other types."""
-    arms = plain.arms if isinstance(plain, t.Alternatives) else (plain,)
-    found = tuple(arm for arm in arms if isinstance(arm, t.Constant) and type(arm.value) in (str, int))
-    return found if len(found) == len(arms) else ()
-
-
-def _escaped(text: str) -> str:
-    """A pattern for exactly this text."""
-    return "".join(
-        char if char.isalnum() or char == " " else f"\\{char}" if char.isascii() and char.isprintable() else
-        f"\\u{{{ord(char):x}}}"
-        for char in text
-    )  # fmt: skip
-
-
-def _whole_bounds(operator: str, bound: int | Decimal) -> tuple[int | None, int | None] | None:
-    """The smallest and largest integer for which a comparison holds; None where these do not say it."""
-    match operator:
-        case ">=":
-            return ceil(bound), None
-        case ">":
-            return floor(bound) + 1, None
-        case "<=":
-            return None, floor(bound)
-        case "<":
-            return None, ceil(bound) - 1
-        case "==" if bound == int(bound):
-            return int(bound), int(bound)
-    return None
-
-
-def _number(plain: t.Int | t.Dec | t.Float, operator: str, bound: int | Decimal) -> Taken:
-    if isinstance(plain, t.Int):
-        whole = _whole_bounds(operator, bound)
-        return NOT_TAKEN if whole is None else (_bounded(plain, *whole), True)
-    exact = Decimal(bound)
-    match operator:
-        case ">=" | ">":
-            # Bounds of types are part of them: that the bound itself is none is asked at the end.
-            return _bounded(plain, exact, None), operator == ">="
-        case "<=" | "<":
-            return _bounded(plain, None, exact), operator == "<="
-        case "==" if isinstance(plain, t.Dec):
-            return _bounded(plain, exact, exact), True
-    return NOT_TAKEN
-
-
-def _length(plain: ExpressionType, operator: str, bound: int | Decimal) -> Taken:
-    whole = _whole_bounds(operator, bound)
-    if whole is None:
-        return NOT_TAKEN
-    low, high = whole
-    match plain:
-        case t.Str(min_chars=least, max_chars=most):
-            low, high = _within(least, most, low, high)
-            return (replace(plain, min_chars=low, max_chars=high), True) if _some(low, high) else NOT_TAKEN
-        case t.ListOf(minimum=least, maximum=most) | t.MapOf(minimum=least, maximum=most):
-            low, high = _within(least, most, low, high)
-            return (replace(plain, minimum=low, maximum=high), True) if _some(low, high) else NOT_TAKEN
-    return NOT_TAKEN
-
-
-def _within(least: int, most: int | None, low: int | None, high: int | None) -> tuple[int, int | None]:
-    return max(least, low or 0), most if high is None else high if most is None else min(most, high)
-
-
-def _some(low: int, high: int | None) -> bool:
-    return high is None or 0 <= low <= high
-
-
-def _bounded(plain: Any, low: Any, high: Any) -> Any:
-    least, most = plain.minimum, plain.maximum
-    low = least if low is None else low if least is None else max(least, low)
-    high = most if high is None else high if most is None else min(most, high)
-    return replace(plain, minimum=low, maximum=high)

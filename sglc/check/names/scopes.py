@@ -8,28 +8,28 @@ expected or through its enum, a function where it is called.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
+from sglc.check.core.context import WORDS, ModuleContext
+from sglc.check.core.function_state import FunctionState, Local, Scope
 from sglc.check.core.result import ExpressionType, LocalSymbol
-from sglc.check.core.state import FunctionState, Local, ModuleState, ProgramState, Scope
-from sglc.check.names.declarations import WORDS, Declarations
 from sglc.check.types.assignability import allows_null, is_enum, without_null
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax import ast
 from sglc.types.type import EnumType
 
-Advice = tuple[str, tuple[Edit, ...]]
+Hint = tuple[str, tuple[Edit, ...]]
 """A hint, and the edits that do what it says."""
 
 
-class Scopes(Declarations):
+@dataclass(slots=True)
+class Scopes:
     """Every variable is in one scope, and no scope hides a name of another."""
 
-    def __init__(self, program: ProgramState, module: ModuleState) -> None:
-        super().__init__(program, module)
-        self.types = module.types
-        self.symbols = module.symbols
-        self.function = FunctionState(None, "const")
+    module: ModuleContext
+    function: FunctionState = field(default_factory=lambda: FunctionState(None, "const"))
+    """The body that is being checked."""
 
     def place(self) -> str:
         """What is being checked, in words."""
@@ -69,16 +69,16 @@ class Scopes(Declarations):
             if entity is not None and entity.kind in WORDS and entity.kind != "function":
                 taken, what = entity.span, WORDS[entity.kind]
         if taken is not None and label != "_":
-            self.program.report(
+            self.module.report(
                 "E0210", f"`{label}` is already {what}", name.span, label="a second meaning",
                 reason="no value may hide another one, so that every line can be read by itself",
                 secondary=(Label(taken, "first meaning"),) if taken is not name.span else (),
                 hint="choose another name",
             )  # fmt: skip
-        enum = is_enum(without_null(type, self.table), self.table)
+        enum = is_enum(without_null(type, self.module.table), self.module.table)
         if enum is not None and self.is_member(enum, label):
             short = enum.name.rsplit(".", 1)[-1]
-            self.program.report(
+            self.module.report(
                 "W0219", f"a value of `{short}` is called like its member `{label}`", name.span,
                 label="easily taken for the member",
                 reason=f"`{label}` is this variable from here on, and only `{short}.{label}` the member",
@@ -93,21 +93,21 @@ class Scopes(Declarations):
         local = Local(label, slot, type, kind, name.span, 0, boundary=function.boundary, **facts)
         function.scope.names[label] = local
         function.locals.append(local)
-        self.symbols[id(node)] = LocalSymbol(label, slot)
+        self.module.symbols[id(node)] = LocalSymbol(label, slot)
         return local
 
     def is_member(self, enum: EnumType, name: str) -> bool:
         key = ("members", enum.name)
-        known = self.program.memo.get(key)
+        known = self.module.program.memo.get(key)
         if known is None:
-            known = self.program.memo[key] = frozenset(enum.members)
+            known = self.module.program.memo[key] = frozenset(enum.members)
         return name in known
 
     def hidden_member(
         self, node: ast.Expression, type: ExpressionType
     ) -> tuple[str, tuple[Edit, ...]] | None:
         """What to do about a variable where its name is that of a member of the enum that is due."""
-        enum = is_enum(without_null(type, self.table), self.table)
+        enum = is_enum(without_null(type, self.module.table), self.module.table)
         if enum is None or not isinstance(node, ast.Reference) or not self.is_member(enum, node.name):
             return None
         if self.function.scope.find(node.name) is None:
@@ -134,10 +134,10 @@ class Scopes(Declarations):
                 if not isinstance(right, ast.Null):
                     return {}
                 path = path_of(left)
-                type = self.types.get(id(left))
-                if path is None or type is None or not allows_null(type, self.table):
+                type = self.module.types.get(id(left))
+                if path is None or type is None or not allows_null(type, self.module.table):
                     return {}
-                return {path: without_null(type, self.table)}
+                return {path: without_null(type, self.module.table)}
         return {}
 
 

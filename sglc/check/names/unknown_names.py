@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sglc.check.core.result import PROGRESS, ConstantSymbol, ExpressionType
-from sglc.check.expressions.inference import Fitting
 from sglc.check.names.foreign_names import name_advice
+from sglc.check.names.scopes import Scopes
 from sglc.check.names.template_text import hole_as_text, inserts
 from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
@@ -14,62 +14,62 @@ from sglc.syntax import ast
 from sglc.types.type import Constant
 
 
-class UnknownNames(Fitting):
-    """What is said where a name cannot be found."""
+def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
+    if name in PROGRESS:
+        scopes.module.symbols[id(node)] = ConstantSymbol(name)
+        return Constant(name)
+    closed = scopes.function.closed.get(name)
+    secondary: tuple[Label, ...] = ()
+    written = hole_as_text(scopes.module.source, node.span, name)
+    if closed is not None:
+        hint = "bind it before that block with `var`, and assign it inside"
+        secondary = (Label(closed, "bound here, in a block that has ended"),)
+    elif written is not None:
+        hint = f"a hole is written `?{{{name}: T}}`, with the type of what the model may write"
+        secondary = (Label(written, "this is text"),)
+    else:
+        pool = [*scopes.function.scope.visible(), *scopes.module.names, *scopes.module.members]
+        close = nearest(name, pool)
+        hint = name_advice(name) or (f"did you mean `{close}`?" if close else "")
+        if not hint and name == "it":
+            hint = "`it` is the result inside `fuzz`, and the element inside `by = …`"
+    scopes.module.report(
+        "E0201",
+        f"there is no `{name}` here",
+        node.span,
+        label="unknown name",
+        hint=hint,
+        secondary=secondary,
+    )
+    return UNKNOWN
 
-    def unbound(self, node: ast.Reference, name: str) -> ExpressionType:
-        if name in PROGRESS:
-            self.symbols[id(node)] = ConstantSymbol(name)
-            return Constant(name)
-        closed = self.function.closed.get(name)
-        secondary: tuple[Label, ...] = ()
-        written = hole_as_text(self.module.source, node.span, name)
-        if closed is not None:
-            hint = "bind it before that block with `var`, and assign it inside"
-            secondary = (Label(closed, "bound here, in a block that has ended"),)
-        elif written is not None:
-            hint = f"a hole is written `?{{{name}: T}}`, with the type of what the model may write"
-            secondary = (Label(written, "this is text"),)
-        else:
-            pool = [*self.function.scope.visible(), *self.module.names, *self.module.members]
-            close = nearest(name, pool)
-            hint = name_advice(name) or (f"did you mean `{close}`?" if close else "")
-            if not hint and name == "it":
-                hint = "`it` is the result inside `fuzz`, and the element inside `by = …`"
-        self.program.report(
-            "E0201",
-            f"there is no `{name}` here",
-            node.span,
-            label="unknown name",
-            hint=hint,
-            secondary=secondary,
-        )
-        return UNKNOWN
 
-    def is_unknown(self, name: str) -> bool:
-        """Whether nothing in sight has this name."""
-        known = self.module.names, self.module.members, self.module.variants
-        return self.function.scope.find(name) is None and not any(name in names for names in known)
+def is_unknown(scopes: Scopes, name: str) -> bool:
+    """Whether nothing in sight has this name."""
+    known = scopes.module.names, scopes.module.members, scopes.module.variants
+    return scopes.function.scope.find(name) is None and not any(name in names for names in known)
 
-    def is_hole_of(self, value: ast.Reference, label: str) -> bool:
-        """Whether a name is the function that is being read, and the label one of its holes so far."""
-        entity = self.module.names.get(value.name)
-        signature = self.function.signature
-        local = self.function.scope.find(label)
-        return (
-            entity is not None
-            and signature is not None
-            and entity.name == signature.name
-            and local is not None
-            and local.kind == "hole"
-            and self.function.scope.find(value.name) is None
-        )
 
-    def look_at_text(self, span: Span, *, in_string: bool) -> None:
-        """Note where text names a variable in braces: what it is of is known when the function is read."""
-        if "{" not in span.text and "$" not in span.text:
-            return
-        for place, name in inserts(span):
-            local = self.function.scope.find(name)
-            if local is not None:
-                self.function.templates.append((place, local, in_string))
+def is_hole_of(scopes: Scopes, value: ast.Reference, label: str) -> bool:
+    """Whether a name is the function that is being read, and the label one of its holes so far."""
+    entity = scopes.module.names.get(value.name)
+    signature = scopes.function.signature
+    local = scopes.function.scope.find(label)
+    return (
+        entity is not None
+        and signature is not None
+        and entity.name == signature.name
+        and local is not None
+        and local.kind == "hole"
+        and scopes.function.scope.find(value.name) is None
+    )
+
+
+def look_at_text(scopes: Scopes, span: Span, *, in_string: bool) -> None:
+    """Note where text names a variable in braces: what it is of is known when the function is read."""
+    if "{" not in span.text and "$" not in span.text:
+        return
+    for place, name in inserts(span):
+        local = scopes.function.scope.find(name)
+        if local is not None:
+            scopes.function.templates.append((place, local, in_string))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.edits import insertion, preceded_by
+from sglc.check.core.function_state import Local
 from sglc.check.core.result import ExpressionType, ListValue, LocalSymbol, Never, Unknown
-from sglc.check.core.state import Local
-from sglc.check.holes.holes import END_OF_LINE
-from sglc.check.statements.prompt_lines import PromptLines
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.holes.ends import END_OF_LINE
+from sglc.check.holes.holes import Holes
+from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import (
     NULL,
     STR,
@@ -24,6 +29,7 @@ from sglc.check.types.assignability import (
     said,
     widen,
 )
+from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
@@ -31,25 +37,33 @@ from sglc.syntax.faulty_line import ROLES
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 
-class Variables(PromptLines):
+@dataclass(frozen=True, slots=True)
+class Variables:
     """A variable has one type from its first value on."""
 
-    def _let(self, node: ast.Let) -> bool:
+    module: ModuleContext
+    scopes: Scopes
+    types: TypeResolver
+    inference: Inference
+    holes: Holes
+
+    def let(self, node: ast.Let) -> bool:
+        """Bind a variable to its first value."""
         value = node.value
-        declared: ExpressionType | None = None if node.type is None else self.resolve(node.type)
+        declared: ExpressionType | None = None if node.type is None else self.types.resolve(node.type)
         hole = value if isinstance(value, ast.Gen | ast.Choose | ast.Select) else None
         origins, found = self._watched(lambda: self._initial(node, declared))
         if hole is not None:
-            self.types[id(hole)] = found
+            self.module.types[id(hole)] = found
         type = declared if declared is not None else found
         if declared is None:
             type = self._settled(node, found)
         kind = "var" if node.mutable else ("hole" if hole is not None else "let")
-        local = self.bind(node, node.name, type, kind, hole=hole, origins=origins)
+        local = self.scopes.bind(node, node.name, type, kind, hole=hole, origins=origins)
         if hole is not None:
-            self.complete(hole, local)
+            self.holes.complete(hole, local)
         elif not node.mutable:
-            known, constant = self.fold(value)
+            known, constant = fold(self.module, value)
             if known:
                 self.module.constants[id(value)] = constant
         return False
@@ -57,20 +71,20 @@ class Variables(PromptLines):
     def _initial(self, node: ast.Let, declared: ExpressionType | None) -> ExpressionType:
         value = node.value
         if isinstance(value, ast.Gen | ast.Choose | ast.Select):
-            found = self.fill(value, node.name.text, node.name.text, node.name.span, END_OF_LINE)
+            found = self.holes.fill(value, node.name.text, node.name.text, node.name.span, END_OF_LINE)
             if declared is not None:
-                self.fits(value, found, declared, f"`{node.name.text}`")
+                self.inference.fits(value, found, declared, f"`{node.name.text}`")
             return found
         if declared is not None:
-            return self.expect(value, declared, f"`{node.name.text}`")
-        return self.infer(value)
+            return self.inference.expect(value, declared, f"`{node.name.text}`")
+        return self.inference.infer(value)
 
     def _watched(self, action: Callable[[], ExpressionType]) -> tuple[tuple[Local, ...], ExpressionType]:
         """Do something and tell from which holes the values that it read were made."""
         seen: set[Local] = set()
-        self.function.mentioned.append(seen)
+        self.scopes.function.mentioned.append(seen)
         found = action()
-        self.function.mentioned.pop()
+        self.scopes.function.mentioned.pop()
         origins: dict[Local, None] = {}
         for local in seen:
             if local.hole is not None:
@@ -82,37 +96,38 @@ class Variables(PromptLines):
         """The type that a variable gets from its first value."""
         label = node.name.text
         if isinstance(found, ListValue) and isinstance(found.item, Never):
-            self.program.report(
+            self.module.report(
                 "E0326", f"the type of `{label}` is not clear", node.value.span, label="an empty list",
                 hint=f"write it down: `{'var' if node.mutable else 'let'} {label}: [T] = []`",
             )  # fmt: skip
             return UNKNOWN
         if found == NULL and node.mutable:
-            self.program.report(
+            self.module.report(
                 "E0326", f"the type of `{label}` is not clear", node.value.span, label="null only",
                 hint=f"write it down: `var {label}: T? = null`",
             )  # fmt: skip
             return UNKNOWN
         if isinstance(found, Never):
             return UNKNOWN
-        return widen(found, self.table) if node.mutable else found
+        return widen(found, self.module.table) if node.mutable else found
 
-    def _assign(self, node: ast.Assign) -> bool:
+    def assign(self, node: ast.Assign) -> bool:
+        """Give a variable, or a part of its value, another value."""
         target = node.target
         root: ast.Expression = target
         while isinstance(root, ast.Attribute | ast.Index):
             root = root.value
         if not isinstance(root, ast.Reference):
-            self.infer(node.value)
-            self.program.report("E0339", "this cannot be assigned to", target.span, label="no variable")
+            self.inference.infer(node.value)
+            self.module.report("E0339", "this cannot be assigned to", target.span, label="no variable")
             return False
-        local = self.function.scope.find(root.name)
+        local = self.scopes.function.scope.find(root.name)
         if local is None and target is root and node.operator == "=" and self._is_new(root.name):
             self._undeclared(node, root)
             return False
         if local is None:
-            self.infer(node.value)
-            self.infer(root)
+            self.inference.infer(node.value)
+            self.inference.infer(root)
             return False
         if local.kind != "var":
             kinds = {
@@ -121,7 +136,7 @@ class Variables(PromptLines):
                 "loop": "a loop variable",
                 "hole": "a hole",
             }
-            self.program.report(
+            self.module.report(
                 "E0339",
                 f"`{root.name}` does not change: it is {kinds.get(local.kind, 'bound once')}",
                 target.span,
@@ -132,8 +147,8 @@ class Variables(PromptLines):
                 else f"copy it into a variable of another name: `var next = {root.name}`",
                 edits=_as_variable(local),
             )
-        if self.function.forks and not self._bound_inside_fork(local):
-            self.program.report(
+        if self.scopes.function.forks and not self._bound_inside_fork(local):
+            self.module.report(
                 "E0340",
                 f"`{root.name}` belongs to the code around the fork",
                 target.span,
@@ -142,27 +157,27 @@ class Variables(PromptLines):
                 hint="`yield` the value instead",
             )
         local_used = local.used
-        self.symbols[id(root)] = LocalSymbol(local.name, local.slot)
+        self.module.symbols[id(root)] = LocalSymbol(local.name, local.slot)
         if target is root:
-            self.types[id(root)] = local.type
+            self.module.types[id(root)] = local.type
             due = local.type
         else:
-            self.function.scope.forget(root.name)
-            due = self.infer(target)
+            self.scopes.function.scope.forget(root.name)
+            due = self.inference.infer(target)
             local.used = local_used
             self._assignable_parts(target)
-        self.function.scope.forget(root.name)
+        self.scopes.function.scope.forget(root.name)
         origins, _ = self._watched(lambda: self._assigned(node, due))
         local.origins = tuple(dict.fromkeys((*local.origins, *origins)))
         return False
 
     def _undeclared(self, node: ast.Assign, root: ast.Reference) -> None:
         """The first assignment to a name that nothing declares: it is taken for the declaration."""
-        found = self.infer(node.value)
+        found = self.inference.infer(node.value)
         message = f"there is no `{root.name}` here"
         role = root.name in ROLES
-        read_before = any(d.message == message for d in self.program.diagnostics)
-        self.program.report(
+        read_before = any(d.message == message for d in self.module.diagnostics)
+        self.module.report(
             "E0201",
             message,
             root.span,
@@ -171,23 +186,23 @@ class Variables(PromptLines):
             if role
             else f"write `var {root.name} = …` where it begins",
             edits=()
-            if role or read_before or self.function.scope.parent is not None
+            if role or read_before or self.scopes.function.scope.parent is not None
             else insertion("var ", root.span),
         )
         name = ast.Name(root.name, root.span)
-        self.bind(node, name, widen(found, self.table), "var", used=True)
+        self.scopes.bind(node, name, widen(found, self.module.table), "var", used=True)
 
     def _is_new(self, name: str) -> bool:
         """Whether a name that is assigned to can only be a variable that was not declared."""
-        known = [*self.function.scope.visible(), *self.module.names]
+        known = [*self.scopes.function.scope.visible(), *self.module.names]
         return name not in self.module.names and nearest(name, known) is None
 
     def _bound_inside_fork(self, local: Local) -> bool:
-        scope = self.function.scope
+        scope = self.scopes.function.scope
         while scope is not None:
             if local.name in scope.names:
                 return True
-            if scope is self.function.forks[-1].scope:
+            if scope is self.scopes.function.forks[-1].scope:
                 return False
             scope = scope.parent  # type: ignore[assignment]
         return False
@@ -195,11 +210,11 @@ class Variables(PromptLines):
     def _assignable_parts(self, target: ast.Expression) -> None:
         """Fields of records, places of lists and keys of maps can be set; nothing else can."""
         while isinstance(target, ast.Attribute | ast.Index):
-            owner = expand(self.types.get(id(target.value), UNKNOWN), self.table)
+            owner = expand(self.module.types.get(id(target.value), UNKNOWN), self.module.table)
             fine = isinstance(owner, Unknown)
             indexed = isinstance(target, ast.Index)
             if indexed and isinstance(owner, MapOf) and owner != MapOf(STR, owner.value):
-                self.program.report(
+                self.module.report(
                     "E0339", f"entries of {said(owner)} cannot be assigned to", target.span,
                     label="its keys or their number are bounded",
                     hint="declare the variable as `{str: T}`, or make a new map",
@@ -208,9 +223,9 @@ class Variables(PromptLines):
             if isinstance(target, ast.Index):
                 fine = fine or isinstance(owner, ListOf | MapOf | ListValue)
             elif isinstance(owner, Named):
-                fine = fine or isinstance(self.table.get(owner.name), RecordType)
+                fine = fine or isinstance(self.module.table.get(owner.name), RecordType)
             if not fine:
-                self.program.report(
+                self.module.report(
                     "E0339",
                     f"parts of {said(owner)} cannot be assigned to",
                     target.span,
@@ -224,30 +239,30 @@ class Variables(PromptLines):
 
     def _assigned(self, node: ast.Assign, due: ExpressionType) -> ExpressionType:
         if node.operator == "=":
-            return self.expect(node.value, due, "the value")
+            return self.inference.expect(node.value, due, "the value")
         sign: Any = node.operator[0]
-        found = self.infer(node.value, due)
+        found = self.inference.infer(node.value, due)
         if isinstance(found, Unknown) or isinstance(due, Unknown):
             return found
-        ranks = numeric_rank(due, self.table), numeric_rank(found, self.table)
+        ranks = numeric_rank(due, self.module.table), numeric_rank(found, self.module.table)
         result: ExpressionType | None = None
         if ranks[0] is not None and ranks[1] is not None:
             rank = max(ranks[0], ranks[1])
             result = numeric(max(rank, 1) if sign == "/" else rank)
             if ranks[0] < (1 if sign == "/" else rank):
-                self.mismatch(node.value.span, result, due, "the value")
+                self.inference.mismatch(node.value.span, result, due, "the value")
                 return found
         elif sign == "+":
-            joined = join(due, found, self.table)
+            joined = join(due, found, self.module.table)
             if joined is not None and (
-                item_of(due, self.table) is not None or widen(joined, self.table) == STR
+                item_of(due, self.module.table) is not None or widen(joined, self.module.table) == STR
             ):
                 result = joined
         if result is not None:
-            if fit(result, due, self.table) is not Fit.ALWAYS:
+            if fit(result, due, self.module.table) is not Fit.ALWAYS:
                 self.module.coercions[id(node)] = due  # type: ignore[assignment]
         else:
-            self.program.report(
+            self.module.report(
                 "E0319", f"`{node.operator}` does not take {said(due)} and {said(found)}", node.span,
                 label="these do not go together",
             )  # fmt: skip

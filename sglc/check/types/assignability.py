@@ -30,6 +30,7 @@ from sglc.types.type import (
     Dec,
     DeclaredType,
     EnumType,
+    FieldType,
     Float,
     Int,
     Json,
@@ -487,3 +488,10 @@ def said(type: ExpressionType) -> str:
     if isinstance(type, Unknown | RangeOf | BranchOf | ErrorOf | Never):
         return show(type)
     return f"`{show(type)}`"
+
+
+def field_type(field: FieldType) -> Type:
+    """Type of a field when it is read: null where it may be absent."""
+    if field.optional and not field.has_default and not isinstance(field.type, Optional | Null):
+        return Optional(field.type)
+    return field.type

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType
-from sglc.check.core.state import ProgramState
 from sglc.check.types.assignability import UNKNOWN
 from sglc.syntax import ast
 from sglc.types.type import SpanOf
 
 
 def refined_span(
-    program: ProgramState, type: SpanOf, refinement: ast.MinChars | ast.MaxChars | ast.Until
+    module: ModuleContext, type: SpanOf, refinement: ast.MinChars | ast.MaxChars | ast.Until
 ) -> ExpressionType:
     """The narrower span; what leaves nothing is reported."""
     match refinement:
@@ -22,13 +22,13 @@ def refined_span(
             type = replace(type, max_chars=count if type.max_chars is None else min(type.max_chars, count))
         case ast.Until(text):
             if not text:
-                program.report(
+                module.report(
                     "E0304", "an empty stop text ends every value at once", refinement.span, label="empty"
                 )
                 return UNKNOWN
             type = replace(type, until=(*type.until, text))
     if type.max_chars is not None and type.min_chars > type.max_chars:
-        program.report(
+        module.report(
             "E0304",
             f"no span has at least {type.min_chars} and at most {type.max_chars} characters",
             refinement.span,

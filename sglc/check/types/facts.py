@@ -15,7 +15,8 @@ from typing import Any
 from sglc.automata import dfa
 from sglc.automata.emptiness import is_finite, shortest
 from sglc.automata.term import Language
-from sglc.check.core.state import ProgramState
+from sglc.check.core.context import ProgramState
+from sglc.check.core.result import ExpressionType
 from sglc.check.types.assignability import expand
 from sglc.types.json_values import is_self_ended
 from sglc.types.language import language
@@ -107,7 +108,7 @@ class TypeFacts:
 
     # -- soundness ---------------------------------------------------------------------------------
 
-    def sound(self, type: Type) -> bool:
+    def sound(self, type: ExpressionType) -> bool:
         """Whether no faulty part was found in it, so that its language can be built."""
         key = ("sound", type)
         known = self.memo.get(key)
@@ -115,7 +116,7 @@ class TypeFacts:
             known = self.memo[key] = self._sound(type, set())
         return known
 
-    def _sound(self, type: Type, seen: set[str]) -> bool:
+    def _sound(self, type: ExpressionType, seen: set[str]) -> bool:
         match type:
             case Str() | Int() | Dec() | Float() | Bool() | Null() | Constant() | OneOf() | SpanOf() | Json():
                 return True
@@ -293,14 +294,14 @@ class TypeFacts:
 
     # -- is there a longest value ------------------------------------------------------------------
 
-    def unbounded(self, type: Type) -> str | None:
+    def unbounded(self, type: ExpressionType) -> str | None:
         """Why values of the type can be of any length; None if they cannot."""
         key = ("unbounded", type)
         if key not in self.memo:
             self.memo[key] = self._unbounded(type, "", ())
         return self.memo[key]
 
-    def _unbounded(self, type: Type, where: str, open_: tuple[str, ...]) -> str | None:
+    def _unbounded(self, type: ExpressionType, where: str, open_: tuple[str, ...]) -> str | None:
         at = f" in `{where}`" if where else ""
         match type:
             case Str():
@@ -373,7 +374,7 @@ class TypeFacts:
 
     # -- where a value ends ------------------------------------------------------------------------
 
-    def words(self, type: Type) -> list[str] | None:
+    def words(self, type: ExpressionType) -> list[str] | None:
         """All values as raw text, where they are few and finite by declaration; None otherwise."""
         plain = expand(type, self.table)
         match plain:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.files import file_text
 from sglc.check.core.result import ExpressionType, Unknown
-from sglc.check.core.state import ModuleState, ProgramState
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Source, Span
 from sglc.sources.declared import Declared, parts_of, renamed_declaration
@@ -39,67 +39,67 @@ class _Shelf:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def source_type(program: ProgramState, module: ModuleState, node: ast.TypeSource) -> ExpressionType:
+def source_type(module: ModuleContext, node: ast.TypeSource) -> ExpressionType:
     """The declared type that a source stands for; it and its parts are put into the table of types."""
-    found = _read(program, module, node, "")
+    found = _read(module, node, "")
     if found is None:
         return Unknown()
-    return Named(_enter(program, module, node, found))
+    return Named(_enter(module, node, found))
 
 
-def declare_source(program: ProgramState, module: ModuleState, node: ast.TypeDeclaration, name: str) -> bool:
+def declare_source(module: ModuleContext, node: ast.TypeDeclaration, name: str) -> bool:
     """`type name = …` of a source: what it declares under that name. False, reported, where there is none."""
     assert isinstance(node.type, ast.TypeSource)
-    found = _read(program, module, node.type, node.name.text)
+    found = _read(module, node.type, node.name.text)
     if found is None:
         return False
-    root = _enter(program, module, node.type, found)
+    root = _enter(module, node.type, found)
     module.resolved[id(node.type)] = Named(root)
     if root == name:
         if node.doc:
-            program.table[name] = replace(program.table[name], doc=node.doc)
+            module.table[name] = replace(module.table[name], doc=node.doc)
     else:
-        program.table[name] = AliasType(name, Named(root), node.doc)
+        module.table[name] = AliasType(name, Named(root), node.doc)
     return True
 
 
-def _enter(program: ProgramState, module: ModuleState, node: ast.TypeSource, found: Declared) -> str:
+def _enter(module: ModuleContext, node: ast.TypeSource, found: Declared) -> str:
     """Puts what was read into the table; the qualified name of its root."""
-    shelf = _shelf(program, module, node)
-    names = {local: _name(program, shelf, local) for local in found.types}
+    shelf = _shelf(module, node)
+    names = {local: _name(module, shelf, local) for local in found.types}
     for local, declared in found.types.items():
-        if names[local] in program.table:
+        if names[local] in module.table:
             continue
-        made = program.table[names[local]] = renamed_declaration(declared, names)
+        made = module.table[names[local]] = renamed_declaration(declared, names)
         for part in parts_of(made):
-            program.unions += [(union.arms, (node.span,) * len(union.arms)) for union in _unions(part)]
+            module.program.unions += [(union.arms, (node.span,) * len(union.arms)) for union in _unions(part)]
     return names[found.root]
 
 
-def _name(program: ProgramState, shelf: _Shelf, local: str) -> str:
+def _name(module: ModuleContext, shelf: _Shelf, local: str) -> str:
     """The qualified name of a declaration of a text, or of an object inside one."""
     known = shelf.names.get(local)
     if known is None:
         head, point, rest = local.partition(".")
-        base = _name(program, shelf, head) if point else shelf.owner
+        base = _name(module, shelf, head) if point else shelf.owner
         name = wanted = f"{base}.{rest if point else head}"
         number = 1
-        while name in program.table:
+        while name in module.table:
             number += 1
             name = f"{wanted}{number}"
         known = shelf.names[local] = name
     return known
 
 
-def _shelf(program: ProgramState, module: ModuleState, node: ast.TypeSource) -> _Shelf:
-    shelves = program.memo.setdefault(("type sources", id(module)), {})
+def _shelf(module: ModuleContext, node: ast.TypeSource) -> _Shelf:
+    shelves = module.program.memo.setdefault(("type sources", id(module)), {})
     shelf: _Shelf | None = shelves.get((node.kind, node.source))
     if shelf is None:
         # No declared type can have a name with a blank in it.
         shelf = _Shelf(module.qualify(f"{_WORDS[node.kind]} {len(shelves) + 1}"))
         shelves[node.kind, node.source] = shelf
         first = True
-        for declaration in module.module.declarations:
+        for declaration in module.tree.declarations:
             if not isinstance(declaration, ast.TypeDeclaration) or not isinstance(
                 declaration.type, ast.TypeSource
             ):
@@ -107,7 +107,7 @@ def _shelf(program: ProgramState, module: ModuleState, node: ast.TypeSource) -> 
             other = declaration.type
             if (other.kind, other.source) != (node.kind, node.source):
                 continue
-            found = _read(program, module, other, declaration.name.text)
+            found = _read(module, other, declaration.name.text)
             name = module.qualify(declaration.name.text)
             if first:
                 shelf.owner, first = name, False
@@ -132,34 +132,34 @@ def _unions(type: Type) -> list[Alternatives]:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def _read(program: ProgramState, module: ModuleState, node: ast.TypeSource, like: str) -> Declared | None:
+def _read(module: ModuleContext, node: ast.TypeSource, like: str) -> Declared | None:
     """What a source declares; None, reported, where it cannot be used. `like` is the name of its type."""
     key = ("read source", id(node))
-    if key not in program.memo:
-        program.memo[key] = _read_now(program, module, node, like)
-    found: Declared | None = program.memo[key]
+    if key not in module.program.memo:
+        module.program.memo[key] = _read_now(module, node, like)
+    found: Declared | None = module.program.memo[key]
     return found
 
 
-def _read_now(program: ProgramState, module: ModuleState, node: ast.TypeSource, like: str) -> Declared | None:
+def _read_now(module: ModuleContext, node: ast.TypeSource, like: str) -> Declared | None:
     text, source = node.source, None
     if _FILE.fullmatch(text):
-        loaded = file_text(program, module, text, node.place)
+        loaded = file_text(module, text, node.place)
         if loaded is None:
             return None
         source = Source(text, loaded.removeprefix("\ufeff"))
         text = source.text
     if len(text) > MAX_CHARS:
-        _refuse(program, node, SourceFault(0, 0, f"it has more than {MAX_CHARS} characters"), source)
+        _refuse(module, node, SourceFault(0, 0, f"it has more than {MAX_CHARS} characters"), source)
         return None
     try:
         return _READERS[node.kind](text, node.name, like)
     except SourceFault as fault:
-        _refuse(program, node, fault, source)
+        _refuse(module, node, fault, source)
         return None
 
 
-def _refuse(program: ProgramState, node: ast.TypeSource, fault: SourceFault, source: Source | None) -> None:
+def _refuse(module: ModuleContext, node: ast.TypeSource, fault: SourceFault, source: Source | None) -> None:
     """A fault of a source, shown in the text that it stands in."""
     place = node.span
     notes: tuple[Label, ...] = ()
@@ -169,7 +169,7 @@ def _refuse(program: ProgramState, node: ast.TypeSource, fault: SourceFault, sou
         else:
             place = Span(source, fault.start, fault.end)
             notes = (Label(node.span, "read here"),)
-    program.report(
+    module.report(
         "E0356", f"`{_WORDS[node.kind]}` cannot be used here as a type", place, label=fault.reason,
         hint=fault.hint, secondary=notes,
     )  # fmt: skip

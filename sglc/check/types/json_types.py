@@ -2,58 +2,82 @@
 
 from __future__ import annotations
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.files import file_text
 from sglc.check.core.result import ExpressionType, Unknown
-from sglc.check.core.state import ModuleState, ProgramState
+from sglc.check.types.assignability import expand, said
 from sglc.library import LibraryError
 from sglc.source import Span
 from sglc.syntax import ast
+from sglc.types import type as t
+from sglc.types.grammar_text import json_fault
 from sglc.types.json_bundle import bundled_schema_text
 from sglc.types.json_values import SchemaTextError
 from sglc.types.type import Json
 
 MAX_CHARS = 4_000_000
-"""Longest text of a schema: it becomes a part of the compiled program."""
+"""Longest text of a schema: it becomes a part of the compiled module.program."""
 
 
-def json_schema_type(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) -> ExpressionType:
+def json_schema_type(module: ModuleContext, node: ast.TypeJsonSchema) -> ExpressionType:
     """The type of the values that satisfy a schema; what is wrong with the schema is reported."""
-    known = program.memo.get(("json schema", id(node)))
+    known = module.program.memo.get(("json schema", id(node)))
     if known is None:
-        known = program.memo["json schema", id(node)] = _read(program, module, node)
+        known = module.program.memo["json schema", id(node)] = _read(module, node)
     return known
 
 
-def _read(program: ProgramState, module: ModuleState, node: ast.TypeJsonSchema) -> ExpressionType:
+def _read(module: ModuleContext, node: ast.TypeJsonSchema) -> ExpressionType:
     text: str | None = node.source
     if not node.inline:
-        text = file_text(program, module, node.source, node.span)
+        text = file_text(module, node.source, node.span)
         if text is None:
             return Unknown()
     assert text is not None
     folder = "" if node.inline else node.source.rpartition("/")[0]
 
     def read(path: str) -> str | None:
-        return program.library.read_text(f"{folder}/{path}" if folder else path, module.source)
+        return module.program.library.read_text(f"{folder}/{path}" if folder else path, module.source)
 
     name = "this JSON Schema" if node.inline else f"`{node.source}`"
     if len(text) > MAX_CHARS:
-        _refuse(program, name, node.span, f"it has more than {MAX_CHARS} characters", "")
+        _refuse(module, name, node.span, f"it has more than {MAX_CHARS} characters", "")
         return Unknown()
     try:
         return Json(bundled_schema_text(text.removeprefix("\ufeff"), read, MAX_CHARS))
     except SchemaTextError as fault:
-        _refuse(program, name, node.span, fault.reason, fault.path)
+        _refuse(module, name, node.span, fault.reason, fault.path)
     except LibraryError as fault:
-        _refuse(program, name, node.span, f"a file it refers to cannot be read: {fault.reason}", "")
+        _refuse(module, name, node.span, f"a file it refers to cannot be read: {fault.reason}", "")
     return Unknown()
 
 
-def _refuse(program: ProgramState, name: str, span: Span, reason: str, path: str) -> None:
-    program.report(
+def _refuse(module: ModuleContext, name: str, span: Span, reason: str, path: str) -> None:
+    module.report(
         "E0354",
         f"{name} cannot be used as a type",
         span,
         label=f"at {path}" if path else "the schema",
         reason=reason,
     )
+
+
+def fits_json(module: ModuleContext, type: ExpressionType, span: Span) -> bool:
+    """Whether a part of a record, list, map or tuple can be written as JSON; reports where not."""
+    plain = expand(type, module.table)
+    match plain:
+        case t.Str(grammar=grammar) if grammar:
+            reason = json_fault(grammar)
+            if reason is not None:
+                module.report(
+                    "E0351", f"texts of {said(type)} cannot stand inside JSON", span,
+                    label="a part of a record, list, map or tuple is JSON", reason=reason,
+                    hint="give the text a hole of its own",
+                )  # fmt: skip
+                return False
+            return True
+        case t.Optional(item=item):
+            return fits_json(module, item, span)
+        case t.Alternatives(arms=arms):
+            return all(fits_json(module, arm, span) for arm in arms)
+    return True

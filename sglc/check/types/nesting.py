@@ -1,102 +1,39 @@
-"""The order in which types and constants are read, and how deep types nest through their names.
-
-What a declaration is made of is read before it, so that reading needs no more of Python's stack for a chain
-of thousands of declarations than for two. Types that contain each other are read one after the other, each
-of them known as empty meanwhile. Types that nest deeper than everything after may recurse are refused, and
-so are aliases and constants that are defined by themselves.
-"""
+"""How deep types nest through their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
-from sglc.check.core.state import Entity, ModuleState, ProgramState
-from sglc.check.types.assignability import UNKNOWN
+from sglc.check.core.context import ModuleContext
 from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.types.type import AliasType, RecordType, UnionType
 from sglc.types.values import MAX_DEPTH
 
 MAX_LEVELS = MAX_DEPTH
 """Levels of lists, maps, tuples, options, unions, fields and aliases inside each other, as values have."""
 
 _LEVELS = (ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion)
-_DECLARED = (
-    ast.TypeDeclaration, ast.EnumDeclaration, ast.RecordDeclaration, ast.UnionDeclaration,
-    ast.ConstDeclaration,
-)  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Node:
-    """A declared type or constant. `below`: what it uses, by the levels that are around it (0 for values)."""
-
-    entity: Entity
-    own: int = 0
-    below: dict[str, int] = field(default_factory=dict)
-
-
-def read_in_order(program: ProgramState) -> None:
-    """Define the types of all modules, and the constants that other constants are made of."""
-    nodes = {
-        entity.name: _node(entity, state)
-        for state in program.order
-        for entity in state.names.values()
-        if not entity.imported and entity.declaration.__class__ in _DECLARED
-    }
-    for node in nodes.values():
-        node.below = {name: level for name, level in node.below.items() if name in nodes}
-    _refuse_circles(program, nodes)
-    for component in _components({name: list(node.below) for name, node in nodes.items()}):
-        together = set(component)
-        _note_levels(program, nodes, together)
-        if len(component) > 1:
-            for name in component:
-                _placeholder(program, nodes[name].entity)
-        for name in component:
-            entity = nodes[name].entity
-            checker = program.checkers[id(entity.module)]
-            if entity.kind == "type":
-                checker.define_contents(entity)
-            elif any(nodes[other].entity.kind == "const" for other in nodes[name].below):
-                checker.constant(entity)
-
-
-def levels_of(program: ProgramState, module: ModuleState, node: ast.TypeExpression) -> int:
+def levels_of(module: ModuleContext, node: ast.TypeExpression) -> int:
     """How deep a type expression nests, the types that it names included."""
     deepest = 0
-    for part, level in _parts(node):
+    for part, level in parts_by_level(node):
         deepest = max(deepest, level)
         if isinstance(part, ast.TypeName) and part.name in module.names:
-            deepest = max(deepest, level + program.levels.get(module.names[part.name].name, 0))
+            deepest = max(deepest, level + module.program.levels.get(module.names[part.name].name, 0))
     return deepest
 
 
-def names_in(module: ModuleState, node: ast.TypeExpression) -> Iterator[str]:
+def names_in(module: ModuleContext, node: ast.TypeExpression) -> Iterator[str]:
     """Qualified names of the declarations that a type expression names."""
-    for part, _ in _parts(node):
+    for part, _ in parts_by_level(node):
         if isinstance(part, ast.TypeName) and part.name in module.names:
             yield module.names[part.name].name
 
 
-def _node(entity: Entity, module: ModuleState) -> _Node:
-    node = _Node(entity)
-    start = 0 if isinstance(entity.declaration, ast.ConstDeclaration) else 1
-    for part, level in _parts(entity.declaration, start):
-        if isinstance(part, ast.TypeName):
-            node.own = max(node.own, level)
-        elif not isinstance(part, ast.Reference):
-            continue
-        target = module.names.get(part.name)
-        if target is not None:
-            depth = level if isinstance(part, ast.TypeName) else 0
-            node.below[target.name] = max(node.below.get(target.name, 0), depth)
-    return node
-
-
-def _parts(root: Any, level: int = 0) -> Iterator[tuple[Any, int]]:
+def parts_by_level(root: Any, level: int = 0) -> Iterator[tuple[Any, int]]:
     """The nodes of a tree with the levels of types around them, without recursion."""
     waiting = [(root, level)]
     while waiting:
@@ -107,141 +44,3 @@ def _parts(root: Any, level: int = 0) -> Iterator[tuple[Any, int]]:
             yield node, level
             inner = level + isinstance(node, _LEVELS)
             waiting += [(getattr(node, name), inner) for name in reversed(node.__slots__)]
-
-
-def _components(below: dict[str, list[str]]) -> Iterator[list[str]]:
-    """Strongly connected components, those that others lead to first, by Tarjan's algorithm (1972)."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    path: list[str] = []
-    on_path: set[str] = set()
-    for root in below:
-        if root in number:
-            continue
-        calls = [(root, iter(below[root]))]
-        number[root] = lowest[root] = len(number)
-        path.append(root)
-        on_path.add(root)
-        while calls:
-            name, rest = calls[-1]
-            for other in rest:
-                if other not in number:
-                    number[other] = lowest[other] = len(number)
-                    path.append(other)
-                    on_path.add(other)
-                    calls.append((other, iter(below[other])))
-                    break
-                if other in on_path:
-                    lowest[name] = min(lowest[name], number[other])
-            else:
-                calls.pop()
-                if calls:
-                    above = calls[-1][0]
-                    lowest[above] = min(lowest[above], lowest[name])
-                if lowest[name] == number[name]:
-                    found = [path.pop()]
-                    while found[-1] != name:
-                        found.append(path.pop())
-                    on_path.difference_update(found)
-                    yield found
-
-
-# -- circles ---------------------------------------------------------------------------------------
-
-
-def _refuse_circles(program: ProgramState, nodes: dict[str, _Node]) -> None:
-    """Aliases of aliases, and constants of constants, that lead back to themselves."""
-    for kind, what in ((ast.TypeDeclaration, "an alias"), (ast.ConstDeclaration, "a constant")):
-        chosen = {
-            name: [other for other in node.below if isinstance(nodes[other].entity.declaration, kind)]
-            for name, node in nodes.items()
-            if isinstance(node.entity.declaration, kind)
-        }
-        for component in _components(chosen):
-            if len(component) > 1 or component[0] in chosen[component[0]]:
-                _refuse_circle(program, nodes, chosen, set(component), what)
-
-
-def _refuse_circle(
-    program: ProgramState,
-    nodes: dict[str, _Node],
-    below: dict[str, list[str]],
-    circle: set[str],
-    what: str,
-) -> None:
-    first = min(circle, key=lambda name: (nodes[name].entity.module.name, nodes[name].entity.span.start))
-    round_: list[str] = []
-    name = first
-    while name not in round_:
-        round_.append(name)
-        name = next(other for other in below[name] if other in circle)
-    short = [part.rsplit(".", 1)[-1] for part in [*round_, name]]
-    alias = what == "an alias"
-    program.report(
-        "E0309", f"`{short[0]}` is defined by itself", nodes[first].entity.span,
-        label=f"{what} that goes round in a circle",
-        reason=" → ".join(short if len(short) < 10 else [*short[:4], "…", *short[-4:]]) if alias else "",
-        hint="only records and unions may contain themselves" if alias else "",
-    )  # fmt: skip
-    for name in circle:
-        if alias:
-            program.broken.add(name)
-            program.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]
-        else:
-            program.constants[name] = (UNKNOWN, None)
-
-
-# -- levels ----------------------------------------------------------------------------------------
-
-
-def _note_levels(program: ProgramState, nodes: dict[str, _Node], together: set[str]) -> None:
-    """How deep types that contain each other nest, a round through all of them counted once."""
-    around = 0
-    if len(together) > 1:
-        around = max(_longest_walk(nodes, together, name) for name in together)
-    deepest = max(
-        max([node.own, *(level + program.levels.get(name, 0) for name, level in node.below.items())])
-        for node in (nodes[name] for name in together)
-    )
-    for name in together:
-        program.levels[name] = around + deepest
-    first = min((nodes[name].entity for name in together), key=lambda entity: entity.span.start)
-    if around + deepest <= MAX_LEVELS or first.kind != "type" or not program.broken.isdisjoint(together):
-        return
-    inner = {other for name in together for other in nodes[name].below}
-    if not any(other in program.too_deep for other in inner):
-        program.report(
-            "E0342", f"`{first.name.rsplit('.', 1)[-1]}` is nested too deeply", first.span,
-            label=f"{around + deepest} levels of types, counted through their names",
-            reason=f"the limit is {MAX_LEVELS} levels: lists, maps, tuples, options, unions, fields, aliases",
-            hint="leave out levels, or let a record contain itself",
-        )  # fmt: skip
-    for name in together:
-        program.too_deep.add(name)
-        program.broken.add(name)
-        program.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]
-
-
-def _longest_walk(nodes: dict[str, _Node], together: set[str], start: str) -> int:
-    """Levels of the longest way that a walk from `start` goes before it is where it has been."""
-    longest = 0
-    seen = {start}
-    waiting = [(start, 0)]
-    while waiting:
-        name, level = waiting.pop()
-        longest = max(longest, level)
-        for other, levels in reversed(nodes[name].below.items()):
-            if other in together and other not in seen:
-                seen.add(other)
-                waiting.append((other, level + levels))
-    return longest
-
-
-def _placeholder(program: ProgramState, entity: Entity) -> None:
-    """What stands for a record or union until its fields are read."""
-    if entity.name in program.table:
-        return
-    if isinstance(entity.declaration, ast.RecordDeclaration):
-        program.table[entity.name] = RecordType(entity.name, (), entity.declaration.doc)
-    elif isinstance(entity.declaration, ast.UnionDeclaration):
-        program.table[entity.name] = UnionType(entity.name, (), entity.declaration.doc)

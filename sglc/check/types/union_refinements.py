@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.types.assignability import DEC, STR, UNKNOWN, Table, expand, said
+from sglc.check.types.refinements import misfit, refine
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax import ast
@@ -36,14 +37,14 @@ class Emptied(Exception):
 
 def refined_union(resolver: TypeResolver, node: ast.TypeRefined, base: ast.TypeUnion) -> ExpressionType:
     """A union with the refinements behind it, its `where` aside."""
-    table = resolver.program.table
+    table = resolver.module.table
     arms = [(resolver.resolve(arm), arm) for arm in base.arms]
     if any(isinstance(type, Unknown) for type, _ in arms):
         return UNKNOWN
     for refinement in _refinements(node):
         if not any(_speaks_of(refinement, type, table) for type, _ in arms):
             whole = resolver.union([(type, arm.span) for type, arm in arms])
-            resolver.misfit(refinement, said(whole))
+            misfit(resolver.module, refinement, said(whole))
             return UNKNOWN
         narrower: list[tuple[Type, ast.TypeExpression]] = []
         for type, arm in arms:
@@ -67,7 +68,7 @@ def _behind(
     try:
         found = _narrowed(resolver, type, refinement)
         for arm in found or ():
-            if arm != type and isinstance(arm, Str) and not resolver.program.facts.inhabited(arm):
+            if arm != type and isinstance(arm, Str) and not resolver.facts.inhabited(arm):
                 raise Emptied(type)
     except Emptied as emptied:
         what = f"`{refinement.span.text}` leaves nothing of the arm {said(emptied.arm)}"
@@ -92,7 +93,7 @@ def _meant_of_last(
         Edit(Span(own.source, own.end, own.end), ")"),
     )
     bare = isinstance(last, ast.TypeLiteral)
-    resolver.program.report(
+    resolver.module.report(
         "E0215", what, refinement.span, label="behind a union it holds for all of it",
         hint="leave the arm out" if bare else f"for the last arm alone write `({own.text})`",
         edits=() if bare else around,
@@ -126,7 +127,7 @@ def _narrowed(resolver: TypeResolver, type: Type, refinement: ast.Refinement) ->
 
     Raises Emptied for an arm of the refinement's kind that keeps no value.
     """
-    table = resolver.program.table
+    table = resolver.module.table
     plain = expand(type, table)
     match plain:
         case Alternatives(arms):
@@ -159,15 +160,15 @@ def _narrowed(resolver: TypeResolver, type: Type, refinement: ast.Refinement) ->
 def _refined(resolver: TypeResolver, plain: ExpressionType, refinement: ast.Refinement) -> Type | None:
     """A refined arm, None after a fault of the refinement; raises Emptied where it is the arm that leaves
     nothing."""
-    diagnostics = resolver.program.diagnostics
+    diagnostics = resolver.module.diagnostics
     mark = len(diagnostics)
-    found = resolver.refine(plain, refinement)
+    found = refine(resolver.module, plain, refinement)
     if not isinstance(found, Unknown):
         return found  # type: ignore[return-value]
     report = diagnostics[mark:]
     if [told.code for told in report] == ["E0304"]:
         del diagnostics[mark:]
-        by_itself = resolver.refine(DEC if isinstance(refinement, OF_NUMBERS) else STR, refinement)
+        by_itself = refine(resolver.module, DEC if isinstance(refinement, OF_NUMBERS) else STR, refinement)
         if not isinstance(by_itself, Unknown):
             raise Emptied(plain)  # type: ignore[arg-type]
         diagnostics[mark:] = report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sglc.check.core.state import ProgramState
+from sglc.check.core.context import ModuleContext
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
@@ -25,7 +25,7 @@ IN_THE_LIBRARY = {
 }  # fmt: skip
 
 
-def report_unknown_type(program: ProgramState, node: ast.TypeName, known: Sequence[str]) -> None:
+def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Sequence[str]) -> None:
     """Say that there is no such type; `known` are the names of those that there are."""
     close = nearest(node.name, known)
     meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)
@@ -35,15 +35,15 @@ def report_unknown_type(program: ProgramState, node: ast.TypeName, known: Sequen
         hint = f"add `use {home} ({node.name})` at the top of the file"
     if not hint and close:
         hint = f"did you mean `{close}`?"
-    program.report(
+    module.report(
         "E0202", f"there is no type `{node.name}`", node.span, label="unknown type", hint=hint,
         edits=(Edit(node.span, meant),) if meant else (),
     )  # fmt: skip
 
 
-def report_arguments(program: ProgramState, node: ast.TypeName) -> None:
+def report_arguments(module: ModuleContext, node: ast.TypeName) -> None:
     """Say that a built-in type takes no arguments."""
-    program.report(
+    module.report(
         "E0221", f"`{node.name}` takes no arguments", node.span, label="bounds stand behind the type",
         hint=_BOUNDS.get(node.name, f"write `{node.name}`"), edits=_as_range(node),
     )  # fmt: skip

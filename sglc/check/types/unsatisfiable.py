@@ -13,7 +13,6 @@ from typing import Literal
 from sglc.automata.dfa import accepts
 from sglc.automata.emptiness import junction_conflict, overlap
 from sglc.automata.regex import compile_regex
-from sglc.check.core.state import ProgramState
 from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
@@ -232,12 +231,12 @@ def _may_follow(pattern: str, char: str) -> bool:
     return any(low <= code <= high for state in dfa.accepting for low, high, _ in dfa.edges[state])
 
 
-def report_empty(program: ProgramState, facts: TypeFacts, type: Type, span: Span) -> bool:
+def report_empty(facts: TypeFacts, type: Type, span: Span) -> bool:
     """Report a type without values; whether it was one."""
     if not facts.sound(type) or facts.inhabited(type):
         return False
     recursive = _endless(facts, type)
-    program.report(
+    facts.program.report(
         "E0303",
         f"{said(type)} has no value",
         span,

@@ -1,15 +1,16 @@
-"""Grammars as types: `grammar` blocks, imported files, and where their texts may stand."""
+"""Grammars as types: `grammar` blocks and imported files."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from sglc.check.core.context import ModuleContext, OpenGrammar
 from sglc.check.core.files import file_text
-from sglc.check.core.result import ExpressionType
-from sglc.check.core.state import OpenGrammar
-from sglc.check.types.assignability import UNKNOWN, expand, said
-from sglc.check.types.grammar_parameters import Parameters
+from sglc.check.declarations.grammar_parameters import Parameters
+from sglc.check.expressions.constants import Constants
+from sglc.check.types.assignability import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
@@ -31,65 +32,34 @@ from sglc.grammar.read import ENDINGS, SHIPPED, read_grammar, shipped_grammar
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types import type as t
-from sglc.types.grammar_text import admitted, json_fault
+from sglc.types.grammar_text import admitted
 
 SKIP = "SKIP"
 """The terminal behind `skip /…/`. Rules cannot clash with it: there are no other terminals in a block."""
+
+
 MAX_REPEAT = 10_000
 
 
-class Grammars(TypeResolver):
+@dataclass(frozen=True, slots=True)
+class Grammars:
     """A grammar is the alias of a text type that carries it."""
 
-    def resolve(self, node: ast.TypeExpression) -> t.Type:
-        found = super().resolve(node)
-        match found:
-            case t.ListOf(item=item):
-                parts: tuple[t.Type, ...] = (item,)
-            case t.MapOf(value=value):
-                parts = (value,)
-            case t.TupleOf(items=items):
-                parts = items
-            case _:
-                return found
-        if not all(self.fits_json(part, node.span) for part in parts):
-            found = UNKNOWN  # type: ignore[assignment]
-            self.module.resolved[id(node)] = found
-        return found
+    module: ModuleContext
+    types: TypeResolver
+    constants: Constants
 
-    def fits_json(self, type: ExpressionType, span: Span) -> bool:
-        """Whether a part of a record, list, map or tuple can be written as JSON; reports where not."""
-        plain = expand(type, self.table)
-        match plain:
-            case t.Str(grammar=grammar) if grammar:
-                reason = json_fault(grammar)
-                if reason is not None:
-                    self.program.report(
-                        "E0351", f"texts of {said(type)} cannot stand inside JSON", span,
-                        label="a part of a record, list, map or tuple is JSON", reason=reason,
-                        hint="give the text a hole of its own",
-                    )  # fmt: skip
-                    return False
-                return True
-            case t.Optional(item=item):
-                return self.fits_json(item, span)
-            case t.Alternatives(arms=arms):
-                return all(self.fits_json(arm, span) for arm in arms)
-        return True
-
-    # -- blocks ------------------------------------------------------------------------------------
-
-    def grammar_block(self, name: str, node: ast.GrammarDeclaration) -> t.Type:
+    def block(self, name: str, node: ast.GrammarDeclaration) -> t.Type:
         """The type of a `grammar` block; UNKNOWN, reported, where there is none."""
         source = self.module.source
-        parameters = Parameters(self, node)
-        reader = _Block(self, parameters)
+        parameters = Parameters(self.module, self.types, self.constants, node)
+        reader = _Block(self.module, parameters)
         rules: dict[str, Rule] = {}
         spans: dict[str, Span] = {}
         for rule in node.rules:
             label = rule.name.text
             if label in rules:
-                self.program.report(
+                self.module.report(
                     "E0203", f"rule `{label}` is written twice", rule.name.span, label="again",
                     secondary=(Label(spans[label], "first written here"),), hint="join the two with `|`",
                 )  # fmt: skip
@@ -111,25 +81,21 @@ class Grammars(TypeResolver):
         if found is UNKNOWN:
             return found
         for label in _unreached(grammar):
-            self.program.report(
+            self.module.report(
                 "W0214", f"rule `{label}` is never used", spans[label], label="not reached from `start`",
                 hint="remove it, or use it in another rule",
             )  # fmt: skip
         return found
 
-    def open_grammar(self, name: str, node: ast.GrammarDeclaration) -> None:
+    def open(self, name: str, node: ast.GrammarDeclaration) -> None:
         """Enter a block with parameters: it becomes a type where values are given to it."""
-        self.program.open_grammars[name] = None
-        found = self.grammar_block(name, node)
+        self.module.program.open_grammars[name] = None
+        found = self.block(name, node)
         if isinstance(found, t.Str):
             types = [self.module.resolved[id(parameter.type)] for parameter in node.parameters]
             names = [parameter.name.text for parameter in node.parameters]
             opened = OpenGrammar(found.grammar, dict(zip(names, types, strict=True)))
-            self.program.open_grammars[name] = opened
-
-    def constant_texts(self, node: ast.Expression) -> list[str] | None:
-        """The texts of `one of xs`, which must be known now; reported and None if not. See `GivenTypes`."""
-        raise KeyError(node)
+            self.module.program.open_grammars[name] = opened
 
     def _admitted(self, name: str, grammar: Grammar, span: Span, ends: dict[int, int]) -> t.Type:
         try:
@@ -150,27 +116,12 @@ class Grammars(TypeResolver):
             place = Span(error.source, error.at, end)
             if error.source is not span.source:
                 notes = (Label(span, "imported here"),)
-        self.program.report(
+        self.module.report(
             "E0350", "this grammar cannot be used", place, label=error.reason, hint=error.hint,
             secondary=notes,
         )  # fmt: skip
 
-    # -- imports -----------------------------------------------------------------------------------
-
-    def import_name(self, node: ast.GrammarImport) -> ast.Name | None:
-        """The name of an imported grammar: as given, else the name of its file, as types are written."""
-        if node.name is not None:
-            return node.name
-        stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
-        if not re.fullmatch(r"[A-Za-z]\w*", stem):
-            self.program.report(
-                "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
-                hint=f'write `import grammar "{node.path}" as Name`',
-            )  # fmt: skip
-            return None
-        return ast.Name(stem[0].upper() + stem[1:], node.span)
-
-    def imported_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
+    def imported(self, name: str, node: ast.GrammarImport) -> t.Type:
         """The type of an imported grammar; UNKNOWN, reported, where there is none."""
         unknown: t.Type = UNKNOWN  # type: ignore[assignment]
         if node.library:
@@ -180,7 +131,7 @@ class Grammars(TypeResolver):
         if dialect is None:
             known = ", ".join(f"`.{known}`" for known in ENDINGS)
             close = nearest(ending, ENDINGS)
-            self.program.report(
+            self.module.report(
                 "E0352", f"`{node.path}` is in no notation that is known", node.span,
                 label=f"ends in `.{ending}`" if ending else "without an ending",
                 hint=f"write `import grammar {node.path}`, without quotes"
@@ -188,7 +139,7 @@ class Grammars(TypeResolver):
                 else f"did you mean `.{close}`?" if close else f"files end in {known}",
             )  # fmt: skip
             return unknown
-        text = file_text(self.program, self.module, node.path, node.span)
+        text = file_text(self.module, node.path, node.span)
         if text is None:
             return unknown
         try:
@@ -202,7 +153,7 @@ class Grammars(TypeResolver):
         home, _, label = node.path.rpartition(".")
         if home != "std" or label not in SHIPPED:
             close = label if label in SHIPPED else nearest(label, SHIPPED)
-            self.program.report(
+            self.module.report(
                 "E0352", f"the library has no grammar `{node.path}`", node.span, label="not found",
                 reason=f"it has {', '.join(f'std.{known}' for known in SHIPPED)}",
                 hint=f"write `import grammar std.{close}`"
@@ -213,11 +164,25 @@ class Grammars(TypeResolver):
         return self._admitted(name, shipped_grammar(label), node.span, {})
 
 
+def import_name(module: ModuleContext, node: ast.GrammarImport) -> ast.Name | None:
+    """The name of an imported grammar: as given, else the name of its file, as types are written."""
+    if node.name is not None:
+        return node.name
+    stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
+    if not re.fullmatch(r"[A-Za-z]\w*", stem):
+        module.report(
+            "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
+            hint=f'write `import grammar "{node.path}" as Name`',
+        )  # fmt: skip
+        return None
+    return ast.Name(stem[0].upper() + stem[1:], node.span)
+
+
 class _Block:
     """Turns the terms of one block into expressions. `ends` maps where each begins to where it ends."""
 
-    def __init__(self, owner: Grammars, parameters: Parameters) -> None:
-        self.owner = owner
+    def __init__(self, module: ModuleContext, parameters: Parameters) -> None:
+        self.module = module
         self.parameters = parameters
         self.ends: dict[int, int] = {}
         self.sound = True
@@ -246,7 +211,7 @@ class _Block:
                 return self.parameters.one_of(node) or EMPTY
 
     def count(self, low: int, high: int | None, span: Span) -> None:
-        report = self.owner.program.report
+        report = self.module.report
         if high is not None and low > high:
             self.sound = False
             report(

@@ -1,29 +1,23 @@
-"""`match`: what each pattern means for the subject's type, what it binds, and whether all cases are there."""
+"""What each pattern of a `match` means for the type of its subject, and what it binds."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
-    BranchOf,
     ConstantSymbol,
-    ErrorOf,
     ExpressionType,
-    ListValue,
-    LocalSymbol,
-    RangeOf,
     RecordSymbol,
-    ScoredOf,
     TypeSymbol,
     Unknown,
     VariantSymbol,
 )
-from sglc.check.expressions.references import field_type
-from sglc.check.holes.holes import Holes
-from sglc.check.statements.case_forms import WILD, AnyOf, Form, OfType, Shape
-from sglc.check.statements.case_forms import Span as NumberSpan
-from sglc.check.statements.constructors import RecordKey
-from sglc.check.statements.exhaustive import MAX_WORK, TooComplex, judge
+from sglc.check.names.scopes import Scopes
+from sglc.check.patterns.case_forms import WILD, AnyOf, Form, OfType, Shape
+from sglc.check.patterns.case_forms import Span as NumberSpan
+from sglc.check.patterns.constructors import RecordKey
 from sglc.check.types.assignability import (
     BOOL,
     STR,
@@ -31,11 +25,13 @@ from sglc.check.types.assignability import (
     allows_null,
     comparable,
     expand,
+    field_type,
     is_enum,
     numeric,
     numeric_rank,
     said,
 )
+from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
@@ -44,72 +40,75 @@ from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType,
 from sglc.types.values import EnumValue
 
 
-class Patterns(Holes):
+@dataclass(frozen=True, slots=True)
+class Patterns:
     """A pattern that was understood has its meaning in the module's table."""
 
-    # -- one pattern -------------------------------------------------------------------------------
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
 
-    def pattern(self, node: ast.Pattern, type: ExpressionType, binds: bool = True) -> Form:
+    def form(self, node: ast.Pattern, type: ExpressionType, binds: bool = True) -> Form:
         """Check a pattern against the subject's type; what it matches, for the search of missing cases."""
         match node:
             case ast.WildcardPattern():
                 return WILD
             case ast.LiteralPattern(value):
-                return self._literal_pattern(node, value, type)
+                return self._literal(node, value, type)
             case ast.RangePattern():
-                return self._range_pattern(node, type)
+                return self._range(node, type)
             case ast.NamePattern(name):
-                return self._name_pattern(node, name, type, binds)
+                return self._name(node, name, type, binds)
             case ast.ConstructorPattern():
-                return self._constructor_pattern(node, type, binds)
+                return self._constructor(node, type, binds)
             case ast.AlternativesPattern(patterns):
-                return AnyOf(tuple(self.pattern(part, type, False) for part in patterns))
+                return AnyOf(tuple(self.form(part, type, False) for part in patterns))
             case ast.SequencePattern(items):
-                return self._sequence_pattern(node, items, type, binds)
+                return self._sequence(node, items, type, binds)
 
-    def _literal_pattern(
+    def _literal(
         self, node: ast.LiteralPattern, value: str | int | Decimal | bool | None, type: ExpressionType
     ) -> Form:
         if isinstance(type, Unknown):
             return WILD
         if value is None:
-            if not allows_null(type, self.table):
+            if not allows_null(type, self.module.table):
                 self._never(node.span, f"{said(type)} is never null")
             return Shape(None)
         own: Type = BOOL if isinstance(value, bool) else STR
         if not isinstance(value, str | bool):
             own = numeric(1 if isinstance(value, Decimal) else 0)
-        if not comparable(own, type, self.table):
-            enum = is_enum(type, self.table)
+        if not comparable(own, type, self.module.table):
+            enum = is_enum(type, self.module.table)
             hint = f"write the member without quotes: `{value}`" if enum and value in enum.members else ""
             self._never(node.span, f"{said(own)} is never equal to {said(type)}", hint)
             return WILD
         words = self._words(type) if isinstance(value, str) else None
-        if words is not None and value not in words and is_enum(type, self.table) is None:
+        if words is not None and value not in words and is_enum(type, self.module.table) is None:
             close = nearest(str(value), words)
             self._never(
                 node.span, f'"{value}" is none of {said(type)}', f'did you mean "{close}"?' if close else ""
             )
             return Shape(value)
-        if isinstance(value, Decimal) and numeric_rank(type, self.table) == 0:
+        if isinstance(value, Decimal) and numeric_rank(type, self.module.table) == 0:
             self._never(node.span, "an int never has a fraction")
         return Shape(value)
 
     def _words(self, type: ExpressionType) -> dict[str, None] | None:
         """All values of a type as texts, where it has few."""
         key = ("words", id(type))
-        known = self.program.memo.get(key)
+        known = self.module.program.memo.get(key)
         if known is None:
             words = self.facts.words(type)
-            known = self.program.memo[key] = (type, None if words is None else dict.fromkeys(words))
+            known = self.module.program.memo[key] = (type, None if words is None else dict.fromkeys(words))
         return known[1]
 
     def _never(self, span: Span, reason: str, hint: str = "") -> None:
-        self.program.report(
+        self.module.report(
             "E0335", "this pattern never matches", span, label="no such value", reason=reason, hint=hint
         )
 
-    def _range_pattern(self, node: ast.RangePattern, type: ExpressionType) -> Form:
+    def _range(self, node: ast.RangePattern, type: ExpressionType) -> Form:
         if isinstance(type, Unknown):
             return WILD
         low, high = node.minimum, node.maximum
@@ -118,17 +117,17 @@ class Patterns(Holes):
                 node.span, "the range is empty",
                 f"write `{high}..{low}`" if low > high else f"`{low}..{high}` includes {high}",
             )  # fmt: skip
-        elif numeric_rank(self._not_null(type), self.table) is None:
+        elif numeric_rank(self.not_null(type), self.module.table) is None:
             self._never(node.span, f"{said(type)} is no number")
             return WILD
         return NumberSpan(low, high, node.below)
 
-    def _not_null(self, type: ExpressionType) -> ExpressionType:
-        plain = expand(type, self.table)
+    def not_null(self, type: ExpressionType) -> ExpressionType:
+        plain = expand(type, self.module.table)
         return plain.item if isinstance(plain, Optional) else type
 
     def _arms(self, type: ExpressionType) -> list[ExpressionType]:
-        plain = expand(type, self.table)
+        plain = expand(type, self.module.table)
         if isinstance(plain, Optional):
             return self._arms(plain.item)
         if isinstance(plain, Alternatives):
@@ -140,12 +139,12 @@ class Patterns(Holes):
     ) -> dict[str, tuple[EnumType | UnionType, RecordType | None]]:
         """The members of enums and the variants of unions that a value can be, by their names."""
         key = ("cases", id(type))
-        known = self.program.memo.get(key)
+        known = self.module.program.memo.get(key)
         if known is None:
             found: dict[str, tuple[EnumType | UnionType, RecordType | None]] = {}
             for arm in self._arms(type):
-                plain = expand(arm, self.table)
-                declared = self.table.get(plain.name) if isinstance(plain, Named) else None
+                plain = expand(arm, self.module.table)
+                declared = self.module.table.get(plain.name) if isinstance(plain, Named) else None
                 if isinstance(declared, EnumType):
                     for member in declared.members:
                         found.setdefault(member, (declared, None))
@@ -153,30 +152,30 @@ class Patterns(Holes):
                     for variant in declared.variants:
                         found.setdefault(variant.name, (declared, variant))
             # The type is kept too, so that no other one gets its identity.
-            known = self.program.memo[key] = (type, found)
+            known = self.module.program.memo[key] = (type, found)
         return known[1]
 
-    def _name_pattern(self, node: ast.NamePattern, name: ast.Name, type: ExpressionType, binds: bool) -> Form:
+    def _name(self, node: ast.NamePattern, name: ast.Name, type: ExpressionType, binds: bool) -> Form:
         label = name.text
         cases = self._cases_by_name(type)
         if label in cases:
             declared, variant = cases[label]
-            self._use(declared.name)
+            self.module.use(declared.name)
             if variant is None:
-                self.symbols[id(node)] = ConstantSymbol(EnumValue(declared.name, label))
+                self.module.symbols[id(node)] = ConstantSymbol(EnumValue(declared.name, label))
             else:
-                self.symbols[id(node)] = VariantSymbol(declared.name, label)
+                self.module.symbols[id(node)] = VariantSymbol(declared.name, label)
             return Shape((declared.name, label))
-        found = self._type_pattern(node, label, type)
+        found = self._type(node, label, type)
         if found is not None:
             return found
-        entity = self.look_up(label)
+        entity = self.module.look_up(label)
         if entity is not None and entity.kind == "const":
             entity.used = True
-            constant = self.program.checkers[id(entity.module)].constant(entity)
+            constant = self.module.program.reader_of(entity).constant(entity)
             if constant is None:
                 return WILD
-            self.symbols[id(node)] = ConstantSymbol(constant[1])
+            self.module.symbols[id(node)] = ConstantSymbol(constant[1])
             value = constant[1]
             if isinstance(value, EnumValue):
                 return Shape((value.enum, value.name))
@@ -193,40 +192,40 @@ class Patterns(Holes):
         if isinstance(type, Unknown) and (known or label[:1].isupper()):
             return WILD
         if not binds:
-            self.program.report(
+            self.module.report(
                 "E0336",
                 "a pattern with alternatives binds no names",
                 node.span,
                 label=f"`{label}` would be bound",
             )
             return WILD
-        self.bind(node, name, type, "binding")
+        self.scopes.bind(node, name, type, "binding")
         return WILD
 
-    def _type_pattern(self, node: ast.NamePattern, label: str, type: ExpressionType) -> Form | None:
+    def _type(self, node: ast.NamePattern, label: str, type: ExpressionType) -> Form | None:
         """A type used as a pattern over `A | B`."""
         target: Type | None = BUILTIN_TYPES.get(label)
         if target is None:
             entity = self.module.names.get(label)
             if entity is None or entity.kind != "type":
                 return None
-            self.look_up(label)
+            self.module.look_up(label)
             entity.used = True
             target = Named(entity.name)
-        plain = expand(target, self.table)
+        plain = expand(target, self.module.table)
         forms: list[Form] = []
         for arm in self._arms(type):
-            inner = expand(arm, self.table)
+            inner = expand(arm, self.module.table)
             if inner == plain or (not isinstance(plain, Named) and plain.__class__ is inner.__class__):
                 forms.append(OfType(inner.name if isinstance(inner, Named) else inner.__class__))
         if not forms:
             self._never(node.span, f"{said(type)} has no arm {label}")
             return WILD
-        self.symbols[id(node)] = TypeSymbol(target)
+        self.module.symbols[id(node)] = TypeSymbol(target)
         whole = forms[0] if len(forms) == 1 else AnyOf(tuple(forms))
-        return WILD if len(self._arms(type)) == 1 and not allows_null(type, self.table) else whole
+        return WILD if len(self._arms(type)) == 1 and not allows_null(type, self.module.table) else whole
 
-    def _constructor_pattern(self, node: ast.ConstructorPattern, type: ExpressionType, binds: bool) -> Form:
+    def _constructor(self, node: ast.ConstructorPattern, type: ExpressionType, binds: bool) -> Form:
         label = node.name.text
         record: RecordType | None = None
         key: object = None
@@ -235,22 +234,22 @@ class Patterns(Holes):
         if cases.get(label, (None, None))[1] is not None:
             union, record = cases[label]
             key = (union.name, label)
-            self.symbols[id(node)] = VariantSymbol(union.name, label)
-            self._use(union.name)
+            self.module.symbols[id(node)] = VariantSymbol(union.name, label)
+            self.module.use(union.name)
         for arm in self._arms(type) if record is None else ():
-            plain = expand(arm, self.table)
-            declared = self.table.get(plain.name) if isinstance(plain, Named) else None
+            plain = expand(arm, self.module.table)
+            declared = self.module.table.get(plain.name) if isinstance(plain, Named) else None
             if isinstance(declared, RecordType):
                 short = declared.name.rsplit(".", 1)[-1]
                 names.append(short)
                 entity = self.module.names.get(label)
                 if short == label or (entity is not None and entity.name == declared.name):
                     record, key = declared, RecordKey(declared.name)
-                    self.symbols[id(node)] = RecordSymbol(declared.name)
-                    self._use(declared.name)
+                    self.module.symbols[id(node)] = RecordSymbol(declared.name)
+                    self.module.use(declared.name)
         if record is None:
             for field in node.fields:
-                self.pattern(field.pattern, UNKNOWN, binds)
+                self.form(field.pattern, UNKNOWN, binds)
             if not isinstance(type, Unknown):
                 close = nearest(label, names)
                 hint = f"did you mean `{close}`?" if close else ""
@@ -263,9 +262,9 @@ class Patterns(Holes):
         for field in node.fields:
             place = fields.get(field.name.text)
             if place is None:
-                self.pattern(field.pattern, UNKNOWN, binds)
+                self.form(field.pattern, UNKNOWN, binds)
                 close = nearest(field.name.text, list(fields))
-                self.program.report(
+                self.module.report(
                     "E0209",
                     f"`{label}` has no field `{field.name.text}`",
                     field.name.span,
@@ -275,80 +274,18 @@ class Patterns(Holes):
                     else "it has " + ", ".join(f"`{f}`" for f in fields),
                 )
                 continue
-            parts[place] = self.pattern(field.pattern, field_type(record.fields[place]), binds)
+            parts[place] = self.form(field.pattern, field_type(record.fields[place]), binds)
         return Shape(key, tuple(parts))
 
-    def _sequence_pattern(
+    def _sequence(
         self, node: ast.SequencePattern, items: tuple[ast.Pattern, ...], type: ExpressionType, binds: bool
     ) -> Form:
-        plain = expand(self._not_null(type), self.table)
+        plain = expand(self.not_null(type), self.module.table)
         if not isinstance(plain, TupleOf) or len(plain.items) != len(items):
             for item in items:
-                self.pattern(item, UNKNOWN, binds)
+                self.form(item, UNKNOWN, binds)
             if not isinstance(plain, Unknown):
                 self._never(node.span, f"{said(type)} is no tuple of {len(items)} items")
             return WILD
-        parts = tuple(self.pattern(item, due, binds) for item, due in zip(items, plain.items, strict=True))
+        parts = tuple(self.form(item, due, binds) for item, due in zip(items, plain.items, strict=True))
         return Shape(TupleOf, parts)
-
-    def note_binding(self, node: ast.Pattern, type: ExpressionType) -> None:
-        """Warn of a whole pattern that looks like a member and takes every value."""
-        if not isinstance(node, ast.NamePattern) or not isinstance(self.symbols.get(id(node)), LocalSymbol):
-            return
-        owners = self.module.members.get(node.name.text)
-        if owners is None or isinstance(type, Unknown):
-            return
-        self.program.report(
-            "W0219", f"`{node.name.text}` takes every value here", node.span, label="a new variable",
-            reason=f"it is a member of `{owners[0].rsplit('.', 1)[-1]}`, but {said(type)} is matched",
-            hint="write `_`, or choose another name",
-        )  # fmt: skip
-
-    # -- all cases ---------------------------------------------------------------------------------
-
-    def subject(self, node: ast.Match) -> ExpressionType:
-        found = self.infer(node.subject)
-        if isinstance(found, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
-            self.program.report(
-                "E0335", f"{said(found)} cannot be matched", node.subject.span, label="no plain value",
-                hint="match on `.top`" if isinstance(found, ScoredOf) else "",
-            )  # fmt: skip
-            return UNKNOWN
-        return found
-
-    def cover(self, node: ast.Match, type: ExpressionType, forms: list[tuple[ast.Case, Form]]) -> None:
-        """Report cases that no value reaches, and the value that no case meets."""
-        if isinstance(type, Unknown):
-            return
-        try:
-            found = judge([(form, case.guard is None) for case, form in forms], type, self.table)
-        except TooComplex:
-            self._too_complex(node, forms)
-            return
-        for place in found.unreached:
-            self.program.report(
-                "E0337", "no value reaches this case", forms[place][0].pattern.span, label="never taken",
-                reason="the cases before it take every value that it matches",
-                hint="remove it, or move it up",
-            )  # fmt: skip
-        missing = found.missing
-        if missing is None:
-            return
-        guarded = any(case.guard is not None for case, _ in forms)
-        self.program.report(
-            "E0338", "this match does not cover every value", node.subject.span,
-            label=f"{said(type)} has more values",
-            reason="a case with a guard may be passed over" if guarded else "",
-            witness="any other value" if missing == "_" else missing,
-            hint=f"add `case {missing}:`",
-        )  # fmt: skip
-
-    def _too_complex(self, node: ast.Match, forms: list[tuple[ast.Case, Form]]) -> None:
-        """A match whose cases are too entangled to be judged needs one that takes any value."""
-        if any(form == WILD and case.guard is None for case, form in forms):
-            return
-        self.program.report(
-            "E0341", "these cases are too many to tell whether a value is left out", node.subject.span,
-            label="not decided", reason=f"they were split into {MAX_WORK:,} groups without an end",
-            hint="add `case _:` at the end",
-        )  # fmt: skip

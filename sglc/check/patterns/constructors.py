@@ -14,7 +14,7 @@ from math import ceil, floor
 from typing import Any
 
 from sglc.check.core.result import ExpressionType
-from sglc.check.statements.case_forms import Form, OfType, Shape, Span
+from sglc.check.patterns.case_forms import Form, OfType, Shape, Span
 from sglc.check.types.assignability import Table, expand
 from sglc.types.member import constant_notation
 from sglc.types.type import (

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, Unknown
+from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import expand, is_enum, is_text, said
+from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.suggest import nearest
 from sglc.grammar.model import Expression, Given, Words
 from sglc.syntax import ast
 from sglc.types.type import EnumType, ListOf, Named, RecordType
 
-if TYPE_CHECKING:
-    from sglc.check.types.grammars import Grammars
-
 
 class Parameters:
     """The parameters of one block. `sound` is False once something was reported."""
 
-    def __init__(self, owner: Grammars, node: ast.GrammarDeclaration) -> None:
-        self.owner = owner
+    def __init__(
+        self,
+        module: ModuleContext,
+        types: TypeResolver,
+        constants: Constants,
+        node: ast.GrammarDeclaration,
+    ) -> None:
+        self.module = module
+        self.constants = constants
         self.types: dict[str, ExpressionType] = {}
         self.used: set[str] = set()
         self.sound = True
@@ -36,18 +41,18 @@ class Parameters:
                     "E0353", f"parameter `{label}` has a default", parameter.default.span,
                     label="values are given where the grammar is used", hint="leave the default out",
                 )  # fmt: skip
-            self.types[label] = owner.resolve(parameter.type)
+            self.types[label] = types.resolve(parameter.type)
             self.sound = self.sound and not isinstance(self.types[label], Unknown)
 
     def _report(self, code: str, message: str, span: object, *, label: str = "", hint: str = "") -> None:
         self.sound = False
-        self.owner.program.report(code, message, span, label=label, hint=hint)  # type: ignore[arg-type]
+        self.module.report(code, message, span, label=label, hint=hint)  # type: ignore[arg-type]
 
     def finish(self, node: ast.GrammarDeclaration) -> None:
         """Report parameters that no rule uses."""
         for parameter in node.parameters:
             if parameter.name.text not in self.used and self.sound:
-                self.owner.program.report(
+                self.module.report(
                     "W0201", f"parameter `{parameter.name.text}` is never used", parameter.name.span,
                     label="not used",
                 )  # fmt: skip
@@ -100,8 +105,8 @@ class Parameters:
         unknown = name, path, Unknown()
         if isinstance(type, Unknown):
             return unknown
-        plain = expand(type, self.owner.table)
-        record = self.owner.table.get(plain.name) if isinstance(plain, Named) else None
+        plain = expand(type, self.module.table)
+        record = self.module.table.get(plain.name) if isinstance(plain, Named) else None
         fields = record.fields if isinstance(record, RecordType) else ()
         for field in fields:
             if field.name == node.name.text and not (field.optional and not field.has_default):
@@ -116,21 +121,21 @@ class Parameters:
     def _known(self, node: ast.GrammarOneOf) -> Expression | None:
         values = node.values
         if isinstance(values, ast.Reference):
-            entity = self.owner.look_up(values.name)
-            declared = self.owner.table.get(entity.name) if entity is not None else None
+            entity = self.module.look_up(values.name)
+            declared = self.module.table.get(entity.name) if entity is not None else None
             if entity is not None and isinstance(declared, EnumType):
                 entity.used = True
                 return Words(frozenset(declared.members), node.span.start)
-        texts = self.owner.constant_texts(values)
+        texts = self.constants.constant_texts(values)
         if texts is None:
             self.sound = False
             return None
         return Words(frozenset(texts), node.span.start)
 
     def _is_text(self, type: ExpressionType) -> bool:
-        plain = expand(type, self.owner.table)
-        return is_text(plain, self.owner.table) or is_enum(plain, self.owner.table) is not None
+        plain = expand(type, self.module.table)
+        return is_text(plain, self.module.table) or is_enum(plain, self.module.table) is not None
 
     def _is_list(self, type: ExpressionType) -> bool:
-        plain = expand(type, self.owner.table)
+        plain = expand(type, self.module.table)
         return isinstance(plain, ListOf) and self._is_text(plain.item)

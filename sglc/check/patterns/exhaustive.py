@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sglc.check.core.result import ExpressionType
-from sglc.check.statements.case_forms import WILD, AnyOf, Form, Wild, plain_forms
-from sglc.check.statements.constructors import Column, Constructor, Looks, Place, Slot, exact, looks
+from sglc.check.patterns.case_forms import WILD, AnyOf, Form, Wild, plain_forms
+from sglc.check.patterns.constructors import Column, Constructor, Looks, Place, Slot, exact, looks
 from sglc.check.types.assignability import Table
 
 MAX_WORK = 400_000

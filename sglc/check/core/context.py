@@ -1,0 +1,204 @@
+"""What the checkers of a program share: its modules, their names and tables, and the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypedDict, Unpack
+
+from sglc.check.core.result import DefaultArgument, ExpressionType, HoleFacts, HoleNode, Symbol
+from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
+from sglc.library import Library
+from sglc.source import Source, Span
+from sglc.syntax import ast
+from sglc.types.type import DeclaredType, Type
+from sglc.types.values import Value
+
+WORDS = {"type": "a type", "error": "an error", "const": "a constant", "function": "a function"}
+"""Kinds of entities in the words of messages."""
+
+
+class Details(TypedDict, total=False):
+    """The parts of a diagnostic that not every one has."""
+
+    label: str
+    reason: str
+    witness: str
+    hint: str
+    secondary: tuple[Label, ...]
+    severity: Severity
+    edits: tuple[Edit, ...]
+
+
+@dataclass(slots=True)
+class Signature:
+    """A function as its callers see it. `parameters` are name, type, and the default if there is one."""
+
+    name: str
+    kind: str
+    parameters: tuple[tuple[str, ExpressionType, DefaultArgument | None], ...]
+    result: ExpressionType
+    raises: tuple[str, ...]
+    declaration: ast.FunctionDeclaration | ast.ExternDeclaration
+    module: ModuleContext
+    available: bool = True
+    """False for kinds that are refused for now: calls are not reported again."""
+    holes: dict[str, HoleFacts] = field(default_factory=dict)
+    """Named holes of its body, once that is checked."""
+
+
+@dataclass(slots=True)
+class Entity:
+    """What a name of a module stands for. `kind`: type, function, const, error, broken, module."""
+
+    kind: str
+    name: str
+    """Qualified."""
+    declaration: Any
+    module: ModuleContext
+    public: bool
+    span: Span
+    used: bool = False
+    imported: bool = False
+
+
+@dataclass(slots=True)
+class ErrorFields:
+    """A declared error: its fields as in a record."""
+
+    name: str
+    fields: tuple[tuple[str, ExpressionType, DefaultArgument | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGrammar:
+    """A grammar that waits for its values: its portable text, and the types of its parameters by name."""
+
+    grammar: str
+    parameters: Mapping[str, Type]
+
+
+class DeclarationReader(Protocol):
+    """Reads the declarations of one module when they are first needed, also by another module."""
+
+    def define_contents(self, entity: Entity) -> None:
+        """As `define`, of a type that others may know as an empty one."""
+
+    def define(self, entity: Entity) -> None:
+        """Put a declared type of the module into the table of types."""
+
+    def constant(self, entity: Entity) -> tuple[ExpressionType, Value] | None:
+        """Type and value of a constant of the module; None where it has none, which is reported once."""
+
+
+class ProgramState:
+    """All modules of one program and what was found about them."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.diagnostics: list[Diagnostic] = []
+        self.table: dict[str, DeclaredType] = {}
+        self.broken: set[str] = set()
+        """Declared types with a fault in them: no language is built of them."""
+        self.levels: dict[str, int] = {}
+        """How deep declared types nest, their names followed."""
+        self.too_deep: set[str] = set()
+        """Those that are refused for it, or contain one that is."""
+        self.modules: dict[int, ModuleContext] = {}
+        """By the identity of the source."""
+        self.order: list[ModuleContext] = []
+        """Imported modules before their importers."""
+        self.readers: dict[int, DeclarationReader] = {}
+        """By the identity of the module."""
+        self.signatures: dict[str, Signature] = {}
+        self.errors: dict[str, ErrorFields] = {}
+        self.constants: dict[str, tuple[ExpressionType, Value]] = {}
+        self.open_grammars: dict[str, OpenGrammar | None] = {}
+        """Grammars with parameters; None for one with a fault in it."""
+        self.unions: list[tuple[tuple[Type, ...], tuple[Span, ...]]] = []
+        """Arms of each written `A | B`, to be held against each other once all types are known."""
+        self.memo: dict[tuple[Any, ...], Any] = {}
+        """Answers about types that are asked more than once (`memo["finite", type]`)."""
+
+    def reader_of(self, entity: Entity) -> DeclarationReader:
+        """What reads the declarations of the module that an entity is of."""
+        return self.readers[id(entity.module)]
+
+    def report(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
+        """Add a finding; the severity follows from the code's letter where it is not given."""
+        details.setdefault("severity", "error" if code[0] == "E" else "warning")
+        self.diagnostics.append(Diagnostic(code, message, span, **details))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleContext:
+    """One module while it is checked: its tree, its names, and the tables that its checkers fill.
+
+    The tables are those of `CheckedModule`, keyed by the identity of nodes.
+    """
+
+    program: ProgramState
+    source: Source
+    tree: ast.Module
+    name: str
+    main: bool
+    trusted: bool = False
+    """Its patterns and types are known to be sound: the standard library, which is tested as such."""
+    names: dict[str, Entity] = field(default_factory=dict)
+    members: dict[str, list[str]] = field(default_factory=dict)
+    """Enum member to the qualified enums that have it, of those in sight."""
+    variants: dict[str, list[str]] = field(default_factory=dict)
+    """Variant to the qualified unions that have it."""
+    types: dict[int, ExpressionType] = field(default_factory=dict)
+    resolved: dict[int, Type] = field(default_factory=dict)
+    symbols: dict[int, Symbol] = field(default_factory=dict)
+    arguments: dict[int, tuple[ast.Expression | DefaultArgument, ...]] = field(default_factory=dict)
+    holes: dict[int, HoleFacts] = field(default_factory=dict)
+    retries: dict[int, HoleNode] = field(default_factory=dict)
+    constants: dict[int, Value] = field(default_factory=dict)
+    coercions: dict[int, Type] = field(default_factory=dict)
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All findings of the program so far."""
+        return self.program.diagnostics
+
+    @property
+    def table(self) -> dict[str, DeclaredType]:
+        """Every declared type of the program by its qualified name."""
+        return self.program.table
+
+    def qualify(self, name: str) -> str:
+        return f"{self.name}.{name}" if self.name else name
+
+    def own(self, kind: str) -> list[Entity]:
+        """What the module itself declares of one kind, in the order of the text."""
+        return [e for e in self.names.values() if e.kind == kind and not e.imported]
+
+    def look_up(self, name: str) -> Entity | None:
+        """The module's own or imported name; a declared type behind it is defined first."""
+        entity = self.names.get(name)
+        if entity is not None and entity.kind == "type" and entity.name not in self.program.table:
+            # One with parameters never comes into the table.
+            self.program.reader_of(entity).define(entity)
+        return entity
+
+    def use(self, qualified: str) -> None:
+        """Mark a declaration as used, whatever it is called here."""
+        entity = self.names.get(qualified.rsplit(".", 1)[-1])
+        if entity is not None and entity.name == qualified:
+            entity.used = True
+            return
+        for other in self.names.values():
+            if other.name == qualified:
+                other.used = True
+
+    def report(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
+        """Add a finding to those of the program."""
+        self.program.report(code, message, span, **details)
+
+    def unavailable(self, code: str, what: str, span: Span, instead: str) -> None:
+        """Report a part of the language that is read and does not run yet."""
+        self.report(
+            code, f"not available yet: {what}", span, label="parsed, but it does not run yet", hint=instead
+        )

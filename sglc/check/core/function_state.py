@@ -1,0 +1,125 @@
+"""The function whose body is being checked: its blocks of names, and what was found in it so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sglc.check.core.context import Signature
+from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
+from sglc.source import Span
+from sglc.types.type import Type
+
+
+@dataclass(slots=True, eq=False)
+class Local:
+    """A variable of a function. `kind`: parameter, let, var, loop, hole, error, it, binding, element."""
+
+    name: str
+    slot: str
+    type: ExpressionType
+    kind: str
+    span: Span
+    depth: int
+    """Number of boundaries (loops, forks, tries) around it: a retry cannot jump over one."""
+    used: bool = False
+    hole: HoleNode | None = None
+    origins: tuple[Local, ...] = ()
+    """Holes that its value was made from."""
+    boundary: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Scope:
+    """One block of names. `hidden` keeps names of closed inner blocks for better messages."""
+
+    parent: Scope | None
+    names: dict[str, Local] = field(default_factory=dict)
+    narrowed: dict[str, ExpressionType] = field(default_factory=dict)
+    """What a condition has proved about a path (`x`, `x.note`) inside this block."""
+
+    def find(self, name: str) -> Local | None:
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def narrowing(self, path: str) -> ExpressionType | None:
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.narrowed.get(path)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def forget(self, path: str) -> None:
+        """Drop what was proved about a variable and its fields: it is assigned to."""
+        scope: Scope | None = self
+        while scope is not None:
+            for known in [k for k in scope.narrowed if k == path or k.startswith(path + ".")]:
+                del scope.narrowed[known]
+            scope = scope.parent
+
+    def visible(self) -> list[str]:
+        names: list[str] = []
+        scope: Scope | None = self
+        while scope is not None:
+            names.extend(scope.names)
+            scope = scope.parent
+        return names
+
+
+@dataclass(slots=True)
+class ForkFrame:
+    """What a fork's body has shown so far."""
+
+    yields: list[tuple[ExpressionType, Span]] = field(default_factory=list)
+    holes: list[tuple[str, ExpressionType]] = field(default_factory=list)
+    scope: Scope | None = None
+    """The scope of its body: what is bound outside belongs to the code around it."""
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """The function, test or constant whose body is being checked."""
+
+    signature: Signature | None
+    kind: str
+    """fn, part, pure, test, const."""
+    result: ExpressionType = None  # type: ignore[assignment]
+    has_roles: bool = False
+    scope: Scope = field(default_factory=lambda: Scope(None))
+    role: str | None = None
+    role_span: Span | None = None
+    loops: int = 0
+    forks: list[ForkFrame] = field(default_factory=list)
+    handled: list[dict[str, Span]] = field(default_factory=list)
+    """For each `except` arm around the current place, the declared errors it catches and where they arise."""
+    boundary: tuple[int, ...] = ()
+    """Identities of the loops, forks and tries around the current place, outermost first."""
+    raised: dict[str, Span] = field(default_factory=dict)
+    """Declared errors that leave the current place, with where."""
+    slots: set[str] = field(default_factory=set)
+    closed: dict[str, Span] = field(default_factory=dict)
+    """Names that were bound in blocks that have ended, for better messages."""
+    locals: list[Local] = field(default_factory=list)
+    templates: list[tuple[Span, Local, bool]] = field(default_factory=list)
+    """Places of text that name a variable in braces, and whether they stand in a string."""
+    holes: dict[str, HoleFacts] = field(default_factory=dict)
+    gens: int = 0
+    mentioned: list[set[Local]] = field(default_factory=list)
+    """Stack of collectors: every variable that is read while one is open is added to it."""
+    schemas: list[Type] = field(default_factory=list)
+    """Types shown by `schema(T)` in the body."""
+    generated: list[tuple[Type, Span]] = field(default_factory=list)
+    element: tuple[ExpressionType, dict[str, ExpressionType]] | None = None
+    """Inside `by = …`: the element's type and its fields."""
+    costs: list[tuple[str, int]] | None = None
+    """Holes that every run passes, with the fewest tokens each can take; None where a run may pass by."""
+
+    def may_raise(self, error: str, span: Span) -> None:
+        """Note that a declared error may leave the current place."""
+        self.raised.setdefault(error, span)

@@ -1,0 +1,100 @@
+"""Declared errors and functions as their users see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.check.core.context import Entity, ErrorFields, ModuleContext, Signature
+from sglc.check.core.result import DefaultArgument, ExpressionType
+from sglc.check.declarations.declared_types import DeclaredTypes
+from sglc.check.expressions.constants import Constants
+from sglc.check.names.builtins import ERRORS
+from sglc.check.names.errors import error_named
+from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
+from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import FieldType, Optional, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """The errors and functions of one module, as others see them."""
+
+    module: ModuleContext
+    types: TypeResolver
+    constants: Constants
+    declared: DeclaredTypes
+
+    def define(self) -> None:
+        """Define the errors of this module, then its functions."""
+        for entity in self.module.own("error"):
+            node: ast.ErrorDeclaration = entity.declaration
+            if node.name.text in ERRORS:
+                self.module.report(
+                    "E0204",
+                    f"`{node.name.text}` is a built-in error",
+                    node.name.span,
+                    label="cannot be declared again",
+                )
+            fields = tuple(
+                (field.name, _optional(field), DefaultArgument(field.default) if field.has_default else None)
+                for field in self.declared.fields(entity.name, node.fields, json=False)
+            )
+            self.module.program.errors[entity.name] = ErrorFields(entity.name, fields)
+        for entity in self.module.own("function"):
+            self._signature(entity)
+
+    def _signature(self, entity: Entity) -> None:
+        node = entity.declaration
+        parameters: list[tuple[str, ExpressionType, DefaultArgument | None]] = []
+        seen: dict[str, Span] = {}
+        for parameter in node.parameters:
+            label = parameter.name.text
+            if label in seen:
+                self.module.report(
+                    "E0203",
+                    f"parameter `{label}` is declared twice",
+                    parameter.name.span,
+                    label="again",
+                    secondary=(Label(seen[label], "first declared here"),),
+                )
+                continue
+            seen[label] = parameter.name.span
+            type = self.types.resolve(parameter.type)
+            default = None
+            if parameter.default is not None:
+                default = self.constants.default(parameter.default, type, f"parameter `{label}`")
+            elif parameters and parameters[-1][2] is not None:
+                self.module.report(
+                    "E0311",
+                    f"parameter `{label}` needs a default too",
+                    parameter.name.span,
+                    label="stands after a parameter with a default",
+                    hint="move it to the front, or give it a default",
+                )
+            parameters.append((label, type, default))
+        result = self.types.resolve(node.result) if node.result is not None else BUILTIN_TYPES["null"]
+        raises: list[str] = []
+        for error in getattr(node, "raises", ()):
+            found = error_named(self.module, error)
+            if found is not None and found not in raises:
+                raises.append(found)
+        available = True
+        if isinstance(node, ast.ExternDeclaration):
+            available = False
+            self.module.unavailable("E0915", "`extern py`", node.name.span, "write the helper as a `pure fn`")
+        elif node.kind == "aside":
+            available = False
+            self.module.unavailable(
+                "E0907", "`aside`", node.name.span, "use a `fn`, which has its own conversation"
+            )
+        kind = getattr(node, "kind", "pure")
+        signature = Signature(
+            entity.name, kind, tuple(parameters), result, tuple(raises), node, self.module, available
+        )
+        self.module.program.signatures[entity.name] = signature
+
+
+def _optional(field: FieldType) -> Type:
+    return Optional(field.type) if field.optional and not isinstance(field.type, Optional) else field.type

@@ -1,0 +1,109 @@
+"""Ranges, comprehensions, and what may be gone over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import ExpressionType, Never, RangeOf, Unknown
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.expressions.range_slips import Rounds, slip
+from sglc.check.names.scopes import Scopes
+from sglc.check.types.assignability import (
+    INT,
+    RANGE,
+    STR,
+    UNKNOWN,
+    allows_null,
+    expand,
+    is_text,
+    item_of,
+    list_of,
+    numeric_rank,
+    said,
+    without_null,
+)
+from sglc.diagnostics.diagnostic import Edit
+from sglc.syntax import ast
+from sglc.types.type import MapOf, TupleOf
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """Ranges, and what is gone over."""
+
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+
+    def range_display(self, node: ast.Range) -> ExpressionType:
+        """The type of `a..b`."""
+        self.inference.expect(node.start, INT, "the start of a range")
+        self.inference.expect(node.stop, INT, "the end of a range")
+        self._may_slip(node, slip(node, None))
+        first, low = fold(self.module, node.start)
+        last, high = fold(self.module, node.stop)
+        if first and last and isinstance(low, int) and isinstance(high, int):
+            if low > high or (low == high and not node.inclusive):
+                self.module.report(
+                    "W0204", "this range is empty", node.span, label="no number lies in it",
+                    hint="`a..b` includes b, `a..<b` leaves it out" if low == high else "swap its ends",
+                )  # fmt: skip
+        return RANGE
+
+    def _may_slip(self, node: ast.Range, reason: str) -> None:
+        """Report a range whose end is likely not meant, if there is a reason to think so."""
+        if reason:
+            start, stop = node.start.span.text, node.stop.span.text
+            self.module.report(
+                "W0217", f"this range goes up to {stop} and includes it", node.span,
+                label="may go one too far", reason=reason,
+                hint=f"write `{start}..<{stop}`, or `{start}..={stop}` where the end is meant",
+                edits=(Edit(node.operator, "..<"),),
+            )  # fmt: skip
+
+    def comprehension(self, node: ast.Comprehension, expected: ExpressionType | None) -> ExpressionType:
+        item = self.iterated(node.iterable, Rounds(node.variable.text, (node.element, node.condition)))
+        due = (
+            None
+            if expected is None
+            else item_of(without_null(expected, self.module.table), self.module.table)
+        )
+        self.scopes.open()
+        self.scopes.bind(node, node.variable, item, "loop")
+        if node.condition is not None:
+            self.inference.condition(node.condition)
+            self.scopes.function.scope.narrowed.update(self.scopes.narrowings(node.condition, True))
+        element = self.inference.infer(node.element, due)
+        self.scopes.close()
+        return UNKNOWN if isinstance(element, Unknown) else list_of(element)
+
+    def iterated(self, node: ast.Expression, rounds: Rounds) -> ExpressionType:
+        """Type of the items of what `rounds` goes over."""
+        found = self.inference.infer(node)
+        if isinstance(node, ast.Range) and not slip(node, None):
+            self._may_slip(node, slip(node, rounds))
+        plain = expand(found, self.module.table)
+        if isinstance(plain, Unknown | Never):
+            return UNKNOWN
+        if isinstance(plain, RangeOf):
+            return INT
+        if isinstance(plain, MapOf):
+            return STR
+        item = item_of(plain, self.module.table)
+        if item is not None:
+            return UNKNOWN if isinstance(item, Never) else item
+        hint = ""
+        if is_text(plain, self.module.table):
+            hint = "go over `.lines()`, `.words()` or `.split(…)` of it"
+        elif isinstance(plain, TupleOf):
+            hint = "take its items by place: `x[0]`"
+        elif allows_null(plain, self.module.table):
+            hint = "it may be null: test it first"
+        elif numeric_rank(plain, self.module.table) == 0:
+            hint = "write a range: `1..n`, or `0..<n`"
+        self.module.report(
+            "E0323", f"{said(found)} cannot be gone over", node.span, label="no list, map or range", hint=hint
+        )
+        return UNKNOWN

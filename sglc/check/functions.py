@@ -1,0 +1,187 @@
+"""Functions as wholes: results on all paths, errors listed, budgets, names that nothing uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.check.core.context import ModuleContext, Signature
+from sglc.check.core.function_state import FunctionState, Local
+from sglc.check.core.result import Unknown
+from sglc.check.core.walk import roles
+from sglc.check.expressions.constants import Constants
+from sglc.check.names.scopes import Scopes
+from sglc.check.names.template_text import name_as_text
+from sglc.check.roles import check_roles
+from sglc.check.statements.blocks import Blocks, header
+from sglc.check.statements.shown_types import note_unshown
+from sglc.check.types.assignability import INT, NULL
+from sglc.check.types.facts import TypeFacts
+from sglc.diagnostics.diagnostic import Edit, Label
+from sglc.source import Span
+from sglc.syntax import ast
+
+MAX_WITHIN = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChecker:
+    """One function at a time, from its parameters to its budget."""
+
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
+    constants: Constants
+    blocks: Blocks
+
+    def check(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
+        """Check the body of a function against what its header says."""
+        kind = node.kind if node.kind != "aside" else "fn"
+        self.scopes.function = function = FunctionState(signature, kind, signature.result)
+        function.has_roles = any(True for _ in roles(node.body))
+        if node.using:
+            span = node.using[0].span.to(node.using[-1].span)
+            self.module.unavailable("E0911", "`using`", span, "choose the model with `--model`")
+        types = {name: type for name, type, _ in signature.parameters}
+        bound: set[str] = set()
+        for parameter in node.parameters:
+            label = parameter.name.text
+            if label not in bound:
+                bound.add(label)
+                self.scopes.bind(parameter, parameter.name, types[label], "parameter")
+        within = None
+        if node.within is not None:
+            if kind in ("pure", "part"):
+                self.module.report(
+                    "E0416",
+                    f"a {'pure fn' if kind == 'pure' else kind} has no budget of its own",
+                    node.within.span,
+                    label="`within` is for `fn`",
+                )
+            within = self.constants.needed(node.within, INT, "`within … tok`")
+            if within is not None and not 1 <= within <= MAX_WITHIN:
+                self.module.report(
+                    "E0330", "a token budget is at least 1", node.within.span, label=f"this is {within}"
+                )
+                within = None
+        function.costs = []
+        reached = self.blocks.body(node.body)
+        if reached and signature.result != NULL and not isinstance(signature.result, Unknown):
+            self._no_result(node)
+        check_roles(self.module, node.body)
+        self._errors(signature, node)
+        if within is not None:
+            self._within(node, within)
+        note_unshown(self.facts, function)
+        self._unused()
+        signature.holes.update(function.holes)
+
+    def check_test(self, node: ast.TestDeclaration) -> None:
+        """Check the body of a test."""
+        self.scopes.function = FunctionState(None, "test", NULL)
+        self.blocks.body(node.body)
+        self._unused()
+
+    def _no_result(self, node: ast.FunctionDeclaration) -> None:
+        assert node.result is not None
+        last = node.body[-1].span if node.body else node.span
+        line = header(last)
+        self.module.report(
+            "E0417", f"`{node.name.text}` can end without a result", node.name.span,
+            label=f"must return {node.result.span.text}",
+            secondary=(Label(line, "the end can be reached after this"),),
+            hint="add a `return` at the end",
+        )  # fmt: skip
+
+    def _errors(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
+        """Uncaught declared errors are listed, listed ones are raised."""
+        listed = set(signature.raises)
+        missing = [(name, span) for name, span in self.scopes.function.raised.items() if name not in listed]
+        for name, span in missing:
+            short = name.rsplit(".", 1)[-1]
+            names = [n.text for n in node.raises] + [n.rsplit(".", 1)[-1] for n, _ in missing]
+            self.module.report(
+                "E0418", f"`{node.name.text}` does not say that it raises `{short}`", node.name.span,
+                label=f"`{short}` can leave this function",
+                secondary=(Label(span, "raised here"),),
+                hint=f"add `raises {', '.join(names)}` to its header, or catch it",
+                edits=_raising(node, [n.rsplit(".", 1)[-1] for n, _ in missing]),
+            )  # fmt: skip
+        if not self.module.main:
+            return
+        for error in node.raises:
+            entity = self.module.names.get(error.text)
+            if (
+                entity is not None
+                and entity.kind == "error"
+                and entity.name not in self.scopes.function.raised
+            ):
+                self.module.report(
+                    "W0208",
+                    f"`{node.name.text}` never raises `{error.text}`",
+                    error.span,
+                    label="never raised",
+                    hint="remove it from the header",
+                )
+
+    def _within(self, node: ast.FunctionDeclaration, within: int) -> None:
+        """The budget must hold at least the shortest values of the holes that every run passes."""
+        costs = self.scopes.function.costs or []
+        total = sum(least for _, least in costs)
+        if total > within:
+            assert node.within is not None
+            sums = " + ".join(f"{name} {least}" for name, least in costs[:12])
+            self.module.report(
+                "E0332", f"{within} tokens cannot hold the holes of `{node.name.text}`", node.within.span,
+                label="smaller than the shortest completion",
+                reason=f"{sums} = {total} tokens at least",
+                hint=f"allow more: `within {total * 4} tok`",
+            )  # fmt: skip
+
+    def _unused(self) -> None:
+        if not self.module.main:
+            return
+        said = self._templates()
+        for local in self.scopes.function.locals:
+            if local.used or local in said or local.kind not in ("let", "var", "parameter", "binding"):
+                continue
+            if local.name.startswith("_"):
+                continue
+            word = {"parameter": "parameter ", "binding": ""}.get(local.kind, "variable ")
+            signature = self.scopes.function.signature
+            place = None if signature is None else name_as_text(signature.declaration.span, local.name)
+            self.module.report(
+                "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
+                secondary=() if place is None else (Label(place, "this is text"),),
+                hint=f"remove it, or call it `_{local.name}`" if place is None
+                else f"a value is inserted by `${{{local.name}}}`",
+            )  # fmt: skip
+
+    def _templates(self) -> set[Local]:
+        """Say where variables stand in text as if they were inserted; those that nothing else uses."""
+        found: set[Local] = set()
+        for span, local, in_string in self.scopes.function.templates:
+            if local.used and in_string:
+                continue
+            self.module.report(
+                "W0225",
+                f"`{span.text}` is text: nothing is inserted",
+                span,
+                label="the model sees it as it is",
+                hint=f"write `${{{local.name}}}` for the value"
+                + (f', `${{"{span.text}"}}` for the text' if local.used else ""),
+                edits=() if local.used else (Edit(span, f"${{{local.name}}}"),),
+            )
+            if not local.used:
+                found.add(local)
+        return found
+
+
+def _raising(node: ast.FunctionDeclaration, names: list[str]) -> tuple[Edit, ...]:
+    """`raises …` behind the result of a header, or more names behind those that it has."""
+    if node.raises:
+        last, text = node.raises[-1].span, f", {', '.join(names)}"
+    elif node.result is not None:
+        last, text = node.result.span, f" raises {', '.join(names)}"
+    else:
+        return ()
+    return (Edit(Span(last.source, last.end, last.end), text),)

@@ -1,0 +1,187 @@
+"""Holes that are filled by one of several options: `choose` and `select`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import (
+    BranchOf,
+    ErrorOf,
+    ExpressionType,
+    ListValue,
+    Never,
+    RangeOf,
+    ScoredOf,
+    Unknown,
+)
+from sglc.check.expressions.folding import fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.holes.ends import Follow, HoleEnds
+from sglc.check.names.scopes import Scopes
+from sglc.check.types.assignability import UNKNOWN, is_enum, item_of, said
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.resolve import TypeResolver
+from sglc.syntax import ast
+from sglc.types.printer import print_value
+from sglc.types.type import Alternatives, Constant, Type
+
+_TYPES = (
+    ast.TypeName, ast.TypeLiteral, ast.TypeList, ast.TypeMap, ast.TypeTuple, ast.TypeOptional, ast.TypeUnion,
+    ast.TypeRefined, ast.TypeSpanOf, ast.TypeOneOf, ast.TypeJsonSchema,
+    ast.TypeSource,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """`choose` and `select`: the options are a type or a list of values."""
+
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
+    types: TypeResolver
+    inference: Inference
+    ends: HoleEnds
+
+    def choice(
+        self, node: ast.Choose | ast.Select, name: str, follow: Follow, options: dict[str, Any]
+    ) -> ExpressionType:
+        """The type of the option that is taken; the facts of the hole are noted."""
+        type, item = self._options_of(node)
+        word = "choose" if isinstance(node, ast.Choose) else "select"
+        if type is not None and not isinstance(type, Unknown):
+            words = self.facts.words(type)
+            if words is None:
+                if self.facts.sound(type):
+                    self.module.report(
+                        "E0334", f"`{word}` needs few options, {said(type)} has too many", node.choices.span,
+                        label="not an enum, not a union of literals", hint=f"write `gen` instead of `{word}`",
+                    )  # fmt: skip
+                self.ends.note(node, name, None, follow)
+                return UNKNOWN
+            if not words:
+                self.module.report(
+                    "E0303", f"{said(type)} has no value", node.choices.span, label="no options"
+                )
+            self.ends.check_budget(name, type, options, node.choices.span)
+            self.ends.check_junction(node, name, type, follow)
+            self._fair(node, words)
+        self.ends.note(node, name, None if isinstance(type, Unknown) else type, follow)
+        if isinstance(item, Unknown):
+            return UNKNOWN
+        if isinstance(node, ast.Select):
+            return ScoredOf(item)  # type: ignore[arg-type]
+        return item
+
+    def _fair(self, node: ast.Choose | ast.Select, words: list[str]) -> None:
+        if not isinstance(node, ast.Select) or node.by not in ("mean", "sum") or len(words) < 2:
+            return
+        short, long = min(words, key=len), max(words, key=len)
+        if node.by == "mean" and len(long) >= 4 * max(1, len(short)):
+            self.module.report(
+                "W0206", "`by mean` favours long options here", node.span, label="lengths differ much",
+                reason="the mean over tokens makes the sure tail of a long option count for its start",
+                witness=f'"{short}" against "{long}"', hint="use `by greedy` or `by contrast`",
+            )  # fmt: skip
+
+    def _options_of(self, node: ast.Choose | ast.Select) -> tuple[Type | None, ExpressionType]:
+        """The type of the options where they are known now, and the type of the value."""
+        choices = node.choices
+        if isinstance(choices, ast.Reference | ast.TypeName):
+            local = self.scopes.function.scope.find(choices.name)
+            entity = self.module.look_up(choices.name) if local is None else None
+            if local is None and (
+                entity is None or entity.kind == "type" or isinstance(choices, ast.TypeName)
+            ):
+                if entity is not None and entity.kind == "const":
+                    return self._listed(node, ast.Reference(choices.name, choices.span), choices)
+                named = ast.TypeName(choices.name, (), choices.span)
+                type = self.types.resolve(choices if isinstance(choices, ast.TypeName) else named)
+                self.module.resolved[id(choices)] = type
+                return type, type
+            if isinstance(choices, ast.TypeName):
+                # Written like a type, meant as a variable.
+                reference = ast.Reference(choices.name, choices.span)
+                return self._listed(node, reference, choices)
+            return self._listed(node, choices, choices)
+        if isinstance(choices, _TYPES):
+            type = self.types.resolve(choices)
+            return type, type
+        return self._listed(node, choices, choices)
+
+    def _listed(
+        self, node: ast.Choose | ast.Select, choices: ast.Expression, key: object
+    ) -> tuple[Type | None, ExpressionType]:
+        """Options given as a list of values."""
+        found = self.inference.infer(choices)
+        if key is not choices:
+            self.module.types[id(key)] = found
+            symbol = self.module.symbols.get(id(choices))
+            if symbol is not None:
+                self.module.symbols[id(key)] = symbol
+        item = item_of(found, self.module.table)
+        if isinstance(found, Unknown):
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if item is None:
+            self.module.report(
+                "E0334",
+                f"options are a list or a type, not {said(found)}",
+                node.choices.span,
+                label="no list",
+            )
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if isinstance(item, RangeOf | BranchOf | ScoredOf | ListValue | ErrorOf):
+            self.module.report(
+                "E0334", f"{said(item)} cannot be an option", node.choices.span, label="has no text"
+            )
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        if isinstance(item, Never):
+            self.module.report("E0303", "an empty list has no options", node.choices.span, label="no options")
+            return UNKNOWN, UNKNOWN  # type: ignore[return-value]
+        known, values = fold(self.module, choices)
+        if not known:
+            return None, item
+        self.module.constants[id(key)] = values
+        return self._constant_options(node, item, values), self._option_type(item, values)
+
+    def _option_type(self, item: ExpressionType, values: list[Any]) -> ExpressionType:
+        if is_enum(item, self.module.table) is not None or not _literal(values):
+            return item
+        arms = tuple(Constant(value) for value in values)
+        return arms[0] if len(arms) == 1 else Alternatives(arms)
+
+    def _constant_options(self, node: Any, item: ExpressionType, values: list[Any]) -> Type | None:
+        texts: dict[str, int] = {}
+        for place, value in enumerate(values):
+            text = print_value(value, item, self.module.table) if self.facts.sound(item) else str(value)  # type: ignore[arg-type]
+            if text in texts:
+                listed = node.choices
+                span = listed.items[place].span if isinstance(listed, ast.ListDisplay) else listed.span
+                self.module.report(
+                    "E0334", f'option "{text}" is listed twice', span, label="again",
+                    reason="the two could not be told apart",
+                )  # fmt: skip
+                return UNKNOWN  # type: ignore[return-value]
+            if text == "":
+                self.module.report(
+                    "E0334", "an option cannot be empty", node.choices.span, label="empty text"
+                )
+                return UNKNOWN  # type: ignore[return-value]
+            texts[text] = place
+        enum = is_enum(item, self.module.table)
+        if enum is not None and len(values) == len(enum.members):
+            return item  # type: ignore[return-value]
+        if not _literal(values):
+            return None
+        if len(values) == 1:
+            return Constant(values[0])
+        return Alternatives(tuple(Constant(value) for value in values))
+
+
+def _literal(values: list[Any]) -> bool:
+    """Whether all options can be literal types."""
+    return all(
+        isinstance(value, str | int | bool) or value.__class__.__name__ == "Decimal" for value in values
+    )

@@ -1,0 +1,140 @@
+"""Where a hole ends: its bound, its budget, and the text after it.
+
+The literal text that follows a hole on its line is where it stops. `Follow` carries that from the pipe line
+to the hole; an expression like `let x = gen int` is followed by a newline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sglc.automata import dfa
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
+from sglc.check.holes.line_breaks import has_lines
+from sglc.check.names.scopes import Scopes
+from sglc.check.types.assignability import expand, said
+from sglc.check.types.facts import TypeFacts
+from sglc.check.types.unsatisfiable import conflict_at_junction, least_tokens
+from sglc.diagnostics.diagnostic import Label
+from sglc.source import Span
+from sglc.syntax import ast
+from sglc.types.type import SpanOf, Str, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """What stands after a hole: literal `text` on its line, else `open` tells that a value or another hole
+    follows directly; neither is the end of the line."""
+
+    text: str = ""
+    span: Span | None = None
+    open: bool = False
+
+
+END_OF_LINE = Follow()
+
+
+@dataclass(frozen=True, slots=True)
+class HoleEnds:
+    """Where holes end: their bounds, their budgets, and the text after them."""
+
+    module: ModuleContext
+    facts: TypeFacts
+    scopes: Scopes
+
+    def check_bound(
+        self,
+        node: ast.Gen,
+        name: str,
+        type: ExpressionType,
+        plain: ExpressionType,
+        options: dict[str, Any],
+        follow: Follow,
+    ) -> None:
+        """Law: every unbounded hole needs a bound, an `until`, or a budget."""
+        if "max_tokens" in options or (isinstance(plain, Str) and plain.until):
+            return
+        reason = self.facts.unbounded(type)
+        if reason is None:
+            return
+        text = isinstance(plain, Str) and not plain.grammar
+        self.module.report(
+            "E0331", f"hole `{name}` has no bound", node.type.span, label=f"{said(type)} can go on for ever",
+            reason=reason,
+            hint="add `max 80 chars`, `until \"…\"` or `max 60 tok`" if text
+            else "bound the parts, or give the hole a budget: `max 200 tok`",
+        )  # fmt: skip
+
+    def check_budget(self, name: str, type: Type, options: dict[str, Any], span: Span) -> None:
+        """The shortest value must fit the budget of the hole; it counts for that of the function."""
+        size = self.facts.shortest_bytes(type)
+        budget = options.get("max_tokens")
+        if size is None:
+            return
+        least = least_tokens(size)
+        if self.scopes.function.costs is not None:
+            count = options.get("n", 1)
+            self.scopes.function.costs.append((name if count == 1 else f"{count} × {name}", count * least))
+        if budget is not None and least > budget:
+            self.module.report(
+                "E0332", f"{budget} tokens cannot hold a value of hole `{name}`", span,
+                label=f"the shortest value has {size} bytes",
+                reason=f"{size} bytes need at least {least} tokens",
+                witness=self._shortest_text(type),
+                hint=f"allow more: `max {max(least * 4, 8)} tok`",
+            )  # fmt: skip
+
+    def _shortest_text(self, type: Type) -> str:
+        try:
+            word = self.facts.shortest_word(type)
+        except dfa.TooLong:
+            return ""
+        text = "" if word is None else word.decode("utf-8", "replace")
+        return text if len(text) <= 60 else text[:59] + "…"
+
+    def check_junction(self, node: HoleNode, name: str, type: Type, follow: Follow) -> None:
+        """The end of the value must be clear from the text after it."""
+        facts = self.facts
+        if follow.text:
+            witness = conflict_at_junction(facts, type, follow.text)
+            if witness is not None:
+                assert follow.span is not None
+                self.module.report(
+                    "E0333", f"the text after hole `{name}` can also be part of its value", node.span,
+                    label=f"{said(type)} may contain the beginning of it",
+                    secondary=(Label(follow.span, "this text ends the hole"),),
+                    witness=witness,
+                    hint=self._clear_end(type, follow.text),
+                )  # fmt: skip
+        elif follow.open and not facts.ends_by_itself(type):
+            self.module.report(
+                "W0205", f"nothing marks the end of hole `{name}`", node.span,
+                label="a value follows directly",
+                reason="the model can end the hole only by a newline, which is then left out",
+                hint="put a literal text between the two",
+            )  # fmt: skip
+
+    def _clear_end(self, type: Type, stop: str) -> str:
+        """What makes the end of a hole clear."""
+        plain = expand(type, self.module.table)
+        if isinstance(plain, Str) and not plain.grammar:
+            return f"add `until {_quoted(stop)}` to the hole, or let another text follow"
+        return "let another text follow the hole"
+
+    def note(self, node: HoleNode, name: str, type: Type | None, follow: Follow) -> None:
+        """Keep what is known of the hole, with the texts that end it."""
+        plain = expand(type, self.module.table) if type is not None else None
+        stops: list[str] = list(plain.until) if isinstance(plain, Str | SpanOf) else []
+        if follow.text:
+            if follow.text not in stops:
+                stops.append(follow.text)
+        elif "\n" not in stops and (type is None or not has_lines(self.facts, type)):
+            stops.append("\n")
+        self.module.holes[id(node)] = HoleFacts(name, type, tuple(stops), not follow.text, None)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,122 @@
+"""Statements of tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.check.core.context import ModuleContext
+from sglc.check.core.result import ErrorSymbol, FunctionSymbol
+from sglc.check.expressions.constants import Constants
+from sglc.check.expressions.folding import convert, fold
+from sglc.check.expressions.inference import Inference
+from sglc.check.names.errors import error_named
+from sglc.check.names.scopes import Scopes
+from sglc.check.statements.blocks import Blocks
+from sglc.check.types.assignability import INT, said
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Span
+from sglc.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class StatementsOfTests:
+    """Statements of `test` blocks."""
+
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+    constants: Constants
+    blocks: Blocks
+
+    def _only_in_tests(self, word: str, span: Span) -> None:
+        if self.scopes.function.kind != "test":
+            self.module.report(
+                "E0415", f"`{word}` stands outside any test", span, label="belongs to `test` blocks"
+            )
+
+    def mock(self, node: ast.Mock) -> bool:
+        """A value that a hole is given."""
+        self._only_in_tests("mock", node.span)
+        entity = self.module.look_up(node.function.text)
+        if entity is None or entity.kind != "function":
+            self.inference.infer(node.value)
+            if entity is None or entity.kind != "broken":
+                pool = [n for n, e in self.module.names.items() if e.kind == "function"]
+                close = nearest(node.function.text, pool)
+                self.module.report(
+                    "E0201",
+                    f"there is no function `{node.function.text}`",
+                    node.function.span,
+                    label="unknown name",
+                    hint=f"did you mean `{close}`?" if close else "",
+                )
+            return False
+        entity.used = True
+        signature = self.module.program.signatures[entity.name]
+        self.module.symbols[id(node)] = self.module.symbols[id(node.function)] = FunctionSymbol(entity.name)
+        facts = signature.holes.get(node.hole.text)
+        if facts is None:
+            self.inference.infer(node.value)
+            close = nearest(node.hole.text, list(signature.holes))
+            listing = ", ".join(f"`{hole}`" for hole in signature.holes) or "none"
+            self.module.report(
+                "E0212",
+                f"`{node.function.text}` has no hole `{node.hole.text}`",
+                node.hole.span,
+                label="unknown hole",
+                hint=f"did you mean `{close}`?" if close else f"its holes: {listing}",
+            )
+            return False
+        if facts.type is None:
+            self.inference.infer(node.value)
+            return False
+        before = len(self.module.diagnostics)
+        self.inference.infer(node.value, facts.type)
+        quiet = len(self.module.diagnostics) > before
+        found, value = fold(self.module, node.value)
+        what = f"the value of hole `{node.hole.text}`"
+        if not found:
+            self.inference.fits(node.value, self.module.types[id(node.value)], facts.type, what, quiet)
+            return False
+        if quiet:
+            return False
+        reason = self.inference.not_a_member(value, facts.type)
+        if reason is not None:
+            self.module.report(
+                "E0302", f"hole `{node.hole.text}` can never have this value", node.value.span,
+                label=f"no value of {said(facts.type)}", reason=reason,
+            )  # fmt: skip
+            return False
+        self.module.constants[id(node.value)] = convert(self.module.table, value, facts.type)
+        return False
+
+    def fuzz(self, node: ast.Fuzz) -> bool:
+        """A call that is repeated with random values for its holes."""
+        self._only_in_tests("fuzz", node.span)
+        result = self.inference.infer(node.call)
+        count = self.constants.needed(node.times, INT, "the number of rounds")
+        if count is not None and count < 1:
+            self.module.report("E0412", "rounds are at least 1", node.times.span, label=f"this is {count}")
+        self.scopes.open()
+        it = ast.Name("it", node.call.span)
+        self.scopes.bind(node, it, result, "it", used=True)
+        self.blocks.body(node.body)
+        self.scopes.close()
+        return False
+
+    def expect(self, node: ast.Expect) -> bool:
+        """A condition that a test is about."""
+        self._only_in_tests("expect", node.span)
+        self.inference.condition(node.condition)
+        return False
+
+    def expect_raises(self, node: ast.ExpectRaises) -> bool:
+        """An error that a call must raise."""
+        self._only_in_tests("expect", node.span)
+        outer, self.scopes.function.raised = self.scopes.function.raised, {}
+        self.inference.infer(node.call)
+        self.scopes.function.raised = outer
+        found = error_named(self.module, node.error)
+        if found is not None:
+            self.module.symbols[id(node)] = self.module.symbols[id(node.error)] = ErrorSymbol(found)
+        return False

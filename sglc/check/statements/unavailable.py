@@ -1,0 +1,66 @@
+"""Statements that are read and do not run yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sglc.check.core.context import ModuleContext
+from sglc.check.expressions.inference import Inference
+from sglc.check.names.scopes import Scopes
+from sglc.check.statements.blocks import Blocks, header
+from sglc.check.statements.loops import Loops
+from sglc.check.types.assignability import UNKNOWN
+from sglc.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class UnavailableStatements:
+    """Statements that are read and do not run yet. What stands in them is checked."""
+
+    module: ModuleContext
+    scopes: Scopes
+    inference: Inference
+    blocks: Blocks
+    loops: Loops
+
+    def forget(self, node: ast.Forget) -> bool:
+        self.module.unavailable(
+            "E0908", "`forget`", header(node.span), "call a `fn`, which has its own conversation"
+        )
+        return not self.blocks.block(node.body)
+
+    def think(self, node: ast.Think) -> bool:
+        for option in node.options:
+            self.inference.infer(option.value)
+        self.module.unavailable(
+            "E0909", "`think`", node.span, "write a hole: `?{thought: str max 300 chars}`"
+        )
+        return False
+
+    def parallel(self, node: ast.Parallel) -> bool:
+        self.module.unavailable(
+            "E0910", "`par`", header(node.span), "write the statements one after the other"
+        )
+        return not self.blocks.body(node.body)
+
+    def using(self, node: ast.Using) -> bool:
+        self.module.unavailable("E0911", "`using`", header(node.span), "choose the model with `--model`")
+        return not self.blocks.body(node.body)
+
+    def stream(self, node: ast.StreamFor) -> bool:
+        self.inference.infer(node.call)
+        self.module.unavailable(
+            "E0913", "`stream` in programs", header(node.span), "call the function and use its result"
+        )
+        self.scopes.open()
+        self.scopes.bind(node, node.variable, UNKNOWN, "loop", used=True)
+        self.loops.loop(node, node.body)
+        self.scopes.close()
+        return False
+
+    def golden(self, node: ast.Golden | ast.Replay) -> bool:
+        if isinstance(node, ast.Golden):
+            self.inference.infer(node.call)
+        word = "golden" if isinstance(node, ast.Golden) else "replay"
+        self.module.unavailable("E0916", f"`{word}` in tests", node.span, "write `mock` and `expect`")
+        return False
