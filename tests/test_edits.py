@@ -22,7 +22,7 @@ from sglc.diagnostics.edits import compatible, edited
 from sglc.diagnostics.render import render, to_json
 from sglc.library import Library
 from sglc.source import Source, Span
-from sglc.syntax.sound_edits import edited_lines
+from sglc.syntax.errors.sound_edits import edited_lines
 
 Cli = Callable[..., tuple[int, str, str]]
 

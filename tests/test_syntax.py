@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -17,10 +18,9 @@ from golden_case import golden_cases, render_all
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.source import Source, Span
 from sglc.syntax import ast, tables
-from sglc.syntax.automaton import Machine
-from sglc.syntax.build import Builder
 from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse, parse_expression, parse_type, tokens
+from sglc.syntax.parser import BUILDERS, actions, language_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted((ROOT / "examples").glob("*.sgl")) + sorted((ROOT / "stdlib").glob("*.sgl"))
@@ -314,15 +314,19 @@ def test_a_conflict_would_be_found():
         tables.build(grammar, strict=True)
 
 
-def test_every_method_of_the_builder_is_named_by_the_grammar():
-    actions = {rule.action for rule in tables.load().rules}
-    own = {name for base in Builder.__mro__[:-1] for name in vars(base) if not name.startswith("_")}
-    other = {
-        "span", "report", "parse_inside", "parse", "layout_faults", "module_doc", "stray_docs", "unescape",
-        "plain", "called", "settled", "options_of", "split_by", "count", "doc", "pipe_line", "leaves",
-    }  # fmt: skip
-    rules = {name for name in own - other if callable(getattr(Builder, name)) and name[:5] != "leaf_"}
-    assert {name.rstrip("_") for name in rules} <= actions
+def test_every_public_function_of_the_builders_is_an_action_of_the_grammar():
+    assert set(actions()) <= {rule.action for rule in tables.load().rules}
+
+
+def test_no_action_is_built_in_two_places():
+    own = [
+        function
+        for module in BUILDERS
+        for name, function in vars(module).items()
+        if name[0] != "_" and getattr(function, "__module__", "") == module.__name__
+        if isinstance(function, FunctionType)
+    ]
+    assert len(own) == len(actions()) > 150
 
 
 @pytest.fixture
@@ -358,7 +362,7 @@ def test_tables_are_stored_and_read_back(cache, built):
     assert stored.suffix == ".json"
     assert tables.load() == first
     assert len(built) == 1
-    assert len(Machine(first, Builder).rules) == len(first.rules) > 100
+    assert len(language_of(first).machine.rules) == len(first.rules) > 100
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "changed", "not text", "other JSON"])

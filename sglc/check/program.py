@@ -24,7 +24,7 @@ from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.syntax.faulty_line import MISREAD_BLOCKS
+from sglc.syntax.errors.faulty_line import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 from sglc.types.type import Type
 

@@ -7,10 +7,12 @@ is a keyword only where the grammar can take it and a NAME everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from sglc.lalr.tables import Rule, Tables
+from sglc.lalr.machine import Machine, Run, Semantics, Tokens
+from sglc.lalr.tables import Tables
 
 MAX_DEPTH = 100
 """Of nodes inside each other."""
@@ -28,7 +30,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`parts` are nodes, tokens, lists of these (rules without a node of their own) and None (left out)."""
+    """`parts` are nodes, tokens, and None for an option that is absent."""
 
     kind: str
     parts: tuple[Part, ...]
@@ -57,61 +59,58 @@ class TooDeep(Exception):
         self.token = token
 
 
-def parse(tables: Tables, tokens: Sequence[Token], start: str) -> Node:
+def machine_of(tables: Tables) -> Machine:
+    """The machine that makes the trees of a grammar, for `parse`."""
+    actions = {rule.action for rule in tables.rules} - {"", "_"}
+    return Machine(tables, {action: _node_function(action) for action in actions})
+
+
+def parse(machine: Machine, tokens: Sequence[Token], start: str) -> Node:
     """The tree of a list of tokens that ends with a `$END`. Raises Unexpected, TooDeep.
 
     The start symbol must be a rule that makes a node.
     """
-    rows, rules = tables.rows, tables.rules
-    states = [tables.starts[start]]
-    values: list[Part | list[Part]] = []
-    spans: list[tuple[int, int]] = []
-    index = 0
-    while True:
-        token = tokens[index]
-        row = rows[states[-1]]
-        action = row.get(token.kind)
-        if action is None and token.kind in tables.literals and token.kind[0].isalpha():
-            action = row.get("NAME")
-            token = Token("NAME", token.text, token.start, token.end)
-        if action is None:
-            raise Unexpected(token, frozenset(kind for kind in row if kind[0] != "<"))
-        if action > 0:
-            states.append(action - 1)
-            values.append(token)
-            spans.append((token.start, token.end))
-            index += 1
-            continue
-        rule = rules[-action - 1]
-        size = rule.length
-        here = spans[-size:] if size else [(token.start, token.start)]
-        value = _made(rule, values[len(values) - size :], here[0][0], here[-1][1], token)
-        if size:
-            del states[-size:], values[-size:], spans[-size:]
-        if rule.symbol == f"<{start}>" and len(states) == 1:
-            assert isinstance(value, Node)
-            return value
-        values.append(value)
-        spans.append((here[0][0], here[-1][1]))
-        states.append(rows[states[-1]][rule.symbol] - 1)
+    builder = _TreeBuilder(tokens)
+    leaves = {kind: partial(builder.leaf, kind) for kind in ("NAME", *(token.kind for token in tokens))}
+    lists = Tokens(
+        [token.kind for token in tokens], [token.start for token in tokens], [token.end for token in tokens]
+    )
+    run = Run(machine, Semantics(builder, leaves, _keyword_as_name), lists, start)
+    if not run.step():
+        token = tokens[run.index]
+        kind = _keyword_as_name(run, token.kind, run.index) or token.kind
+        row = machine.rows[run.states[-1]]
+        expected = frozenset(kind for kind in row if kind[0] != "<")
+        raise Unexpected(Token(kind, token.text, token.start, token.end), expected)
+    assert isinstance(run.result, Node)
+    return run.result
 
 
-def _made(
-    rule: Rule, values: list[Part | list[Part]], start: int, end: int, token: Token
-) -> Part | list[Part]:
-    if rule.action == "":
-        assert isinstance(rule.steps[0], int)
-        return values[rule.steps[0]]
-    parts: list[Part] = []
-    for step in rule.steps:
-        part = None if step is None else values[step[0] if isinstance(step, tuple) else step]
-        if isinstance(part, list):
-            parts.extend(part)
-        else:
-            parts.append(part)
-    if rule.action == "_":
-        return parts
-    depth = 1 + max((part.depth for part in parts if isinstance(part, Node)), default=0)
-    if depth > MAX_DEPTH:
-        raise TooDeep(token)
-    return Node(rule.action, tuple(parts), start, end, depth)
+def _keyword_as_name(run: Run, kind: str, index: int) -> str:
+    return "NAME" if kind in run.machine.literals and kind[0].isalpha() else ""
+
+
+class _TreeBuilder:
+    """Makes the nodes and tokens of one tree."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.shifted = 0
+
+    def leaf(self, kind: str, start: int, end: int) -> Token:
+        token = self.tokens[self.shifted]
+        self.shifted += 1
+        return token if token.kind == kind else Token(kind, token.text, start, end)
+
+    def node(self, kind: str, start: int, end: int, parts: tuple[Part, ...]) -> Node:
+        depth = 1 + max((part.depth for part in parts if isinstance(part, Node)), default=0)
+        if depth > MAX_DEPTH:
+            raise TooDeep(self.tokens[self.shifted])
+        return Node(kind, parts, start, end, depth)
+
+
+def _node_function(kind: str) -> Callable[..., Node]:
+    def node(builder: _TreeBuilder, start: int, end: int, *parts: Part) -> Node:
+        return builder.node(kind, start, end, parts)
+
+    return node

@@ -28,8 +28,8 @@ Step = int | tuple[int] | None
 class Rule:
     """One production: pop `length` symbols, make the value with `action` from `steps`, go to `symbol`.
 
-    `action` is the builder's method, "" to hand on the single part, or "_" to give the parts as a list that
-    is spliced into its user; `appends` marks a left-recursive list.
+    `action` names the function that makes it, or is "" to hand on the single part, or "_" to give the parts
+    as a list that is spliced into its user; `appends` marks a left-recursive list.
     """
 
     symbol: str

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from sglc.lalr import tables
-from sglc.lalr.parse import Node, Part, Token, TooDeep, Unexpected, parse
-from sglc.lalr.tables import Tables
+from sglc.lalr.machine import Machine
+from sglc.lalr.parse import Node, Part, Token, TooDeep, Unexpected, machine_of, parse
 from sglc.sources.comments import Comments
 from sglc.sources.declared import Declared, reachable
 from sglc.sources.fault import SourceFault
@@ -50,8 +50,8 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
 
     Raises SourceFault.
     """
-    grammar = sql_tables()
-    found, comments = statements(text, grammar.literals)
+    machine = sql_machine()
+    found, comments = statements(text, machine.literals)
     nodes: dict[str, Node] = {}
     names: list[str] = []
     for tokens in found:
@@ -64,7 +64,7 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
                 first.start, first.end, f"a statement that begins with {first.text} is not read",
                 "only CREATE TABLE says what a row is",
             )  # fmt: skip
-        node = _parsed(grammar, tokens)
+        node = _parsed(machine, tokens)
         name = _table_name(node)
         if name.lower() in nodes:
             raise SourceFault(tokens[0].start, tokens[0].end, f"table {name} is created twice")
@@ -77,14 +77,14 @@ def read_sql(text: str, wanted: str | None, like: str) -> Declared:
 
 
 @cache
-def sql_tables() -> Tables:
+def sql_machine() -> Machine:
     grammar = Path(__file__).with_name("sql.lark").read_text(encoding="utf-8")
-    return tables.load("sql", grammar, lambda text: tables.build(text, ("table",)))
+    return machine_of(tables.load("sql", grammar, lambda text: tables.build(text, ("table",))))
 
 
-def _parsed(grammar: Tables, tokens: Sequence[Token]) -> Node:
+def _parsed(machine: Machine, tokens: Sequence[Token]) -> Node:
     try:
-        return parse(grammar, tokens, "table")
+        return parse(machine, tokens, "table")
     except Unexpected as fault:
         token = fault.token
         what = f"`{token.text}`" if token.text else "the end of the text"

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from sglc.lalr import tables
-from sglc.lalr.parse import Node, Token, TooDeep, Unexpected, parse
-from sglc.lalr.tables import Tables
+from sglc.lalr.machine import Machine
+from sglc.lalr.parse import Node, Token, TooDeep, Unexpected, machine_of, parse
 from sglc.sources.declared import Declared, reachable
 from sglc.sources.fault import SourceFault
 from sglc.sources.typescript_tokens import tokens_of
@@ -34,10 +34,10 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
 
     Raises SourceFault.
     """
-    grammar = typescript_tables()
-    found, comments = tokens_of(text, grammar.literals)
+    machine = typescript_machine()
+    found, comments = tokens_of(text, machine.literals)
     try:
-        module = parse(grammar, found, "module")
+        module = parse(machine, found, "module")
     except Unexpected as fault:
         raise _unexpected(fault, found) from None
     except TooDeep as fault:
@@ -61,9 +61,9 @@ def read_typescript(text: str, wanted: str | None, like: str) -> Declared:
 
 
 @cache
-def typescript_tables() -> Tables:
+def typescript_machine() -> Machine:
     grammar = Path(__file__).with_name("typescript.lark").read_text(encoding="utf-8")
-    return tables.load("typescript", grammar, lambda text: tables.build(text, ("module",)))
+    return machine_of(tables.load("typescript", grammar, lambda text: tables.build(text, ("module",))))
 
 
 def _chosen(nodes: dict[str, Node], wanted: str | None, like: str, size: int) -> str:

@@ -1,21 +1,18 @@
-"""The door of the syntax room: text in, syntax tree and diagnostics out. Bad input never raises."""
+"""The API of the syntax room: text in, syntax tree and diagnostics out. Bad input never raises."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
 from sglc.syntax import ast
-from sglc.syntax.automaton import Machine
-from sglc.syntax.build import Builder
-from sglc.syntax.layout import Layout, words_of
+from sglc.syntax.builders.parts import settled
+from sglc.syntax.errors.sound_edits import with_sound_edits
+from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
-from sglc.syntax.sound_edits import with_sound_edits
-from sglc.syntax.tables import load
+from sglc.syntax.parser import Parser, language
 
-_machine: Machine | None = None
-_words: dict[str, Any] = {}
+_MANY_TOKENS = 100
+"""Tokens of a line that may nest too deeply."""
 
 
 def parse(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
@@ -31,31 +28,44 @@ def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     fault = unreadable(source)
     if fault is not None:
         return ast.Module(source, (), ""), [fault]
-    machine = _ready()
-    tokens = Layout(source.text, _words).module()
-    builder = Builder(source, machine, _words)
-    declarations = builder.parse(tokens, "module") or ()
-    if tokens.longest > 100 or any(len(line) > LONG_LINE for line in source.text.splitlines()):
-        declarations = too_deep(declarations, builder.diagnostics)
-    doc = builder.module_doc(declarations)
-    builder.stray_docs()
-    return ast.Module(source, declarations, doc), in_order(builder.diagnostics)
+    parser = Parser(source)
+    declarations, lexed = parser.module()
+    diagnostics = parser.reporter.diagnostics
+    longest = max(map(len, source.text.splitlines()), default=0)
+    if lexed.longest > _MANY_TOKENS or longest > LONG_LINE:
+        declarations = too_deep(declarations, diagnostics)
+    doc = parser.context.docs.of_module(declarations)
+    parser.context.docs.report_strays()
+    return ast.Module(source, declarations, doc), in_order(diagnostics)
 
 
 def parse_expression(text: str, name: str = "<expression>") -> tuple[ast.Expression | None, list[Diagnostic]]:
-    """One expression, as in `--arg`."""
-    return _fragment(Source(name, text), "expression")
+    """One expression, as in `--arg`; None after an error."""
+    source = Source(name, text)
+    fault = unreadable(source)
+    if fault is not None:
+        return None, [fault]
+    parser = Parser(source)
+    node: ast.Expression | None = parser.fragment("expression")
+    diagnostics = in_order(parser.reporter.diagnostics)
+    return (None if has_errors(diagnostics) else node), diagnostics
 
 
 def parse_type(text: str, name: str = "<type>") -> tuple[ast.TypeExpression | None, list[Diagnostic]]:
-    """One type expression."""
-    return _fragment(Source(name, text), "type_only")
+    """One type expression; None after an error."""
+    source = Source(name, text)
+    fault = unreadable(source)
+    if fault is not None:
+        return None, [fault]
+    parser = Parser(source)
+    node = settled(parser.context, parser.fragment("type_only"))
+    diagnostics = in_order(parser.reporter.diagnostics)
+    return (None if has_errors(diagnostics) else node), diagnostics
 
 
 def tokens(source: Source) -> list[tuple[str, str, Span]]:
     """Kind, text and place of every token; indentation, line ends and the end of the file have no text."""
-    _ready()
-    found = Layout(source.text, _words).module()
+    found = Layout(source.text, language().words).module().tokens
     return [
         (kind.strip("_$"), source.text[start:end], Span(source, start, end))
         for kind, start, end in zip(found.kinds, found.starts, found.ends, strict=True)
@@ -69,28 +79,3 @@ def in_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         assert diagnostic.span is not None
         seen.setdefault((diagnostic.code, diagnostic.span.start, diagnostic.span.end), diagnostic)
     return sorted(seen.values(), key=lambda d: d.span.start if d.span else 0)
-
-
-def _ready() -> Machine:
-    """The machine, made at the first call and kept."""
-    global _machine
-    if _machine is None:
-        tables = load()
-        _words.update(words_of(tables.literals))
-        _machine = Machine(tables, Builder)
-    return _machine
-
-
-def _fragment(source: Source, start: str) -> tuple[Any, list[Diagnostic]]:
-    fault = unreadable(source)
-    if fault is not None:
-        return None, [fault]
-    machine = _ready()
-    found = Layout(source.text, _words).fragment()
-    builder = Builder(source, machine, _words)
-    builder.layout_faults(found.faults)
-    node = builder.parse_inside(found, start, Span(source, 0, len(source.text)))
-    if node is not None and start == "type_only":
-        node = builder.settled(node)
-    diagnostics = in_order(builder.diagnostics)
-    return (None if any(d.severity == "error" for d in diagnostics) else node), diagnostics

@@ -33,7 +33,7 @@ from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
-from sglc.syntax.faulty_line import ROLES
+from sglc.syntax.errors.faulty_line import ROLES
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 

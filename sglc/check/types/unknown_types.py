@@ -8,7 +8,7 @@ from sglc.check.core.context import ModuleContext
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax import ast
-from sglc.syntax.foreign_types import SEVERAL, TYPE_NAMES
+from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
 
 _BOUNDS = {
     "int": "write `int in 1..5`",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sglc.syntax.automaton import Run
-from sglc.syntax.faulty_line import Line, Mistake
-from sglc.syntax.tokens import Replacements
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.faulty_line import Line, Mistake
+from sglc.syntax.errors.reporter import Replacements
 
 
 def named_argument(run: Run, line: Line) -> Mistake | None:

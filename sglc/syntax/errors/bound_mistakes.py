@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.syntax.automaton import Run
-from sglc.syntax.faulty_line import Line, Mistake
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.faulty_line import Line, Mistake
 
 _UNITS = {
     word: meant

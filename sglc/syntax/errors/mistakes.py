@@ -11,17 +11,17 @@ import re
 from itertools import pairwise
 
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax.automaton import HARD, Run
-from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import (
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.bound_mistakes import bound_mistake, pattern_mistake
+from sglc.syntax.errors.bracket_mistakes import (
     braced_list,
     generator,
     missing_comma,
     named_argument,
     sign_of_another,
 )
-from sglc.syntax.declaration_mistakes import declaration_mistake
-from sglc.syntax.faulty_line import (
+from sglc.syntax.errors.declaration_mistakes import declaration_mistake
+from sglc.syntax.errors.faulty_line import (
     BLOCK_WORDS,
     DECLARATION_WORDS,
     FOLLOWERS,
@@ -33,10 +33,11 @@ from sglc.syntax.faulty_line import (
     header_of,
     line_extent,
 )
-from sglc.syntax.foreign import foreign
-from sglc.syntax.pattern_mistakes import pattern_mistake as case_mistake
-from sglc.syntax.tokens import Replacements
-from sglc.syntax.unexpected import unexpected
+from sglc.syntax.errors.foreign import foreign
+from sglc.syntax.errors.pattern_mistakes import pattern_mistake as case_mistake
+from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.errors.unexpected import unexpected
+from sglc.syntax.lexer.keywords import HARD
 
 _ROLE_NAMES = {
     "human": "user", "person": "user", "question": "user", "ai": "assistant", "bot": "assistant",

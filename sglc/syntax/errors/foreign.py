@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sglc.syntax.automaton import Run
-from sglc.syntax.faulty_line import (
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.faulty_line import (
     BLOCK_WORDS,
     HEADER_WORDS,
     ROLES,
@@ -15,8 +15,8 @@ from sglc.syntax.faulty_line import (
     enclosing_word,
     line_extent,
 )
-from sglc.syntax.foreign_types import GENERICS, TYPE_NAMES, translated
-from sglc.syntax.tokens import Replacements
+from sglc.syntax.errors.foreign_types import GENERICS, TYPE_NAMES, translated
+from sglc.syntax.errors.reporter import Replacements
 
 _STARTS = {
     "def": ("`fn` begins a function", "fn"),

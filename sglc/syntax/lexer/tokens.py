@@ -1,8 +1,10 @@
-"""Tokens of a text, as lists side by side, and what could not be cut into tokens."""
+"""The tokens of a text and what else the lexer finds in it: comments, literals with parts, faults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+from sglc.lalr.machine import Tokens
 
 MAX_BRACKETS = 64
 MAX_INDENTS = 64
@@ -11,7 +13,7 @@ MAX_LINE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What the cutter could not make sense of. `kind` names the message in `sglc.syntax.recover`."""
+    """Text that cannot be cut into tokens. `kind` names the message in `sglc.syntax.errors.lexical`."""
 
     kind: str
     start: int
@@ -21,15 +23,10 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Tokens:
-    """Parallel lists: the kind of each token and where it begins and ends.
+class LexedText:
+    """What the lexer makes of a text or of a part of it."""
 
-    A kind is a terminal of the grammar: a declared name (`NAME`, `PIPE`) or the text of a keyword or mark.
-    """
-
-    kinds: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    tokens: Tokens = field(default_factory=Tokens)
     docs: list[tuple[int, int]] = field(default_factory=list)
     """Extents of the `##` comments."""
     faults: list[Fault] = field(default_factory=list)
@@ -41,8 +38,5 @@ class Tokens:
     """Tokens of the longest logical line."""
 
 
-StringPart = tuple[int, int] | tuple[int, int, "Tokens"]
+StringPart = tuple[int, int] | tuple[int, int, LexedText]
 """Extent of literal text, or extent and tokens of an inserted expression."""
-
-Replacements = tuple[tuple[int, int, str], ...]
-"""Edits of the source that is being read: the characters from, up to, and what stands there instead."""

@@ -7,18 +7,17 @@ can stand. Small slips (a missing colon, `=` for `==`) are repaired in place, so
 
 from __future__ import annotations
 
-from typing import Any
-
+from sglc.lalr.machine import Run, Tokens
 from sglc.source import Span
-from sglc.syntax.automaton import INDENT_MARK, Run
-from sglc.syntax.faulty_line import DECLARATION_WORDS, FOLLOWERS, Line, Mistake
-from sglc.syntax.hole_mistakes import inside_mistake
-from sglc.syntax.literal_tokens import end_of_line, start_of_next_line
-from sglc.syntax.mistakes import line_mistake
-from sglc.syntax.tokens import Replacements, Tokens
+from sglc.syntax.errors.faulty_line import DECLARATION_WORDS, FOLLOWERS, Line, Mistake
+from sglc.syntax.errors.hole_mistakes import inside_mistake
+from sglc.syntax.errors.mistake_reporter import MistakeReporter
+from sglc.syntax.errors.mistakes import line_mistake
+from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.lexer.literals import end_of_line, start_of_next_line
 
-MAX_REPORTS = 40
-"""Faults of one file that are told; beyond it lines are still skipped, silently."""
+INDENT_MARK = object()
+"""Value of an INDENT on the stack, so that open blocks can be counted."""
 
 _BREAKS = ("_NEWLINE", "_INDENT", "_DEDENT")
 _STATEMENT_BLOCKS = frozenset(
@@ -28,19 +27,21 @@ _STATEMENT_BLOCKS = frozenset(
 
 
 class Recovery:
-    """Recovers one run. `builder` collects the diagnostics."""
+    """Recovers one run. `depth` counts the faulty lines around its text."""
 
-    def __init__(self, run: Run, builder: Any, depth: int = 0) -> None:
+    def __init__(self, run: Run, reporter: MistakeReporter, depth: int = 0) -> None:
         self.run = run
-        self.builder = builder
-        self.text: str = run.text
+        self.reporter = reporter
+        self.text = reporter.text
         self.level = depth
+        self.levels: list[int] = []
+        """How many blocks are open before each token."""
         self.skipped: tuple[int, int] = (-1, -1)
         """Depth and end of the line given up last."""
 
     def report_inside(self, start: str, place: Span) -> None:
         """Say what is wrong inside an insert, a hole or a fragment."""
-        self._tell(inside_mistake(self.run, self.text, start, (place.start, place.end)))
+        self.reporter.tell(inside_mistake(self.run, self.text, start, (place.start, place.end)))
 
     def go_on(self) -> None:
         """Report the fault the run stopped at, and every later one, until the end is reached."""
@@ -56,9 +57,9 @@ class Recovery:
     # -- one fault -------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """How many blocks are open before each token."""
+        """Set the levels of the tokens."""
         level = 0
-        self.levels: list[int] = []
+        self.levels = []
         for kind in self.run.tokens.kinds:
             self.levels.append(level)
             if kind == "_INDENT":
@@ -103,7 +104,7 @@ class Recovery:
         follows = word in FOLLOWERS and self.skipped == (level, first)
         if not follows:
             mistake = line_mistake(run, line, level == 0 and self.level == 0 and run.goal == "<module>")
-            self._tell_line(mistake, run.tokens.starts[first], line.end)
+            self.reporter.tell_line(mistake, run.tokens.starts[first], line.end)
             if (mistake.repair or mistake.skip) and last != (index, mistake.repair):
                 if self._repaired(mistake, index):
                     return mistake.repair
@@ -178,9 +179,8 @@ class Recovery:
         tokens = self.run.tokens
         start = tokens.starts[index]
         line_start = self.text.rfind("\n", 0, start) + 1
-        told = self._already_told(line_start, start)
-        if not told:
-            self._tell(
+        if not self.reporter.already_told(line_start, start):
+            self.reporter.tell(
                 Mistake(
                     "E0117",
                     "this line is indented, but no block begins above it",
@@ -193,7 +193,7 @@ class Recovery:
                 )
             )
         stop = self._block_end(index)
-        if len(self.builder.diagnostics) > MAX_REPORTS:
+        if self.reporter.overfull:
             self.run.index = stop
             self._give_up(self.levels[index])
             return
@@ -236,12 +236,12 @@ class Recovery:
         while first > 0 and tokens.kinds[first - 1] not in _BREAKS:
             first -= 1
         start, end = tokens.starts[first], tokens.ends[before]
-        if self._already_told(start, end):
+        if self.reporter.already_told(start, end):
             return
         if run.can_take("_INDENT"):
             here = tokens.starts[index]
             comment = "#" in self.text[end:here]
-            self._tell(
+            self.reporter.tell(
                 Mistake(
                     "E0114",
                     "this block is empty",
@@ -265,7 +265,7 @@ class Recovery:
                 ),
                 start,
             )
-            self._tell(
+            self.reporter.tell(
                 Mistake(
                     "E0122",
                     "this `try` has no `except`",
@@ -276,7 +276,7 @@ class Recovery:
             )
         else:
             line = Line(self.text, tokens, first, before)
-            self._tell(
+            self.reporter.tell(
                 Mistake(
                     "E0101",
                     f"what `{line.word}` begins is not finished",
@@ -295,57 +295,6 @@ class Recovery:
             [*tokens.starts[start:stop], place],
             [*tokens.ends[start:stop], place],
         )
-        run = Run(self.run.machine, self.text, inner, self.builder, "block")
+        run = self.run.over(inner, "block")
         if not run.step():
-            Recovery(run, self.builder, self.level + 1).go_on()
-
-    # -- telling ---------------------------------------------------------------------------------------
-
-    def _already_told(self, start: int, end: int, beside_edits: bool = False) -> bool:
-        """Whether an error on the same line was told already: one slip gives one message.
-
-        `beside_edits` leaves out slips that carry edits: they were understood, so another one may be told.
-        """
-        if any(first <= start < last for first, last in self.builder.covered):
-            return True
-        start = self.text.rfind("\n", 0, start) + 1
-        end = self.text.find("\n", end)
-        end = len(self.text) if end < 0 else end
-        return any(
-            d.severity == "error" and d.span is not None and start <= d.span.start <= end
-            for d in self.builder.diagnostics[-200:]
-            if not (beside_edits and d.edits)
-        )
-
-    def _tell_line(self, mistake: Mistake, start: int, end: int) -> None:
-        """Say what is wrong with a line, unless it was said: by itself, or with edits for several lines."""
-        builder = self.builder
-        if any(first <= start < last for first, last in builder.covered):
-            return
-        if mistake.covers is None and self._already_told(start, end, beside_edits=bool(mistake.edits)):
-            return
-        if mistake.edits and builder.edited.issuperset(mistake.edits):
-            return
-        if mistake.covers is not None:
-            first, last = mistake.covers
-            builder.covered.append(mistake.covers)
-            builder.diagnostics[:] = [
-                d
-                for d in builder.diagnostics
-                if d.severity != "error" or d.span is None or not first <= d.span.start < last
-            ]
-        builder.edited.update(mistake.edits)
-        self._tell(mistake)
-
-    def _tell(self, mistake: Mistake) -> None:
-        if len(self.builder.diagnostics) < MAX_REPORTS:
-            self.builder.report(
-                mistake.code,
-                mistake.message,
-                mistake.start,
-                mistake.end,
-                label=mistake.label,
-                reason=mistake.reason,
-                hint=mistake.hint,
-                edits=mistake.edits,
-            )
+            Recovery(run, self.reporter, self.level + 1).go_on()

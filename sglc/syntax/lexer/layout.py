@@ -2,19 +2,17 @@
 
 One pass over the text with one regular expression per place. What makes SGL easy to cut is that a pipe line
 never leaves its line: its text is one token, and only what stands inside `${…}` and `?{…}` is cut again, when
-the line's node is built (`sglc.syntax.prompt_text`). Newlines inside brackets do not count.
-
-Words that only mean something in one place (`check`, `user`, `gen`) are keywords only where what follows them
-says so; the parser turns the others back into names where its grammar cannot take the keyword.
+the line's node is built (`sglc.syntax.builders.prompt_lines`). Newlines inside brackets do not count.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from sglc.syntax.literal_tokens import LiteralTokens, end_of_line, start_of_next_line
-from sglc.syntax.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault, Tokens
+from sglc.syntax.lexer import literals
+from sglc.syntax.lexer.keywords import BINARY, Words
+from sglc.syntax.lexer.literals import SPACES, end_of_line, start_of_next_line
+from sglc.syntax.lexer.tokens import MAX_BRACKETS, MAX_INDENTS, MAX_LINE, Fault, LexedText, StringPart
 
 _TOKEN = re.compile(
     r"""[ \t]*(?:
@@ -41,67 +39,35 @@ _NOT_CONTAINING = re.compile(r"[ \t]+containing\b")
 _OR_SKIP = re.compile(r"[ \t]+skip[ \t]*:")
 _FIRST_WORD = re.compile(r"[ ]*([A-Za-z]+)\b|[ ]*(\|)")
 
-_BINARY = frozenset("+ - * / // % ** == != < <= > >= .. ..= ..< and or in matches contains".split())
 _AUGMENTED = frozenset("+= -= *= /=".split())
-_ROLES = frozenset("system user assistant tool".split())
 _REGEX_AFTER = frozenset("matching matches skip return in and or not if elif else".split())
 _OPERAND_ENDS = frozenset("NAME NUMBER STRING REGEX ROLE ) ] } true false null".split())
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
+_MAX_DEPTH = 8
+"""Strings inside the inserts of others."""
 LINE_WORDS = frozenset(
     "pub fn record enum union test use const grammar extern import".split()
     + "let var if for while return match case".split()
 )
 """Words that begin a line of their own: inside a bracket at such a line the bracket was left open."""
 
-# A word is a keyword only if what follows it in the text matches.
-_NO_OPERATOR = r"(?!(?:in|and|or|if|else|matches|contains|is|for)\b|not[ \t]+in\b)"
-_PHRASE = rf'[ \t]+{_NO_OPERATOR}(?![-/]=)[\w"\[({{/-]'
-_OPERAND = rf'[ \t]+{_NO_OPERATOR}[\w"\[({{]'
-_NAMED = rf"[ \t]+{_NO_OPERATOR}[^\W\d]"
-_COLON = r"[ \t]*:"
-SOFT: dict[str, re.Pattern[str]] = {
-    word: re.compile(follow, re.MULTILINE)
-    for words, follow in (
-        ("system user assistant tool", r"[ \t]*:|[ \t]+with\b"),
-        ("check ensure yield adopt fuzz expect golden match", _PHRASE),
-        ("include replay", r'[ \t]*"'),
-        ("mock part aside stream using", _NAMED),
-        ("gen choose select fork", _OPERAND),
-        ("forget par", _COLON),
-        ("think", r"[ \t]+(?:max|temp|top_p|top_k|min_p|seed|until|using)\b|[ \t]*(?:#.*)?\r?$"),
-        ("schema", r"\(|[ \t]*[\"{]"),
-        ("each", r"[ \t]+[^\W\d]\w*[ \t]+in\b"),
-        ("span one multiple", r"[ \t]+of\b"),
-        ("skip", r"[ \t]*/"),
-        ("json", r"[ \t]+schema\b"),
-        ("sql", r"[ \t]+table[ \t]+[\"\w]"),
-        ("typescript", r"[ \t]*\"|[ \t]+\w+[ \t]+from[ \t]*\""),
-        ("table", r"[ \t]+[\"\w]"),
-        ("from", r"[ \t]*\""),
-        ("raises", r"[ \t]+[^\W\d]"),
-    )
-    for word in words.split()
-}
 
+class Layout:
+    """Cuts one text. `words` are those of the grammar; `depth` counts the strings around the text."""
 
-def words_of(literals: frozenset[str]) -> dict[str, tuple[str, Callable[[str, int], object] | None]]:
-    """Every word of the grammar with its kind and the test that what follows must pass."""
-    table: dict[str, tuple[str, Callable[[str, int], object] | None]] = {}
-    for word in sorted({*literals, *_BINARY, *_ROLES}):
-        if word.isidentifier():
-            kind = "BINARY" if word in _BINARY else "ROLE" if word in _ROLES else word
-            table[word] = (kind, SOFT[word].match if word in SOFT else None)
-    return table
-
-
-class Layout(LiteralTokens):
-    """Cuts one text. `words` comes from `words_of` with the literals of the grammar."""
+    def __init__(self, text: str, words: Words, depth: int = 0) -> None:
+        self.text = text
+        self.words = words
+        self.depth = depth
+        self.lexed = LexedText()
+        self.tokens = self.lexed.tokens
 
     # -- whole files -----------------------------------------------------------------------------------
 
-    def module(self) -> Tokens:
+    def module(self) -> LexedText:
         """The tokens of a file: lines, with INDENT and DEDENT, and `$END`."""
-        text, out = self.text, self.tokens
+        text, lexed, out = self.text, self.lexed, self.tokens
+        faults = lexed.faults
         add_kind, add_start, add_end = out.kinds.append, out.starts.append, out.ends.append
         line_match, size = _LINE.match, len(text)
         indents = [0]
@@ -114,12 +80,12 @@ class Layout(LiteralTokens):
             first = match.group(3)
             if first is not None and first != "|":
                 if first == "#":
-                    position = self._comment(match.start(3))
+                    position = literals.comment(text, lexed, match.start(3))
                 else:
                     position = match.end()
                 continue
             if match.start(2) >= 0:
-                out.faults.append(Fault("tab indentation", match.start(2), match.end(2)))
+                faults.append(Fault("tab indentation", match.start(2), match.end(2)))
                 here = match.start(3) if first else match.end()
                 indent = _column(text, position, here)
             else:
@@ -138,14 +104,14 @@ class Layout(LiteralTokens):
                 indents.append(indent)
                 add_kind("_INDENT"), add_start(here), add_end(here)
                 if len(indents) > MAX_INDENTS:
-                    out.faults.append(Fault("deep", here, here + 1))
+                    faults.append(Fault("deep", here, here + 1))
                     break
             elif indent < indents[-1]:
                 level = 0
                 while indent < indents[-1]:
                     level = indents.pop()
                     if indent > indents[-1]:
-                        out.faults.append(Fault("dedent", position, here, str(level)))
+                        faults.append(Fault("dedent", position, here, str(level)))
                         if level - indent <= indent - indents[-1]:
                             indents.append(level)
                             break
@@ -162,13 +128,13 @@ class Layout(LiteralTokens):
         for _ in indents[1:]:
             add_kind("_DEDENT"), add_start(previous), add_end(previous)
         add_kind("$END"), add_start(size), add_end(size)
-        return out
+        return lexed
 
-    def fragment(self) -> Tokens:
+    def fragment(self) -> LexedText:
         """The tokens of a text that is one expression or type; line ends do not count."""
         self._brackets(0, len(self.text), "")
-        self._add("$END", len(self.text), len(self.text))
-        return self.tokens
+        self.tokens.add("$END", len(self.text), len(self.text))
+        return self.lexed
 
     def inside(self, position: int, limit: int) -> int | None:
         """Tokens from `position` to the `}` that closes an insert or hole; where that is, None if nowhere.
@@ -178,15 +144,15 @@ class Layout(LiteralTokens):
         end = self._brackets(position, limit, "}")
         if end is None:
             return None
-        self._add("$END", end, end)
+        self.tokens.add("$END", end, end)
         return end
 
     # -- one line --------------------------------------------------------------------------------------
 
     def _code(self, position: int, indent: int, in_grammar: bool) -> int:
         """One logical line of code, with its end; returns where the next line begins."""
-        text, out, words = self.text, self.tokens, self.words
-        kinds, starts, ends = out.kinds, out.starts, out.ends
+        text, lexed = self.text, self.lexed
+        kinds, starts, ends, faults = self.tokens.kinds, self.tokens.starts, self.tokens.ends, lexed.faults
         token_match = _TOKEN.match
         opened: list[tuple[str, int]] = []
         first = len(kinds)
@@ -199,7 +165,7 @@ class Layout(LiteralTokens):
             group = match.lastindex
             start, end = match.span(group)  # type: ignore[arg-type]
             if group == _WORD:
-                position = self._word(text[start:end], start, end, first, words)
+                position = self._word(text[start:end], start, end, first)
                 if kinds[-1] == "_NEWLINE":  # a block of text, with its end
                     return position
                 continue
@@ -210,7 +176,7 @@ class Layout(LiteralTokens):
                     self._end(first)
                     return position
                 if kind == "/" and text.startswith("*", end):
-                    position = self._block_comment(start)
+                    position = literals.block_comment(text, lexed, start)
                     continue
                 if kind[0] == "/" and (in_grammar or self._regex_here(first)):
                     regex = _REGEX.match(text, start) or _REGEX_PLAIN.match(text, start)
@@ -218,9 +184,9 @@ class Layout(LiteralTokens):
                         kind, end = "REGEX", regex.end()
                     elif kind == "/" and not (len(kinds) > first and kinds[-1] in _OPERAND_ENDS):
                         line_end = end_of_line(text, start)
-                        out.faults.append(Fault("regex", start, line_end))
+                        faults.append(Fault("regex", start, line_end))
                         kind, end = "REGEX", line_end
-                if kind in _BINARY:
+                if kind in BINARY:
                     kind = "BINARY"
                 elif kind in _AUGMENTED:
                     kind = "AUGMENTED"
@@ -228,12 +194,12 @@ class Layout(LiteralTokens):
             elif group == _OPEN:
                 kind = text[start]
                 if kind == "{" and starts[-1:] and kinds[-1] == "schema" and kinds[-2:-1] == ["json"]:
-                    position = self._inline_json(start)
+                    position = literals.inline_json(text, lexed, start)
                     continue
                 opened.append((kind, start))
                 kinds.append(kind)
                 if len(opened) > MAX_BRACKETS:
-                    out.faults.append(Fault("deep", start, end))
+                    faults.append(Fault("deep", start, end))
                     kinds.pop()
                     self._end(first)
                     return start_of_next_line(text, end)
@@ -243,15 +209,15 @@ class Layout(LiteralTokens):
                     opened.pop()
                 elif opened:
                     place = opened.pop()[1]
-                    out.faults.append(Fault("mismatch", start, end, kind, (place, place + 1)))
+                    faults.append(Fault("mismatch", start, end, kind, (place, place + 1)))
                     if opened and _CLOSER[opened[-1][0]] == kind:
                         # The outer bracket is meant: the inner one ends here too.
-                        self._add(_CLOSER[text[place]], start, start)
+                        self.tokens.add(_CLOSER[text[place]], start, start)
                         opened.pop()
                     else:
                         kind = _CLOSER[text[place]]
                 else:
-                    out.faults.append(Fault("stray bracket", start, end, kind))
+                    faults.append(Fault("stray bracket", start, end, kind))
                     position = end
                     continue
                 kinds.append(kind)
@@ -264,26 +230,26 @@ class Layout(LiteralTokens):
                 if not opened or start >= len(text) or self._left_open(end, indent):
                     if opened:
                         place = opened[0][1] if start >= len(text) else opened[-1][1]
-                        out.faults.append(Fault("bracket", place, place + 1, text[place]))
+                        faults.append(Fault("bracket", place, place + 1, text[place]))
                     if end == start:
                         position = len(text)
                     self._end(first)
                     if end - line_start > MAX_LINE:
-                        out.faults.append(Fault("long line", line_start, line_start + 1))
+                        faults.append(Fault("long line", line_start, line_start + 1))
                     return position
                 continue
             else:
-                self._comment(start)
+                literals.comment(text, lexed, start)
                 position = end
                 continue
             starts.append(start)
             ends.append(end)
             position = end
 
-    def _word(self, word: str, start: int, end: int, first: int, words: dict) -> int:
+    def _word(self, word: str, start: int, end: int, first: int) -> int:
         """Add a word's token; returns where to go on."""
         out, text = self.tokens, self.text
-        known = words.get(word)
+        known = self.words.get(word)
         kind = "NAME"
         if known is not None:
             kind, test = known
@@ -305,22 +271,22 @@ class Layout(LiteralTokens):
             elif word == "use" and len(out.kinds) == first:
                 match = _PATH.match(text, end)
                 if match is not None:
-                    self._add("use", start, end)
-                    self._add("PATH", match.start(1), match.end(1))
+                    self.tokens.add("use", start, end)
+                    self.tokens.add("PATH", match.start(1), match.end(1))
                     return match.end(1)
         elif word == "text" and first >= 0 and (len(out.kinds) == first or out.kinds[-1] == ":"):
             match = _FENCE_OPEN.match(text, end)
             if match is not None:
-                return self._fence(start, match.end())
-        self._add(kind, start, end)
+                return literals.fence(text, self.lexed, start, match.end())
+        self.tokens.add(kind, start, end)
         return end
 
     def _end(self, first: int) -> None:
         """Close a logical line that began at token `first`."""
         out = self.tokens
         if len(out.kinds) > first:
-            self._add("_NEWLINE", out.ends[-1], out.ends[-1])
-            out.longest = max(out.longest, len(out.kinds) - first)
+            self.tokens.add("_NEWLINE", out.ends[-1], out.ends[-1])
+            self.lexed.longest = max(self.lexed.longest, len(out.kinds) - first)
 
     def _pipe(self, start: int) -> int:
         """The token of a pipe line that begins at `start`; returns where the next line begins."""
@@ -332,9 +298,9 @@ class Layout(LiteralTokens):
         if end > start and text[end - 1] == "\r":
             end -= 1
         if end - start > MAX_LINE:
-            self.tokens.faults.append(Fault("long line", start, start + 1))
+            self.lexed.faults.append(Fault("long line", start, start + 1))
             end = start + MAX_LINE
-        self._add("PIPE", start, end)
+        self.tokens.add("PIPE", start, end)
         return after
 
     def _left_open(self, position: int, indent: int) -> bool:
@@ -368,8 +334,8 @@ class Layout(LiteralTokens):
 
     def _brackets(self, position: int, limit: int, closing: str) -> int | None:
         """Tokens of an expression up to an unmatched `closing`, or to `limit` if that is empty."""
-        text, out = self.text, self.tokens
-        kinds = out.kinds
+        text, lexed = self.text, self.lexed
+        kinds, faults = self.tokens.kinds, lexed.faults
         opened: list[str] = []
         while position < limit:
             match = _TOKEN.match(text, position, limit)
@@ -380,24 +346,24 @@ class Layout(LiteralTokens):
             start, end = match.span(group)  # type: ignore[arg-type]
             kind = text[start:end]
             if group == _WORD:
-                position = self._word(kind, start, end, -1, self.words)
+                position = self._word(kind, start, end, -1)
                 continue
             if group == _OPERATOR:
                 if kind[0] == "/" and self._regex_here(0):
                     regex = _REGEX.match(text, start, limit) or _REGEX_PLAIN.match(text, start, limit)
                     if regex is not None:
                         kind, end = "REGEX", regex.end()
-                if kind in _BINARY:
+                if kind in BINARY:
                     kind = "BINARY"
                 elif kind in _AUGMENTED:
                     kind = "AUGMENTED"
             elif group == _OPEN:
                 if kind == "{" and kinds[-2:] == ["json", "schema"]:
-                    position = self._inline_json(start)
+                    position = literals.inline_json(text, lexed, start)
                     continue
                 opened.append(kind)
                 if len(opened) > MAX_BRACKETS:
-                    out.faults.append(Fault("deep", start, end))
+                    faults.append(Fault("deep", start, end))
                     return None
             elif group == _CLOSE:
                 if opened and _CLOSER[opened[-1]] == kind:
@@ -407,7 +373,7 @@ class Layout(LiteralTokens):
                 elif kind == closing and closing:
                     return None
                 else:
-                    out.faults.append(Fault("stray bracket", start, end, kind))
+                    faults.append(Fault("stray bracket", start, end, kind))
                     position = end
                     continue
             elif group == _STRING:
@@ -421,12 +387,60 @@ class Layout(LiteralTokens):
                 continue
             else:
                 if closing:
-                    out.faults.append(Fault("character", start, start + 1, "#"))
+                    faults.append(Fault("character", start, start + 1, "#"))
                 position = end if not closing else start + 1
                 continue
-            self._add(kind, start, end)
+            self.tokens.add(kind, start, end)
             position = end
         return None
+
+    def _odd(self, position: int) -> int:
+        """A string with inserts, or a character that means nothing here."""
+        text, lexed = self.text, self.lexed
+        start = SPACES.match(text, position).end()  # type: ignore[union-attr]
+        if text[start] == '"':
+            return self._string(start)
+        if text.startswith("${", start):
+            return literals.insert_in_code(text, lexed, start)
+        if text[start] == "'":
+            return literals.single_quoted(text, lexed, start)
+        return literals.stray_characters(text, lexed, start)
+
+    def _string(self, start: int) -> int:
+        """A string with `${…}` in it, or one that is not closed on its line."""
+        text = self.text
+        limit = end_of_line(text, start)
+        parts: list[StringPart] = []
+        position = literal = start + 1
+        while position < limit:
+            char = text[position]
+            if char == "\\":
+                position += 2
+            elif char == '"':
+                parts.append((literal, position))
+                self.lexed.strings[start] = tuple(parts)
+                self.tokens.add("STRING", start, position + 1)
+                return position + 1
+            elif char == "$" and text.startswith("${", position):
+                parts.append((literal, position))
+                inner = Layout(text, self.words, self.depth + 1)
+                end = inner.inside(position + 2, limit) if inner.depth <= _MAX_DEPTH else None
+                if end is None:
+                    kind = "insert" if inner.depth <= _MAX_DEPTH else "deep"
+                    self.lexed.faults.append(Fault(kind, position, position + 2))
+                    self.lexed.strings[start] = tuple(parts)
+                    self.tokens.add("STRING", start, limit)
+                    return limit
+                self.lexed.faults += inner.lexed.faults
+                parts.append((position + 2, end, inner.lexed))
+                position = literal = end + 1
+            else:
+                position += 1
+        self.lexed.faults.append(Fault("string", start, limit))
+        parts.append((min(literal, limit), limit))
+        self.lexed.strings[start] = tuple(parts)
+        self.tokens.add("STRING", start, limit)
+        return limit
 
 
 def _column(text: str, start: int, end: int) -> int:

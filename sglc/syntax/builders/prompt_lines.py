@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
 
-from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Span
 from sglc.syntax import ast
-from sglc.syntax.automaton import HARD
-from sglc.syntax.layout import Layout
-from sglc.syntax.type_nodes import TypeNodes
+from sglc.syntax.builders.literals import InnerParser
+from sglc.syntax.errors.reporter import Replacements, Reporter
+from sglc.syntax.lexer.keywords import HARD, Words
+from sglc.syntax.lexer.layout import Layout
 
 _SIGIL = re.compile(r"\\(?=[$?]\{)|[$?]\{")
 _ESCAPED = re.compile(r"\\(?=[$?]\{)")
@@ -19,23 +19,35 @@ _PATH = re.compile(r"[ ]*[^\W\d]\w*(?:\.\w+)*")
 _ODD_BLANK = re.compile("[\t\u00a0\u2007\u202f]")
 
 
-class PromptText(TypeNodes):
-    words: dict[str, Any]
+class PromptLines:
+    """Makes pipe lines. `fences` maps the start of a fenced block to the extents of its lines."""
 
-    def leaf_pipe(self, start: int, end: int) -> ast.PipeLine:
+    def __init__(
+        self,
+        reporter: Reporter,
+        inner: InnerParser,
+        words: Words,
+        fences: Mapping[int, tuple[tuple[int, int], ...]],
+    ) -> None:
+        self.source = reporter.source
+        self.text = reporter.source.text
+        self.reporter = reporter
+        self.inner = inner
+        self.words = words
+        self.fences = fences
+
+    def pipe(self, start: int, end: int) -> ast.PipeLine:
         """`| text`: the one space after the pipe is not text."""
         begin = start + 1
         if begin < end and self.text[begin] == " ":
             begin += 1
-        return self.pipe_line(start, begin, end)
+        return self._line(start, begin, end)
 
-    def leaf_fence(self, start: int, end: int) -> list[ast.PipeLine]:
+    def fence(self, start: int, end: int) -> list[ast.PipeLine]:
         """A `text \"\"\"` block: each of its lines is a pipe line."""
-        return [self.pipe_line(begin, begin, stop) for begin, stop in self.fences[start]]
+        return [self._line(begin, begin, stop) for begin, stop in self.fences[start]]
 
-    fences: dict[int, tuple[tuple[int, int], ...]]
-
-    def pipe_line(self, start: int, begin: int, end: int) -> ast.PipeLine:
+    def _line(self, start: int, begin: int, end: int) -> ast.PipeLine:
         """The line whose text is `begin` to `end`; its span begins at `start`."""
         source, text = self.source, self.text
         span = Span(source, start, end)
@@ -76,32 +88,32 @@ class PromptText(TypeNodes):
         """Parse the insert or hole at `place`; returns where the text goes on."""
         layout = Layout(self.text, self.words)
         end = layout.inside(place + 2, stop)
-        faults = layout.tokens.faults
+        faults = layout.lexed.faults
         if end is None:
             mark = self.text[place : place + 2]
             what = "hole" if mark == "?{" else "insert"
             if not any(fault.kind in ("string", "deep") for fault in faults):
-                self.report(
+                self.reporter.error(
                     "E0104", f"this {what} is not closed on its line", place, place + 2,
                     label=f"`{mark}` opens it", hint=f"add `}}`, or write `\\{mark}` for the text itself",
                     edits=self._closing_brace(place, stop),
                 )  # fmt: skip
             else:
-                self.layout_faults(faults)
+                self.reporter.lexical_faults(faults)
             return stop
-        self.layout_faults(faults)
+        self.reporter.lexical_faults(faults)
         span = Span(self.source, place, end + 1)
         if self.text[place] == "?":
-            value = self.parse_inside(layout.tokens, "hole", span)
-            if value is not None:
-                parts.append(ast.Hole(value[0], value[1], span))
+            hole = self.inner.hole(layout.lexed, span)
+            if hole is not None:
+                parts.append(ast.Hole(*hole, span))
         else:
-            value = self.parse_inside(layout.tokens, "expression", span)
+            value = self.inner.expression(layout.lexed, span)
             if value is not None:
                 parts.append(ast.Insert(value, span))
         return end + 1
 
-    def _closing_brace(self, place: int, stop: int) -> tuple[tuple[int, int, str], ...]:
+    def _closing_brace(self, place: int, stop: int) -> Replacements:
         """A brace at the end of the line, where all of its rest can stand inside."""
         rest = self.text[place + 2 : stop].rstrip()
         end = place + 2 + len(rest)
@@ -110,12 +122,9 @@ class PromptText(TypeNodes):
             return closed if _PATH.fullmatch(rest) else ()
         return closed
 
-    def layout_faults(self, faults: list[Any]) -> None:
-        raise AssertionError("given by the builder")
-
     def _trailing_blanks(self, begin: int, end: int, line: str) -> None:
         start = begin + len(line.rstrip(" \t\u00a0"))
-        self._warn(
+        self.reporter.warning(
             "W0101", "blanks at the end of a pipe line", start, end,
             label="the model sees them",
             reason="a blank before a generated word often spoils its first token",
@@ -127,7 +136,7 @@ class PromptText(TypeNodes):
         if match is None:
             return
         tab = match[0] == "\t"
-        self._warn(
+        self.reporter.warning(
             "W0102" if tab else "W0103",
             "a tab in prompt text" if tab else "a no-break space in prompt text",
             begin + match.start(), begin + match.end(),
@@ -135,19 +144,3 @@ class PromptText(TypeNodes):
             hint='write blanks, or `${"\\t"}` if a tab is meant' if tab
             else 'write a blank, or `${"\\u{a0}"}` if it is meant',
         )  # fmt: skip
-
-    def _warn(
-        self,
-        code: str,
-        message: str,
-        start: int,
-        end: int,
-        *,
-        label: str = "",
-        reason: str = "",
-        hint: str = "",
-    ) -> None:
-        span = Span(self.source, start, end)
-        self.diagnostics.append(
-            Diagnostic(code, message, span, label=label, reason=reason, hint=hint, severity="warning")
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.syntax.faulty_line import Line
+from sglc.syntax.errors.faulty_line import Line
 
 TYPE_NAMES = {
     word: meant

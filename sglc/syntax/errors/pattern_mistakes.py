@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sglc.syntax.automaton import Run
-from sglc.syntax.faulty_line import Line, Mistake, line_extent
-from sglc.syntax.tokens import Replacements
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.faulty_line import Line, Mistake, line_extent
+from sglc.syntax.errors.reporter import Replacements
 
 _USE = re.compile(
     r'use[ \t]+"?([\w./]+)"?[ \t]*(?:import[ \t]+|[{(])[ \t]*([\w \t,]+?)[ \t]*[})]?[ \t]*(?:#.*)?'

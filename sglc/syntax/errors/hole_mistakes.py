@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax.automaton import Run
-from sglc.syntax.bound_mistakes import bound_mistake, pattern_mistake
-from sglc.syntax.bracket_mistakes import (
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.bound_mistakes import bound_mistake, pattern_mistake
+from sglc.syntax.errors.bracket_mistakes import (
     braced_list,
     choice,
     generator,
@@ -15,11 +15,11 @@ from sglc.syntax.bracket_mistakes import (
     named_argument,
     sign_of_another,
 )
-from sglc.syntax.declaration_mistakes import is_type_word
-from sglc.syntax.faulty_line import Line, Mistake
-from sglc.syntax.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
-from sglc.syntax.mistakes import reserved
-from sglc.syntax.unexpected import unexpected
+from sglc.syntax.errors.declaration_mistakes import is_type_word
+from sglc.syntax.errors.faulty_line import Line, Mistake
+from sglc.syntax.errors.foreign import foreign_operator, foreign_type, foreign_word, prefixed_text
+from sglc.syntax.errors.mistakes import reserved
+from sglc.syntax.errors.unexpected import unexpected
 
 OPTION_WORDS = (
     "max min matching until not in multiple where as temp top_p top_k min_p seed using n decode by".split()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.syntax.automaton import Run
-from sglc.syntax.faulty_line import Line, Mistake
+from sglc.lalr.machine import Run
+from sglc.syntax.errors.faulty_line import Line, Mistake
 
 _SAID = {
     "NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "REGEX": "a regular expression",

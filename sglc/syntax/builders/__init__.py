@@ -1,0 +1,1 @@
+"""From parts of rules to nodes: the public functions of a module are actions of the grammar."""

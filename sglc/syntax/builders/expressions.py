@@ -1,0 +1,117 @@
+"""Building expressions: references, calls, displays, conditionals."""
+
+from __future__ import annotations
+
+from sglc.syntax import ast
+from sglc.syntax.ast import Expression, Name
+from sglc.syntax.builders.context import Context
+from sglc.syntax.builders.parts import WrittenType, bare, plain_text, present
+
+_FOREIGN_WORDS = {"None": "null", "True": "true", "False": "false", "nil": "null", "undefined": "null"}
+
+
+def reference(context: Context, start: int, end: int, name: Name) -> Expression:
+    if name.text not in _FOREIGN_WORDS:
+        return ast.Reference(name.text, name.span)
+    meant = _FOREIGN_WORDS[name.text]
+    context.reporter.error(
+        "E0113", f"`{name.text}` is written `{meant}`", start, end, label="from another language",
+        hint=f"write `{meant}`", edits=((start, end, meant),),
+    )  # fmt: skip
+    return ast.Null(name.span) if meant == "null" else ast.Boolean(meant == "true", name.span)
+
+
+def true(context: Context, start: int, end: int) -> ast.Boolean:
+    return ast.Boolean(True, context.span(start, end))
+
+
+def false(context: Context, start: int, end: int) -> ast.Boolean:
+    return ast.Boolean(False, context.span(start, end))
+
+
+def null(context: Context, start: int, end: int) -> ast.Null:
+    return ast.Null(context.span(start, end))
+
+
+def attribute(context: Context, start: int, end: int, value: Expression, name: Name) -> ast.Attribute:
+    return ast.Attribute(value, name, context.span(start, end))
+
+
+def call(
+    context: Context, start: int, end: int, function: Expression, *arguments: ast.Argument | None
+) -> ast.Call:
+    return ast.Call(function, present(arguments), context.span(start, end))
+
+
+def positional(context: Context, start: int, end: int, value: Expression) -> ast.Argument:
+    return ast.Argument(None, value, context.span(start, end))
+
+
+def named(context: Context, start: int, end: int, name: Name, value: Expression) -> ast.Argument:
+    return ast.Argument(name, value, context.span(start, end))
+
+
+def index(context: Context, start: int, end: int, value: Expression, index: Expression) -> ast.Index:
+    return ast.Index(value, index, context.span(start, end))
+
+
+def slice_(
+    context: Context,
+    start: int,
+    end: int,
+    value: Expression,
+    first: Expression | None,
+    stop: Expression | None,
+) -> ast.Slice:
+    return ast.Slice(value, first, stop, context.span(start, end))
+
+
+def list_(context: Context, start: int, end: int, *items: Expression | None) -> ast.ListDisplay:
+    return ast.ListDisplay(present(items), context.span(start, end))
+
+
+def tuple_(context: Context, start: int, end: int, *items: Expression) -> ast.TupleDisplay:
+    return ast.TupleDisplay(items, context.span(start, end))
+
+
+def map_(
+    context: Context, start: int, end: int, *entries: tuple[Expression, Expression] | None
+) -> ast.MapDisplay:
+    return ast.MapDisplay(present(entries), context.span(start, end))
+
+
+def entry(
+    context: Context, start: int, end: int, key: Expression, value: Expression
+) -> tuple[Expression, Expression]:
+    return key, value
+
+
+def comprehension(
+    context: Context,
+    start: int,
+    end: int,
+    element: Expression,
+    variable: Name,
+    iterable: Expression,
+    condition: Expression | None,
+) -> ast.Comprehension:
+    return ast.Comprehension(element, variable, iterable, condition, context.span(start, end))
+
+
+def schema_of(
+    context: Context, start: int, end: int, type: WrittenType, style: ast.String | None
+) -> ast.SchemaOf:
+    text = None if style is None else plain_text(context, style, "the style of a schema")
+    return ast.SchemaOf(bare(type), text, context.span(start, end))
+
+
+def conditional(
+    context: Context, start: int, end: int, then: Expression, condition: Expression, otherwise: Expression
+) -> ast.Conditional:
+    return ast.Conditional(then, condition, otherwise, context.span(start, end))
+
+
+def or_else(
+    context: Context, start: int, end: int, value: Expression, fallback: Expression | ast.Raise
+) -> ast.OrElse:
+    return ast.OrElse(value, fallback, context.span(start, end))

@@ -1,0 +1,163 @@
+"""Building functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from sglc.syntax import ast
+from sglc.syntax.ast import Expression, Name
+from sglc.syntax.builders.context import Context
+from sglc.syntax.builders.parts import Body, OpenType, Option, WrittenType, plain_text, present, settled
+from sglc.syntax.lexer.keywords import HARD
+
+Parameters = tuple[ast.Parameter, ...]
+Models = tuple[Name, ...]
+"""The names of `using a or b`."""
+Result = tuple[ast.TypeExpression | None, Models]
+"""The type of a result and the models that are named behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`within n tok` with its count or `raises A, B` with its errors, and the models named behind it."""
+
+    word: str
+    start: int
+    end: int
+    models: Models
+    count: Expression | None = None
+    errors: tuple[Name, ...] = ()
+
+
+Rest = Result | Clause | Body | None
+"""Behind the parameters of a function: its result or None, its clauses, its body."""
+
+
+def parameters(
+    context: Context, start: int, end: int, *parameters: ast.Parameter | None
+) -> tuple[ast.Parameter, ...]:
+    return present(parameters)
+
+
+def parameter(
+    context: Context, start: int, end: int, name: Name, type: WrittenType, default: Expression | None
+) -> ast.Parameter:
+    if name.text in HARD:
+        context.reporter.error(
+            "E0136", f"`{name.text}` is a word of the language", name.span.start, name.span.end,
+            label="a name is due here", hint=f"choose another name, such as `{name.text}_`",
+        )  # fmt: skip
+    return ast.Parameter(name, settled(context, type), default, context.span(start, end))
+
+
+def result(context: Context, start: int, end: int, type: WrittenType) -> Result:
+    """The result type; `using big` after it belongs to the function."""
+    if not isinstance(type, OpenType):
+        return type, ()
+    models: Models = ()
+    rest: list[Option] = []
+    for option in type.options:
+        if isinstance(option, ast.HoleOption) and option.kind == "using":
+            models = _models(option.value)
+        else:
+            rest.append(option)
+    return settled(context, OpenType(type.type, tuple(rest))), models
+
+
+def using_result(context: Context, start: int, end: int, models: Models) -> Result:
+    return None, models
+
+
+def within(context: Context, start: int, end: int, count: Expression, models: Models | None) -> Clause:
+    return Clause("within", start, end, models or (), count=count)
+
+
+def raises(context: Context, start: int, end: int, *parts: Name | Models | None) -> Clause:
+    models = cast("Models | None", parts[-1])
+    return Clause("raises", start, end, models or (), errors=cast("tuple[Name, ...]", parts[:-1]))
+
+
+def function(
+    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+) -> ast.FunctionDeclaration:
+    return _function(context, "fn", start, end, name, parameters, rest)
+
+
+def pure_function(
+    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+) -> ast.FunctionDeclaration:
+    return _function(context, "pure", start, end, name, parameters, rest)
+
+
+def part_function(
+    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+) -> ast.FunctionDeclaration:
+    return _function(context, "part", start, end, name, parameters, rest)
+
+
+def aside_function(
+    context: Context, start: int, end: int, name: Name, parameters: Parameters, *rest: Rest
+) -> ast.FunctionDeclaration:
+    return _function(context, "aside", start, end, name, parameters, rest)
+
+
+def _function(
+    context: Context,
+    kind: ast.FunctionKind,
+    start: int,
+    end: int,
+    name: Name,
+    parameters: Parameters,
+    rest: tuple[Rest, ...],
+) -> ast.FunctionDeclaration:
+    result, using = cast("Result | None", rest[0]) or (None, ())
+    body = cast("Body", rest[-1])
+    doc = context.docs.take(start, end, block=True)
+    count: Expression | None = None
+    errors: tuple[Name, ...] = ()
+    given: set[str] = set()
+    for clause in cast("tuple[Clause, ...]", rest[1:-1]):
+        if clause.word in given:
+            context.reporter.error(
+                "E0135", f"`{clause.word}` is given twice", clause.start, clause.end,
+                label="the second one",
+            )  # fmt: skip
+        given.add(clause.word)
+        if clause.word == "within":
+            count = clause.count
+        else:
+            errors = clause.errors
+        using = clause.models or using
+    return ast.FunctionDeclaration(
+        kind, name, parameters, result, count, using, errors, body, False, doc,
+        context.span(start, end),
+    )  # fmt: skip
+
+
+def extern(
+    context: Context,
+    start: int,
+    end: int,
+    target: ast.String,
+    name: Name,
+    parameters: tuple[ast.Parameter, ...],
+    type: WrittenType | None,
+    effects: Name | None,
+) -> ast.ExternDeclaration:
+    doc = context.docs.take(start, end)
+    word = "write" if effects is None else effects.text
+    if effects is not None and word not in ("pure", "model", "read", "write"):
+        context.reporter.error(
+            "E0115", f"there is no effect `{word}`", effects.span.start, effects.span.end,
+            hint="effects are pure, model, read or write",
+        )  # fmt: skip
+    return ast.ExternDeclaration(
+        plain_text(context, target, "a target"), name, parameters, settled(context, type), word, False, doc,
+        context.span(start, end),
+    )  # fmt: skip
+
+
+def _models(value: Expression) -> tuple[Name, ...]:
+    names = value.items if isinstance(value, ast.ListDisplay) else (value,)
+    return tuple(Name(name.name, name.span) for name in names if isinstance(name, ast.Reference))

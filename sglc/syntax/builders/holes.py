@@ -1,0 +1,141 @@
+"""Building holes: their options, `gen`, `choose` and `select`."""
+
+from __future__ import annotations
+
+from sglc.syntax import ast
+from sglc.syntax.builders.context import Context
+from sglc.syntax.builders.parts import (
+    By,
+    Choices,
+    HoleContent,
+    Modifiers,
+    OpenType,
+    WrittenType,
+    bare,
+    choice_options,
+    plain_text,
+    split_by,
+)
+
+
+def _option(context: Context, kind: str, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return ast.HoleOption(kind, value, context.span(start, end))
+
+
+def max_tokens(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "max_tokens", start, end, value)
+
+
+def temp(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "temp", start, end, value)
+
+
+def top_p(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "top_p", start, end, value)
+
+
+def top_k(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "top_k", start, end, value)
+
+
+def min_p(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "min_p", start, end, value)
+
+
+def seed(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "seed", start, end, value)
+
+
+def samples(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "n", start, end, value)
+
+
+def decode(context: Context, start: int, end: int, value: ast.Expression) -> ast.HoleOption:
+    return _option(context, "decode", start, end, value)
+
+
+def using(context: Context, start: int, end: int, *models: ast.Name) -> tuple[ast.Name, ...]:
+    return models
+
+
+def using_option(context: Context, start: int, end: int, models: tuple[ast.Name, ...]) -> ast.HoleOption:
+    names = tuple(ast.Reference(model.text, model.span) for model in models)
+    value: ast.Expression = names[0] if len(names) == 1 else ast.ListDisplay(names, context.span(start, end))
+    return _option(context, "using", start, end, value)
+
+
+def by(context: Context, start: int, end: int, name: ast.Name) -> By:
+    if name.text not in ("sum", "mean", "greedy", "contrast"):
+        context.reporter.error(
+            "E0115", f"there is no normaliser `{name.text}`", name.span.start, name.span.end,
+            hint="`by` takes sum, mean, greedy or contrast",
+        )  # fmt: skip
+        return "greedy", context.span(start, end)
+    return name.text, context.span(start, end)
+
+
+def gen(context: Context, start: int, end: int, type: WrittenType) -> ast.Gen:
+    written = type.options if isinstance(type, OpenType) else ()
+    options, by = split_by(context, written)
+    if by is not None:
+        context.reporter.error(
+            "E0115", "`by` is an option of `select`", by[1].start, by[1].end,
+            label="nothing is scored here", hint="write `select T by …`",
+        )  # fmt: skip
+    return ast.Gen(bare(type), options, context.span(start, end))
+
+
+hole_type = gen
+
+
+def hole(
+    context: Context, start: int, end: int, name: ast.Name, content: HoleContent
+) -> tuple[ast.Name, HoleContent]:
+    return name, content
+
+
+def choose(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Choose:
+    kept, by = split_by(context, choice_options(context, options))
+    if by is not None:
+        context.reporter.error(
+            "E0115", "`by` is an option of `select`", by[1].start, by[1].end,
+            label="`choose` draws one option and scores none", hint="write `select … by …`",
+        )  # fmt: skip
+    return ast.Choose(choices, kept, context.span(start, end))
+
+
+def select(context: Context, start: int, end: int, choices: Choices, options: Modifiers) -> ast.Select:
+    kept, by = split_by(context, choice_options(context, options))
+    return ast.Select(choices, None if by is None else by[0], kept, context.span(start, end))
+
+
+def choices(context: Context, start: int, end: int, first: ast.Expression, *more: ast.Expression) -> Choices:
+    """A list, a name, or literals and types with `|` between them."""
+    if not more:
+        return _as_type(context, first) if _is_type(first) else first
+    return ast.TypeUnion(tuple(_as_type(context, arm) for arm in (first, *more)), context.span(start, end))
+
+
+def _as_type(context: Context, node: ast.Expression) -> ast.TypeExpression:
+    match node:
+        case ast.Reference(name):
+            return ast.TypeName(name, (), node.span)
+        case ast.Call(ast.Reference(name), arguments):
+            return ast.TypeName(name, tuple(argument.value for argument in arguments), node.span)
+        case ast.String():
+            return ast.TypeLiteral(plain_text(context, node, "a literal type"), node.span)
+        case ast.Number(value) | ast.Boolean(value):
+            return ast.TypeLiteral(value, node.span)
+    context.reporter.error(
+        "E0101", "a type or a literal is needed here", node.span.start, node.span.end,
+        hint="write the options as a list: `choose [a, b]`",
+    )  # fmt: skip
+    return ast.TypeName("null", (), node.span)
+
+
+def _is_type(node: ast.Expression) -> bool:
+    """Whether what follows `choose` is a type: a literal, or a name written as types are (`Mood`)."""
+    match node:
+        case ast.Reference(name) | ast.Call(ast.Reference(name)):
+            return name[:1].isupper() and not name.isupper()
+    return isinstance(node, ast.String | ast.Number | ast.Boolean)

@@ -1,0 +1,63 @@
+"""Building patterns of `match`."""
+
+from __future__ import annotations
+
+from sglc.syntax import ast
+from sglc.syntax.ast import Name
+from sglc.syntax.builders.context import Context
+from sglc.syntax.builders.parts import RangeEnds, literal_value
+
+
+def name_pattern(context: Context, start: int, end: int, name: Name) -> ast.NamePattern | ast.WildcardPattern:
+    return ast.WildcardPattern(name.span) if name.text == "_" else ast.NamePattern(name, name.span)
+
+
+def constructor_pattern(
+    context: Context, start: int, end: int, name: Name, fields: list[ast.FieldPattern | None] | None
+) -> ast.ConstructorPattern:
+    return ast.ConstructorPattern(name, tuple(f for f in fields or () if f), context.span(start, end))
+
+
+def field_pattern(
+    context: Context, start: int, end: int, name: Name, pattern: ast.Pattern
+) -> ast.FieldPattern:
+    return ast.FieldPattern(name, pattern)
+
+
+def positional_pattern(context: Context, start: int, end: int, pattern: ast.Pattern) -> None:
+    context.reporter.error(
+        "E0126", "a field in a pattern needs its name", start, end,
+        hint=f"write `field = {context.source.text[start:end]}`",
+    )  # fmt: skip
+
+
+def literal_pattern(
+    context: Context, start: int, end: int, value: ast.String | ast.Number
+) -> ast.LiteralPattern:
+    plain = literal_value(context, value, "a pattern")
+    return ast.LiteralPattern(plain, context.span(start, end))
+
+
+def true_pattern(context: Context, start: int, end: int) -> ast.LiteralPattern:
+    return ast.LiteralPattern(True, context.span(start, end))
+
+
+def false_pattern(context: Context, start: int, end: int) -> ast.LiteralPattern:
+    return ast.LiteralPattern(False, context.span(start, end))
+
+
+def null_pattern(context: Context, start: int, end: int) -> ast.LiteralPattern:
+    return ast.LiteralPattern(None, context.span(start, end))
+
+
+def range_pattern(context: Context, start: int, end: int, bounds: RangeEnds) -> ast.RangePattern:
+    low, high, below = bounds
+    return ast.RangePattern(low, high, below, context.span(start, end))
+
+
+def alternatives(context: Context, start: int, end: int, *patterns: ast.Pattern) -> ast.AlternativesPattern:
+    return ast.AlternativesPattern(patterns, context.span(start, end))
+
+
+def sequence_pattern(context: Context, start: int, end: int, *items: ast.Pattern) -> ast.SequencePattern:
+    return ast.SequencePattern(items, context.span(start, end))

@@ -1,0 +1,152 @@
+"""The parser of one source: the machine of the language calls the functions that build the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from types import FunctionType
+from typing import Any
+
+from sglc.lalr.machine import Machine, Run, Semantics
+from sglc.lalr.reductions import BuildFunction
+from sglc.source import Source, Span
+from sglc.syntax import ast
+from sglc.syntax.builders import (
+    conditions,
+    declarations,
+    expressions,
+    functions,
+    grammars,
+    holes,
+    operators,
+    patterns,
+    refinements,
+    statements,
+    types,
+)  # fmt: skip
+from sglc.syntax.builders.context import Context
+from sglc.syntax.builders.doc_comments import DocComments
+from sglc.syntax.builders.literals import Literals
+from sglc.syntax.builders.parts import HoleContent
+from sglc.syntax.builders.prompt_lines import PromptLines
+from sglc.syntax.errors.mistake_reporter import MistakeReporter
+from sglc.syntax.errors.recover import INDENT_MARK, Recovery
+from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.lexer.keywords import Words, instead_of, words_of
+from sglc.syntax.lexer.layout import Layout
+from sglc.syntax.lexer.tokens import LexedText, StringPart
+from sglc.syntax.tables import Tables, load
+
+BUILDERS = (
+    conditions, declarations, expressions, functions, grammars, holes, operators, patterns, refinements,
+    statements, types,
+)  # fmt: skip
+
+
+def actions() -> dict[str, BuildFunction]:
+    """The function of each action; a name that is a word of Python ends in an underscore."""
+    return {
+        name.rstrip("_"): function
+        for module in BUILDERS
+        for name, function in vars(module).items()
+        if name[0] != "_" and isinstance(function, FunctionType) and function.__module__ == module.__name__
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What parsing needs to know of the language."""
+
+    machine: Machine
+    words: Words
+
+
+@cache
+def language() -> Language:
+    """The language of the grammar that is installed, made at the first call."""
+    return language_of(load())
+
+
+def language_of(tables: Tables) -> Language:
+    """The language of some tables."""
+    return Language(Machine(tables, actions()), words_of(tables.literals))
+
+
+class Parser:
+    """Parses one source, as a whole or as one fragment; goes on behind faults, which are reported."""
+
+    def __init__(self, source: Source) -> None:
+        known = language()
+        self.source = source
+        self.machine = known.machine
+        self.words = known.words
+        self.reporter = Reporter(source)
+        self.context = Context(self.reporter, DocComments(self.reporter))
+        self.strings: dict[int, tuple[StringPart, ...]] = {}
+        self.fences: dict[int, tuple[tuple[int, int], ...]] = {}
+        self.semantics = Semantics(self.context, self._leaves(), partial(instead_of, source.text))
+
+    def module(self) -> tuple[tuple[ast.Declaration, ...], LexedText]:
+        """The declarations of a whole file and what the lexer made of it."""
+        lexed = Layout(self.source.text, self.words).module()
+        self.strings |= lexed.strings
+        self.fences |= lexed.fences
+        self.context.docs.note(lexed.docs)
+        self.reporter.lexical_faults(lexed.faults)
+        if any(fault.kind == "deep" for fault in lexed.faults):
+            return (), lexed
+        run = Run(self.machine, self.semantics, lexed.tokens, "module")
+        if not run.step():
+            Recovery(run, self.mistakes).go_on()
+        return run.result or (), lexed
+
+    def fragment(self, start: str) -> Any:
+        """The value of a source that is one fragment, from a start symbol; None after a fault."""
+        lexed = Layout(self.source.text, self.words).fragment()
+        self.reporter.lexical_faults(lexed.faults)
+        return self._inside(lexed, start, Span(self.source, 0, len(self.source.text)))
+
+    def expression(self, lexed: LexedText, place: Span) -> ast.Expression | None:
+        """The expression of an insert at `place`."""
+        value: ast.Expression | None = self._inside(lexed, "expression", place)
+        return value
+
+    def hole(self, lexed: LexedText, place: Span) -> tuple[ast.Name, HoleContent] | None:
+        """Name and content of the hole at `place`."""
+        value: tuple[ast.Name, HoleContent] | None = self._inside(lexed, "hole", place)
+        return value
+
+    def _inside(self, lexed: LexedText, start: str, place: Span) -> Any:
+        if lexed.strings:
+            self.strings |= lexed.strings
+        run = Run(self.machine, self.semantics, lexed.tokens, start)
+        if run.step():
+            return run.result
+        Recovery(run, self.mistakes).report_inside(start, place)
+        return None
+
+    def _leaves(self) -> dict[str, Callable[[int, int], object]]:
+        """Kind of token to what makes its value."""
+        literals = Literals(self.reporter, self, self.strings)
+        lines = PromptLines(self.reporter, self, self.words, self.fences)
+        return {
+            "NAME": literals.name,
+            "NUMBER": literals.number,
+            "STRING": literals.string,
+            "REGEX": literals.regex,
+            "PIPE": lines.pipe,
+            "FENCE": lines.fence,
+            "PATH": literals.characters,
+            "INLINE_JSON": lambda start, end: (start, end),
+            "ROLE": literals.name,
+            "BINARY": literals.operator,
+            "AUGMENTED": literals.characters,
+            "OR_SKIP": lambda start, end: True,
+            "_INDENT": lambda start, end: INDENT_MARK,
+        }
+
+    @cached_property
+    def mistakes(self) -> MistakeReporter:
+        """Made at the first fault."""
+        return MistakeReporter(self.reporter)
