@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from counting import calls_of
+from sglc.bytecode.code import Program
 from sglc.bytecode.verify import verified
 from sglc.check.program import check
 from sglc.diagnostics.diagnostic import has_errors
@@ -52,6 +54,11 @@ def records_in_a_union(n):
         records
         + f"type T = {_joined(n, lambda i: f'R{i}', ' | ')}\npub pure fn f(t: T) -> T:\n    return t\n"
     )
+
+
+def records_told_apart_by_a_tag(n):
+    records = "".join(f'record R{i}:\n    kind: "k{i}"\n    size: int\n' for i in range(n))
+    return _hole("T", f"{records}type T = {_joined(n, lambda i: f'R{i}', ' | ')}\n")
 
 
 def members(n):
@@ -162,18 +169,32 @@ def blocks_of_tests(n):
 
 
 PROGRAMS = [
-    literals, literals_in_a_hole, numbers, records_in_a_union, members, members_in_one_case,
-    members_as_values, variants, texts_matched, numbers_matched, fields, fields_read, records, functions,
-    calls, statements, variables, branches, prompt_lines, holes, items, constants, rules, words_of_a_grammar,
+    literals, literals_in_a_hole, numbers, records_in_a_union, records_told_apart_by_a_tag, members,
+    members_in_one_case, members_as_values, variants, texts_matched, numbers_matched, fields, fields_read,
+    records, functions, calls, statements, variables, branches, prompt_lines, holes, items, constants, rules, words_of_a_grammar,
     blocks_of_tests,
 ]  # fmt: skip
 
 
-def build(text: str) -> None:
+def emitted(text: str) -> Program:
     program, diagnostics = check(Source("program.sgl", text), Library())
     assert program is not None and not has_errors(diagnostics), diagnostics[0]
-    _, faults = verified(emit(pipeline.run(lower(program))))
+    return emit(pipeline.run(lower(program)))
+
+
+def build(text: str) -> None:
+    _, faults = verified(emitted(text))
     assert not faults
+
+
+class Walked(tuple):
+    """A tuple that counts how often somebody goes over it."""
+
+    times = 0
+
+    def __iter__(self):
+        type(self).times += 1
+        return super().__iter__()
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -202,6 +223,22 @@ def test_work_grows_with_the_chain_of_an_imported_grammar(tmp_path):
     counted(8)
     small, large = counted(500), counted(2000)
     assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
+
+
+def test_what_a_program_declares_is_looked_up_and_not_gone_over():
+    """The verifier goes over variants and errors as often, however many instructions name one."""
+
+    def walks(count: int) -> int:
+        text = variants(count) + "error E(a: int)\npure fn g(a: int) -> int raises E:\n"
+        program = emitted(text + _lines(count, lambda i: f"    if a == {i}: raise E({i})") + "    return a\n")
+        table = {
+            name: replace(union, variants=Walked(union.variants)) for name, union in program.table.items()
+        }
+        Walked.times = 0
+        assert not verified(replace(program, table=table, errors=Walked(program.errors)))[1]
+        return Walked.times
+
+    assert walks(40) == walks(10)
 
 
 def test_a_case_for_any_value_ends_the_search():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from sglc.bytecode.code import Code
+from sglc.bytecode.opcodes import BY_NAME
 from sglc.runtime.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
 
@@ -117,3 +119,34 @@ def take(frame: Frame, count: int) -> list[Any]:
     items = frame.stack[-count:]
     del frame.stack[-count:]
     return items
+
+
+_STORE = BY_NAME["STORE"].number
+
+
+def _references(value: Any) -> int:
+    return getrefcount(value)
+
+
+def _alone() -> int:
+    """What `may_change` counts of a value that one slot and one variable of its caller hold."""
+
+    def counted(value: Any) -> int:
+        return _references(value)
+
+    slots: list[Any] = [[]]
+    value = slots[0]
+    return counted(value)
+
+
+_ALONE = _alone()
+
+
+def may_change(frame: Frame, value: Any) -> bool:
+    """Whether a list or map that was taken from the stack may be changed instead of copied.
+
+    So it is if the next instruction stores the result in the slot that holds it, and nothing else does: no
+    other slot, snapshot, iterator, branch or constant. A loop that appends is then linear.
+    """
+    op, slot, _ = frame.code.instructions[frame.pc]
+    return op == _STORE and frame.slots[slot] is value and _references(value) <= _ALONE

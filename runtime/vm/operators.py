@@ -33,19 +33,26 @@ def _arithmetic(symbol: str) -> Callable[[Any, Any], Any]:
     return work
 
 
+def extend(items: list[Any], more: list[Any] | range) -> None:
+    """Put items behind those of a list, which is changed. Raises SglError (Failure) beyond the limit."""
+    if len(items) + len(more) > ITEMS_LIMIT:
+        raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
+    items.extend(more)
+
+
 _add_numbers = _arithmetic("+")
 _multiply_numbers = _arithmetic("*")
 
 
-def _add(a: Any, b: Any) -> Any:
+def add(a: Any, b: Any) -> Any:
     if isinstance(a, str) and isinstance(b, str):
         if len(a) + len(b) > TEXT_LIMIT:
             raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
         return a + b
     if isinstance(a, list | range) and isinstance(b, list | range):
-        if len(a) + len(b) > ITEMS_LIMIT:
-            raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
-        return [*a, *b]
+        together = list(a)
+        extend(together, b)
+        return together
     if isinstance(a, tuple) and isinstance(b, tuple):
         return a + b
     return _add_numbers(a, b)
@@ -126,7 +133,7 @@ def matches(text: Any, pattern: Any) -> bool:
 
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": _add,
+    "+": add,
     "-": _arithmetic("-"),
     "*": _multiply,
     "/": _arithmetic("/"),

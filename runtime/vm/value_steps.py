@@ -6,8 +6,8 @@ from typing import Any
 
 from sglc.runtime.vm.builtins import call_function, call_method
 from sglc.runtime.vm.coerce import coerce, fault_of
-from sglc.runtime.vm.frame import Frame, take
-from sglc.runtime.vm.operators import BINARY, UNARY, contains
+from sglc.runtime.vm.frame import Frame, may_change, take
+from sglc.runtime.vm.operators import BINARY, UNARY, add, contains, extend
 from sglc.runtime.vm.strand import Outcome, Strand
 from sglc.runtime.vm.values import (
     ITEMS_LIMIT,
@@ -96,10 +96,14 @@ def do_string(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 
 def do_append(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     item = frame.stack.pop()
-    items = frame.stack[-1]
+    items = frame.stack.pop()
     if len(items) >= ITEMS_LIMIT:
         raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
-    frame.stack[-1] = [*items, item]
+    if type(items) is list and may_change(frame, items):
+        items.append(item)
+    else:
+        items = [*items, item]
+    frame.stack.append(items)
     return None
 
 
@@ -113,7 +117,12 @@ def do_binary(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     operation = BINARY.get(machine.program.names[a])
     if operation is None:
         raise failure(f"there is no operator `{machine.program.names[a]}`")
-    frame.stack[-1] = operation(frame.stack[-1], right)
+    left = frame.stack.pop()
+    if operation is add and type(left) is list and type(right) is list and may_change(frame, left):
+        extend(left, right)
+    else:
+        left = operation(left, right)
+    frame.stack.append(left)
     return None
 
 
@@ -197,14 +206,14 @@ def do_with_item(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     if isinstance(container, dict):
         if len(container) >= ITEMS_LIMIT:
             raise failure(f"a map grew beyond {ITEMS_LIMIT} entries")
-        frame.stack.append({**container, key: value})
     elif isinstance(container, list):
         _item_of(container, key)
-        copy = list(container)
-        copy[key] = value
-        frame.stack.append(copy)
     else:
         raise failure(f"an item of {kind(container)} cannot be set")
+    if not may_change(frame, container):
+        container = container.copy()
+    container[key] = value
+    frame.stack.append(container)
     return None
 
 

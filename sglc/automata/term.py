@@ -285,7 +285,7 @@ def parts(term: Term) -> tuple[Term, ...]:
         case Array():
             return (*(arm.term for arms in (*term.places, term.rest) for arm in arms), term.comma)
         case Object():
-            keyed = (*term.properties, *term.families)
+            keyed: tuple[Property | Family, ...] = (*term.properties, *term.families)
             return (*(arm.term for part in keyed for arm in part.arms), term.comma, term.colon)
     return ()
 

@@ -64,10 +64,10 @@ def verified(program: Program) -> tuple[Program, list[Diagnostic]]:
     faults = [*_program_faults(program)]
     codes = []
     if not faults:
-        forks = _fork_parents(program)
+        facts = _Facts(program)
         for index, code in enumerate(program.codes):
             try:
-                depth = _CodeChecker(program, code, index, forks).run()
+                depth = _CodeChecker(program, code, index, facts).run()
             except _Fault as fault:
                 faults.append(f"{code.name}: {fault}")
                 depth = 0
@@ -167,27 +167,48 @@ def _fork_parents(program: Program) -> dict[int, int]:
     return parents
 
 
-def _iterator_slots(program: Program, index: int, fork_parents: dict[int, int]) -> set[int]:
-    """Slots that hold iterators, those of the functions that a fork body is in included."""
-    slots: set[int] = set()
-    seen: set[int] = set()
-    at: int | None = index
-    while at is not None and at not in seen:
-        seen.add(at)
-        every = program.codes[at].instructions
-        for one, two in pairwise(every):
-            if one.op in (_N["ITERATE"], _N["NEXT"]) and two.op == _N["STORE"]:
-                slots.add(two.a)
-        at = fork_parents.get(at)
-    return slots
+class _Facts:
+    """What all code objects of a program are checked against, looked up once.
+
+    parents   for each fork body, the code object that starts it
+    fields    by union and variant, how many fields it has
+    errors    by its name, how many fields a declared error has
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.parents = _fork_parents(program)
+        self.fields = {
+            (name, variant.name): len(variant.fields)
+            for name, declared in program.table.items()
+            if isinstance(declared, UnionType)
+            for variant in declared.variants
+        }
+        self.errors = {error.name: len(error.fields) for error in reversed(program.errors)}
+        self._iterators = [_own_iterators(code) for code in program.codes]
+
+    def iterators(self, index: int) -> set[int]:
+        """Slots that hold iterators, those of the functions that a fork body is in included."""
+        slots: set[int] = set()
+        seen: set[int] = set()
+        at: int | None = index
+        while at is not None and at not in seen:
+            seen.add(at)
+            slots |= self._iterators[at]
+            at = self.parents.get(at)
+        return slots
+
+
+def _own_iterators(code: Code) -> set[int]:
+    made = (_N["ITERATE"], _N["NEXT"])
+    return {two.a for one, two in pairwise(code.instructions) if one.op in made and two.op == _N["STORE"]}
 
 
 class _CodeChecker:
-    def __init__(self, program: Program, code: Code, index: int, fork_parents: dict[int, int]) -> None:
+    def __init__(self, program: Program, code: Code, index: int, facts: _Facts) -> None:
         self.program = program
         self.code = code
         self.index = index
-        self.fork_parents = fork_parents
+        self.facts = facts
         self.sizes = {
             "constant": len(program.constants),
             "slot": len(code.slots),
@@ -200,7 +221,7 @@ class _CodeChecker:
             "retry": len(code.retries),
             "flag": 2,
         }
-        self.iterators = _iterator_slots(program, index, fork_parents)
+        self.iterators = facts.iterators(index)
 
     def run(self) -> int:
         """The greatest stack depth; raises _Fault."""
@@ -356,19 +377,10 @@ class _CodeChecker:
                 return "" if sound else "no record with so many fields"
             case "VARIANT" | "IS_VARIANT":
                 union, _, variant = program.names[a].rpartition(".")
-                declared = program.table.get(union)
-                found = (
-                    [v for v in declared.variants if v.name == variant]
-                    if isinstance(declared, UnionType)
-                    else []
-                )
-                if not found:
+                fields = self.facts.fields.get((union, variant))
+                if fields is None:
                     return "no such variant"
-                return (
-                    ""
-                    if name == "IS_VARIANT" or len(found[0].fields) == b
-                    else "no variant with so many fields"
-                )
+                return "" if name == "IS_VARIANT" or fields == b else "no variant with so many fields"
             case "CALL" | "CALL_PART":
                 callee = program.codes[a]
                 kinds = ("part",) if name == "CALL_PART" else ("fn", "pure")
@@ -384,12 +396,12 @@ class _CodeChecker:
                 return "" if len(hole.options) == b else "another number of options"
             case "FORK":
                 body = program.codes[a]
-                sound = body.kind == "fork" and self.fork_parents[a] == self.index
+                sound = body.kind == "fork" and self.facts.parents[a] == self.index
                 sound = sound and body.slots[: len(self.code.slots)] == self.code.slots
                 return "" if sound else "no fork body of this function"
             case "MOCK" | "FUZZ" | "WITNESS" | "EXPECT" | "EXPECT_RAISES":
                 return "" if self.code.kind in ("test", "fork") else "outside a test"
             case "RAISE":
-                fields = [e.fields for e in program.errors if e.name == program.names[a]]
-                return "another number of fields" if fields and len(fields[0]) != b else ""
+                due = self.facts.errors.get(program.names[a], b)
+                return "" if due == b else "another number of fields"
         return ""

@@ -97,8 +97,7 @@ class Statements(Holes):
                 changed = build.value(ops.WithField, owner, build.load(new), name, span=node.span)
             else:
                 changed = build.value(ops.WithItem, owner, build.load(name), build.load(new), span=node.span)
-            build.store(new, changed, node.span)
-        build.store(variable, build.load(new), node.span)
+            build.store(new if depth else variable, changed, node.span)
 
     def _read(self, variable: str, path: list[tuple[str, str]], node: ast.Assign) -> int:
         value = self.build.load(variable, node.span)

@@ -286,7 +286,7 @@ class TypeFacts:
 
     def language(self, type: Type) -> Language:
         """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
-        plain = expand(type, self.table)
+        plain: Any = expand(type, self.table)
         key = ("language", plain)
         if key not in self.memo:
             self.memo[key] = language(plain, self.table)

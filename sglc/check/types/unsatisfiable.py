@@ -69,13 +69,13 @@ def arms_are_apart(facts: TypeFacts, arms: tuple[Type, ...], spans: tuple[Span, 
 def _first_pair(facts: TypeFacts, arms: tuple[Type, ...], raw: bool) -> tuple[int, int, str] | None:
     """The first two arms that share a text, and the text.
 
-    Finite sets of words are compared by a table, records by their first keys. Only of the others each is held
-    against each, and against those words and records that could look like it.
+    Finite sets of words are compared by a table, records by their first keys and the words of these fields.
+    Only of the others each is held against each, and against those words and records that could look like it.
     """
     kinds = [_kinds(facts, arm, raw) for arm in arms]
     pairs: list[tuple[int, int]] = []
     by_word: dict[tuple[bool, str], int] = {}
-    by_key: dict[str, list[int]] = {}
+    by_key: dict[str, _Tags] = {}
     wordy, keyed, others = [], [], []
     bracketed = False
     for place, arm in enumerate(arms):
@@ -91,8 +91,8 @@ def _first_pair(facts: TypeFacts, arms: tuple[Type, ...], raw: bool) -> tuple[in
                     pairs.append((earlier, place))
         elif key is not None:
             keyed.append(place)
-            pairs.extend((earlier, place) for earlier in by_key.setdefault(key, []))
-            by_key[key].append(place)
+            tags = by_key.setdefault(key, _Tags())
+            pairs.extend((earlier, place) for earlier in tags.alike(_first_words(facts, arm), place))
         else:
             others.append(place)
     near = [(place, other) for place in others for other in (*wordy, *keyed)]
@@ -105,6 +105,38 @@ def _first_pair(facts: TypeFacts, arms: tuple[Type, ...], raw: bool) -> tuple[in
         if witness is not None:
             return a, b, witness
     return None
+
+
+class _Tags:
+    """Records with one first key, by the words that its value can be."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.of_any: list[int] = []
+        self.by_word: dict[str, list[int]] = {}
+
+    def alike(self, words: list[str] | None, place: int) -> list[int]:
+        """The earlier records that may have the same value there as this one, which is taken in."""
+        if words is None:
+            found = list(self.places)
+            self.of_any.append(place)
+        else:
+            alike = [self.by_word.setdefault(word, []) for word in dict.fromkeys(words)]
+            found = sorted({*self.of_any, *(earlier for places in alike for earlier in places)})
+            for places in alike:
+                places.append(place)
+        self.places.append(place)
+        return found
+
+
+def _first_words(facts: TypeFacts, type: Type) -> list[str] | None:
+    """All values of the first field of a record, where they are few texts; None otherwise."""
+    plain = expand(type, facts.table)
+    declared = facts.table.get(plain.name) if isinstance(plain, Named) else None
+    if not isinstance(declared, RecordType):
+        return None
+    first = declared.fields[0].type
+    return facts.words(first) if _kinds(facts, first, False) == {"text"} else None
 
 
 def _kinds(facts: TypeFacts, type: Type, raw: bool) -> set[str]:
