@@ -170,9 +170,9 @@ def blocks_of_tests(n):
 
 PROGRAMS = [
     literals, literals_in_a_hole, numbers, records_in_a_union, records_told_apart_by_a_tag, members,
-    members_in_one_case, members_as_values, variants, texts_matched, numbers_matched, fields, fields_read,
-    records, functions, calls, statements, variables, branches, prompt_lines, holes, items, constants, rules, words_of_a_grammar,
-    blocks_of_tests,
+    members_in_one_case, members_as_values, variants, texts_matched, numbers_matched, fields,
+    fields_read, records, functions, calls, statements, variables, branches, prompt_lines, holes, items,
+    constants, rules, words_of_a_grammar, blocks_of_tests,
 ]  # fmt: skip
 
 
