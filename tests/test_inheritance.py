@@ -16,8 +16,6 @@ from test_layers import ROOT, module_name, source_files
 
 DEEPEST = 3
 """Classes of the project in a chain, the lowest one included."""
-NOT_YET = ("sglc.syntax", "sglc.lower")
-"""Rooms that are still built by inheritance."""
 
 Classes = dict[str, list[str]]
 """Qualified class to its qualified bases, those of other packages left out."""
@@ -64,13 +62,9 @@ def stubs(path: Path) -> Iterator[str]:
             yield f"{path.name}:{node.lineno} {node.name}"
 
 
-def composed_files() -> list[Path]:
-    return [path for path in source_files() if not module_name(path).startswith(NOT_YET)]
-
-
 def test_no_class_stands_on_a_long_chain_of_others() -> None:
     known = classes(source_files())
-    deep = [name for name in known if depth(name, known) > DEEPEST and not name.startswith(NOT_YET)]
+    deep = [name for name in known if depth(name, known) > DEEPEST]
     assert deep == []
 
 
@@ -90,7 +84,7 @@ def test_a_long_chain_is_noticed(tmp_path: Path) -> None:
 
 
 def test_no_method_only_says_that_it_is_not_written_here() -> None:
-    assert [stub for path in composed_files() for stub in stubs(path)] == []
+    assert [stub for path in source_files() for stub in stubs(path)] == []
 
 
 @pytest.mark.parametrize(

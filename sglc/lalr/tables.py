@@ -83,7 +83,7 @@ def build(grammar: str, starts: tuple[str, ...], strict: bool = False) -> dict[s
             return iter(())
 
     lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=list(starts), maybe_placeholders=True)
-    analyzer = LALR_Analyzer(lark.parser.parser_conf, strict=strict)
+    analyzer: Any = LALR_Analyzer(lark.parser.parser_conf, strict=strict)
     analyzer.compute_lalr()
     table: Any = analyzer.parse_table
     texts = {t.name: t.pattern.value for t in lark.terminals if type(t.pattern).__name__ == "PatternStr"}
@@ -159,7 +159,8 @@ def _read(path: Path, digest: str) -> dict[str, Any] | None:
         head, _, body = read_own(path).decode("utf-8").partition("\n")
         if head != _checksum(digest, body):
             return None
-        return json.loads(body)
+        data: dict[str, Any] = json.loads(body)
+        return data
     except (OSError, ValueError, RecursionError):
         return None
 

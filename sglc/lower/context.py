@@ -35,7 +35,7 @@ class Surrounding:
 
 
 class Context:
-    """Base of the lowering of one function. A fork body has a context of its own."""
+    """The function that is being lowered. A fork body has a context of its own."""
 
     def __init__(self, program: ProgramContext, checked: CheckedModule, name: str, root: str) -> None:
         self.program = program
@@ -55,6 +55,17 @@ class Context:
         self.fork_numbers = itertools.count()
         self.policies: dict[int, list[int]] = {}
         """For each hole, by identity, the conditions (by identity) that draw it again."""
+
+    def of_fork(self, name: str) -> Context:
+        """The context of a fork body inside this function."""
+        inner = Context(self.program, self.checked, name, self.root)
+        inner.policies = self.policies
+        inner.fork_numbers = self.fork_numbers
+        inner.elements = list(self.elements)
+        inner.caught = list(self.caught)
+        # Slots of the compiler's own must not clash with those of the function around.
+        inner.build.slot_counts = self.build.slot_counts
+        return inner
 
     def slot_of(self, node: Any) -> str:
         """The variable that a node binds or names."""

@@ -6,7 +6,7 @@ lists), the earlier ones are kept in slots meanwhile. Conditions are lowered str
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sglc.check.core.result import (
@@ -21,19 +21,22 @@ from sglc.check.core.result import (
     VariantSymbol,
 )
 from sglc.ir import ops, terminators
-from sglc.lower.context import Context
+from sglc.lower.context import Context, HoleNode
+from sglc.lower.splitting import Operand, Splitting, by_argument
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import Named
 
-Operand = ast.Expression | DefaultArgument | LocalSymbol | ConstantSymbol
-"""What becomes one temporary: an expression, a known value, or what a name stands for."""
 
+class Expressions:
+    """Lowers the expressions of one function; `from_model` lowers those that a model answers, and forks."""
 
-class Expressions(Context):
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self._splits: dict[int, bool] = {}
+    def __init__(self, context: Context, from_model: Callable[[HoleNode | ast.Fork], int]) -> None:
+        self.context = context
+        self.checked = context.checked
+        self.build = context.build
+        self.from_model = from_model
+        self.splitting = Splitting(context.checked)
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -47,7 +50,7 @@ class Expressions(Context):
         due = self.checked.coercions.get(id(node))
         if due is not None:
             temp = self.build.value(ops.CheckType, temp, due, span=node.span)
-        shown = self.witnesses.get(id(node)) if self.witnesses else None
+        shown = self.context.witnesses.get(id(node)) if self.context.witnesses else None
         if (
             shown is None
             or id(node) in constants
@@ -66,7 +69,7 @@ class Expressions(Context):
 
     def values(self, nodes: Sequence[Operand], span: Span) -> tuple[int, ...]:
         """Operands in order, all in the current block."""
-        splitting = [i for i, node in enumerate(nodes) if self.splits(node)]
+        splitting = [i for i, node in enumerate(nodes) if self.splitting.splits(node)]
         last = splitting[-1] if splitting else -1
         kept: list[str | None] = []
         temps: list[int] = []
@@ -90,26 +93,6 @@ class Expressions(Context):
         tail = [(index, temp) for index, temp in enumerate(temps) if kept[index] is None]
         loaded = {index: self.build.load(slot) for index, slot in enumerate(kept) if slot is not None}
         return tuple([loaded[i] for i in sorted(loaded)] + [temp for _, temp in tail])
-
-    def splits(self, node: Operand | ast.TypeExpression | None) -> bool:
-        """Whether lowering the expression opens new blocks."""
-        if node is None or isinstance(node, DefaultArgument | LocalSymbol | ConstantSymbol):
-            return False
-        if id(node) in self.checked.constants:
-            return False
-        known = self._splits.get(id(node))
-        if known is None:
-            match node:
-                case (
-                    ast.Binary(operator="and" | "or") | ast.Conditional() | ast.OrElse() | ast.Comprehension()
-                ):
-                    known = True
-                case ast.Call() if self._by(node) is not None:
-                    known = True
-                case _:
-                    known = any(self.splits(child) for child in _children(node))
-            self._splits[id(node)] = known
-        return known
 
     def _number(self, node: ast.Number | ast.Boolean) -> int:
         return self.build.const(node.value, node.span)
@@ -140,7 +123,7 @@ class Expressions(Context):
             case ConstantSymbol(value=value):
                 return self.build.const(value, span)
             case ElementSymbol(field=field):
-                element = self.build.load(self.elements[-1], span)
+                element = self.build.load(self.context.elements[-1], span)
                 return element if field is None else self.build.value(ops.GetField, element, field, span=span)
         raise AssertionError(f"{symbol} is no value")
 
@@ -209,7 +192,7 @@ class Expressions(Context):
 
     def _call(self, node: ast.Call) -> int:
         symbol = self.checked.symbols[id(node)]
-        by = self._by(node)
+        by = by_argument(self.checked, node)
         if by is not None:
             assert isinstance(symbol, BuiltinSymbol) and isinstance(node.function, ast.Attribute)
             return self._method_by(symbol.name.lstrip("."), node.function.value, by, node.span)
@@ -233,23 +216,14 @@ class Expressions(Context):
                 )
         raise AssertionError(f"{symbol} cannot be called")
 
-    def _by(self, node: ast.Call) -> ast.Expression | None:
-        """The `by = …` of a list method."""
-        symbol = self.checked.symbols.get(id(node))
-        if isinstance(symbol, BuiltinSymbol) and symbol.name in (".max", ".min", ".sort"):
-            for argument in node.arguments:
-                if argument.name is not None and argument.name.text == "by":
-                    return argument.value
-        return None
-
     def _method_by(self, name: str, receiver: ast.Expression, by: ast.Expression, span: Span) -> int:
         """`xs.max(by = e)`: the list of keys is made first, then the method gets both."""
         items = self.build.fresh_slot("items")
         self.build.store(items, self.value(receiver))
         element = self.build.fresh_slot("element")
-        self.elements.append(element)
+        self.context.elements.append(element)
         keys = self._collect(items, element, by, None, span)
-        self.elements.pop()
+        self.context.elements.pop()
         pair = (self.build.load(items, span), self.build.load(keys, span))
         return self.build.value(ops.CallMethod, name, pair, span=span)
 
@@ -271,7 +245,7 @@ class Expressions(Context):
             wanted = build.fresh_label("wanted")
             self.condition(condition, wanted, each)
             build.start(wanted)
-        if self.splits(value):
+        if self.splitting.splits(value):
             one = build.fresh_slot("operand")
             build.store(one, self.value(value))
             so_far, item = build.load(found), build.load(one)
@@ -286,7 +260,7 @@ class Expressions(Context):
     def _comprehension(self, node: ast.Comprehension) -> int:
         items = self.build.fresh_slot("items")
         self.build.store(items, self.value(node.iterable))
-        found = self._collect(items, self.slot_of(node), node.element, node.condition, node.span)
+        found = self._collect(items, self.context.slot_of(node), node.element, node.condition, node.span)
         return self.build.load(found, node.span)
 
     def _conditional(self, node: ast.Conditional) -> int:
@@ -352,56 +326,16 @@ class Expressions(Context):
     def raising(self, node: ast.Raise) -> None:
         """`raise E(…)`, or a bare `raise` of what the arm around caught; the block ends here."""
         if node.error is None:
-            self.build.end(terminators.Reraise(self.build.load(self.caught[-1], node.span), node.span))
+            self.build.end(
+                terminators.Reraise(self.build.load(self.context.caught[-1], node.span), node.span)
+            )
             return
         symbol: Any = self.checked.symbols[id(node)]
         arguments = self.values(self.checked.arguments[id(node)], node.span)
         self.build.end(terminators.RaiseError(symbol.name, arguments, node.span))
 
-    # -- in the sibling files ----------------------------------------------------------------------
 
-    def hole(self, node: ast.Gen | ast.Choose | ast.Select) -> int:
-        raise AssertionError("holes are lowered by a class further down")
-
-    def fork(self, node: ast.Fork) -> int:
-        raise AssertionError("forks are lowered by a class further down")
-
-
-def _children(node: Any) -> Iterator[Any]:
-    """Expressions directly inside an expression, fork bodies and types left out."""
-    match node:
-        case ast.String(parts=parts):
-            yield from (part for part in parts if not isinstance(part, str))
-        case ast.Attribute(value=value):
-            yield value
-        case ast.Index(value=value, index=index):
-            yield from (value, index)
-        case ast.Slice(value=value, start=start, stop=stop):
-            yield from (value, start, stop)
-        case ast.Call(function=function, arguments=arguments):
-            if isinstance(function, ast.Attribute):
-                yield function.value
-            yield from (argument.value for argument in arguments)
-        case ast.Unary(operand=operand):
-            yield operand
-        case ast.Binary(left=left, right=right):
-            yield from (left, right)
-        case ast.ListDisplay(items=items) | ast.TupleDisplay(items=items):
-            yield from items
-        case ast.MapDisplay(entries=entries):
-            yield from (item for entry in entries for item in entry)
-        case ast.Range(start=start, stop=stop):
-            yield from (start, stop)
-        case ast.Gen(options=options):
-            yield from (option.value for option in options)
-        case ast.Choose(choices=choices, options=options) | ast.Select(choices=choices, options=options):
-            yield choices
-            yield from (option.value for option in options)
-        case ast.Fork(iterable=iterable):
-            yield iterable
-
-
-_LOWER: dict[type, Any] = {
+_LOWER: dict[type, Callable[[Expressions, Any], int]] = {
     ast.Number: Expressions._number,
     ast.Boolean: Expressions._number,
     ast.Null: Expressions._null,
@@ -422,8 +356,8 @@ _LOWER: dict[type, Any] = {
     ast.Comprehension: Expressions._comprehension,
     ast.Conditional: Expressions._conditional,
     ast.OrElse: Expressions._or_else,
-    ast.Gen: lambda self, node: self.hole(node),
-    ast.Choose: lambda self, node: self.hole(node),
-    ast.Select: lambda self, node: self.hole(node),
-    ast.Fork: lambda self, node: self.fork(node),
+    ast.Gen: lambda self, node: self.from_model(node),
+    ast.Choose: lambda self, node: self.from_model(node),
+    ast.Select: lambda self, node: self.from_model(node),
+    ast.Fork: lambda self, node: self.from_model(node),
 }

@@ -1,4 +1,4 @@
-"""`match`: each case becomes a chain of tests that falls through to the next case."""
+"""Patterns of `match` to chains of tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from sglc.check.core.result import ConstantSymbol, LocalSymbol, RecordSymbol, TypeSymbol, VariantSymbol
 from sglc.ir import ops, terminators
-from sglc.lower.expressions import Expressions
+from sglc.lower.context import Context
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types.type import Alternatives, Dec, Float, Int, Named, TupleOf, Type
@@ -14,42 +14,14 @@ from sglc.types.type import Alternatives, Dec, Float, Int, Named, TupleOf, Type
 NUMBER = Alternatives((Int(), Dec(), Float()))
 
 
-class Patterns(Expressions):
-    def match(self, node: ast.Match) -> None:
-        build = self.build
-        known = self.checked.types.get(id(node.subject))
-        symbol = self.checked.symbols.get(id(node.subject))
-        if isinstance(symbol, LocalSymbol) and id(node.subject) not in self.checked.coercions:
-            subject = symbol.slot
-        else:
-            subject = build.fresh_slot("subject")
-            build.store(subject, self.value(node.subject))
-        done = build.fresh_label("matched")
-        for case in node.cases:
-            following = build.fresh_label("case")
-            self._pattern(case.pattern, subject, known, following)
-            if case.guard is not None:
-                guarded = build.fresh_label("guarded")
-                self.condition(case.guard, guarded, following)
-                build.start(guarded)
-            self.body(case.body)
-            build.end(terminators.Jump(done))
-            build.join(following)
-        # The cases are exhaustive; only a value from a damaged file could get here.
-        message = build.const("no case matches this value", node.span)
-        build.end(terminators.RaiseError("Failure", (message,), node.span))
-        build.join(done)
+class Patterns:
+    """Lowers the patterns of one function."""
 
-    def body(self, statements: tuple[ast.Statement, ...]) -> None:
-        raise AssertionError("statements are lowered by a class further down")
+    def __init__(self, context: Context) -> None:
+        self.checked = context.checked
+        self.build = context.build
 
-    def _require(self, condition: int, otherwise: str, span: Span) -> None:
-        """Go on in a new block if the condition holds."""
-        here = self.build.fresh_label("is")
-        self.build.end(terminators.Branch(condition, here, otherwise, span))
-        self.build.start(here)
-
-    def _pattern(self, node: ast.Pattern, slot: str, known: Any, otherwise: str) -> None:
+    def test(self, node: ast.Pattern, slot: str, known: Any, otherwise: str) -> None:
         """Test the value in a slot, of type `known` (None: any), and bind the pattern's names."""
         build, span = self.build, node.span
         match node:
@@ -67,7 +39,7 @@ class Patterns(Expressions):
                 found = build.fresh_label("any")
                 for part in patterns:
                     following = build.fresh_label("or")
-                    self._pattern(part, slot, known, following)
+                    self.test(part, slot, known, following)
                     build.end(terminators.Jump(found))
                     build.start(following)
                 build.end(terminators.Jump(otherwise))
@@ -90,7 +62,7 @@ class Patterns(Expressions):
             return
         slot = self.build.fresh_slot("part")
         self.build.store(slot, value, node.span)
-        self._pattern(node, slot, None, otherwise)
+        self.test(node, slot, None, otherwise)
 
     def _equal(self, slot: str, value: Any, otherwise: str, span: Span) -> None:
         build = self.build
@@ -148,3 +120,9 @@ class Patterns(Expressions):
                     ops.GetField, build.load(slot, span), field.name.text, span=field.name.span
                 )
                 self._subpattern(field.pattern, part, otherwise)
+
+    def _require(self, condition: int, otherwise: str, span: Span) -> None:
+        """Go on in a new block if the condition holds."""
+        here = self.build.fresh_label("is")
+        self.build.end(terminators.Branch(condition, here, otherwise, span))
+        self.build.start(here)

@@ -1,4 +1,4 @@
-"""The door of the lowering: a checked program to an IR module.
+"""The API of the lowering: a checked program to an IR module.
 
 Functions of the main module come first, in the order of the file, each followed by the fork bodies in it;
 then its tests; then what the other modules declare. Only a program without errors may come here.
@@ -7,10 +7,9 @@ then its tests; then what the other modules declare. Only a program without erro
 from __future__ import annotations
 
 from sglc.check.core.result import CheckedModule, CheckedProgram, ErrorSymbol
-from sglc.ir import terminators
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
-from sglc.lower.context import ProgramContext
-from sglc.lower.statements import Statements
+from sglc.lower.context import Context, ProgramContext
+from sglc.lower.function import FunctionLowering
 from sglc.syntax import ast
 
 
@@ -46,21 +45,19 @@ def _qualified(checked: CheckedModule, name: str) -> str:
     return f"{checked.name}.{name}" if checked.name else name
 
 
-def _lowering(context: ProgramContext, checked: CheckedModule, name: str) -> Statements:
-    lowering = Statements(context, checked, name, name)
+def _context(program: ProgramContext, checked: CheckedModule, name: str) -> Context:
+    context = Context(program, checked, name, name)
     for condition, hole in checked.retries.items():
-        lowering.policies.setdefault(id(hole), []).append(condition)
-    return lowering
+        context.policies.setdefault(id(hole), []).append(condition)
+    return context
 
 
-def _function(context: ProgramContext, checked: CheckedModule, node: ast.FunctionDeclaration) -> None:
+def _function(program: ProgramContext, checked: CheckedModule, node: ast.FunctionDeclaration) -> None:
     name = _qualified(checked, node.name.text)
-    place = len(context.functions)
-    context.functions.append(None)
-    lowering = _lowering(context, checked, name)
-    lowering.body(node.body)
-    build = lowering.build
-    build.end(terminators.Return(build.const(None, node.span), node.span))
+    place = len(program.functions)
+    program.functions.append(None)
+    context = _context(program, checked, name)
+    blocks = FunctionLowering(context).blocks(node.body, node.span)
     parameters = []
     for parameter in node.parameters:
         default = None
@@ -69,7 +66,7 @@ def _function(context: ProgramContext, checked: CheckedModule, node: ast.Functio
         parameters.append(
             Parameter(
                 parameter.name.text,
-                lowering.slot_of(parameter),
+                context.slot_of(parameter),
                 checked.resolved[id(parameter.type)],
                 parameter.default is not None,
                 default,
@@ -79,13 +76,13 @@ def _function(context: ProgramContext, checked: CheckedModule, node: ast.Functio
     if node.within is not None:
         within = checked.constants[id(node.within)]
     raised = [checked.symbols.get(id(error)) for error in node.raises]
-    context.functions[place] = Function(
+    program.functions[place] = Function(
         name=name,
         kind=node.kind if node.kind != "aside" else "fn",
         parameters=tuple(parameters),
-        blocks=tuple(build.blocks),
+        blocks=blocks,
         result=None if node.result is None else checked.resolved[id(node.result)],
-        retries=tuple(build.retries),
+        retries=tuple(context.build.retries),
         within=within,  # type: ignore[arg-type]
         public=node.public,
         doc=node.doc,
@@ -99,7 +96,7 @@ def _function(context: ProgramContext, checked: CheckedModule, node: ast.Functio
 
 
 def _test(
-    context: ProgramContext, checked: CheckedModule, node: ast.TestDeclaration, titles: set[str]
+    program: ProgramContext, checked: CheckedModule, node: ast.TestDeclaration, titles: set[str]
 ) -> None:
     # No function has a blank in its name, so that a test may be titled like one.
     name = TEST_MARK + node.title
@@ -108,12 +105,10 @@ def _test(
         name = f"{TEST_MARK}{node.title} ({count})"
         count += 1
     titles.add(name)
-    place = len(context.functions)
-    context.functions.append(None)
-    lowering = _lowering(context, checked, name)
-    lowering.body(node.body)
-    build = lowering.build
-    build.end(terminators.Return(build.const(None, node.span), node.span))
-    context.functions[place] = Function(
-        name=name, kind="test", parameters=(), blocks=tuple(build.blocks), tags=node.tags, span=node.span
+    place = len(program.functions)
+    program.functions.append(None)
+    context = _context(program, checked, name)
+    blocks = FunctionLowering(context).blocks(node.body, node.span)
+    program.functions[place] = Function(
+        name=name, kind="test", parameters=(), blocks=blocks, tags=node.tags, span=node.span
     )

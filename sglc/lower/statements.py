@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from sglc.check.core.result import FunctionSymbol
+from sglc.check.core.result import LocalSymbol
 from sglc.ir import ops, terminators
-from sglc.lower.context import Surrounding
-from sglc.lower.expressions import Operand
+from sglc.lower.assignments import Assignments
+from sglc.lower.conditions import Conditions
+from sglc.lower.context import Context, Surrounding
+from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
-from sglc.lower.witnesses import shown_text, witnesses
+from sglc.lower.patterns import Patterns
+from sglc.lower.tests import Tests
 from sglc.syntax import ast
 
 
-class Statements(Holes):
+class Statements:
+    """Lowers the statements of one function."""
+
+    def __init__(
+        self, context: Context, expressions: Expressions, conditions: Conditions, holes: Holes
+    ) -> None:
+        self.context = context
+        self.checked = context.checked
+        self.build = context.build
+        self.expressions = expressions
+        self.conditions = conditions
+        self.holes = holes
+        self.assignments = Assignments(context, expressions)
+        self.patterns = Patterns(context)
+        self.tests = Tests(context, expressions, self.inside)
+
     def body(self, statements: tuple[ast.Statement, ...]) -> None:
         """Statements in turn; what control cannot reach is left out."""
         for statement in statements:
@@ -22,11 +41,26 @@ class Statements(Holes):
             _LOWER[type(statement)](self, statement)
 
     def inside(self, surrounding: Surrounding, statements: tuple[ast.Statement, ...]) -> None:
-        self.surroundings.append(surrounding)
+        self.context.surroundings.append(surrounding)
         self.body(statements)
-        self.surroundings.pop()
+        self.context.surroundings.pop()
 
     # -- text --------------------------------------------------------------------------------------
+
+    def _pipe(self, node: ast.PipeLine) -> None:
+        """One pipe line: a newline if one is due, then its parts."""
+        build = self.build
+        build.add(ops.Line(node.span))
+        for part in node.parts:
+            match part:
+                case ast.Text(text=text, span=span):
+                    build.add(ops.Text(text, span))
+                case ast.Insert(value=value, span=span):
+                    build.add(ops.Insert(self.expressions.value(value), span))
+                case ast.Hole(content=content, span=span):
+                    build.store(self.context.slot_of(content), self.holes.value(content), span)
+        if node.glued:
+            build.add(ops.Glue(node.span))
 
     def _include(self, node: ast.Include) -> None:
         text: Any = self.checked.constants[id(node)]
@@ -40,76 +74,18 @@ class Statements(Holes):
 
     def _part(self, node: ast.Part) -> None:
         symbol: Any = self.checked.symbols[id(node.call)]
-        arguments = self.values(self.checked.arguments[id(node.call)], node.span)
+        arguments = self.expressions.values(self.checked.arguments[id(node.call)], node.span)
         value = self.build.value(ops.CallPart, symbol.name, arguments, span=node.span)
         if node.binding is not None:
-            self.build.store(self.slot_of(node), value, node.span)
+            self.build.store(self.context.slot_of(node), value, node.span)
 
     # -- variables ---------------------------------------------------------------------------------
 
     def _let(self, node: ast.Let) -> None:
-        self.build.store(self.slot_of(node), self.value(node.value), node.span)
-
-    def _assign(self, node: ast.Assign) -> None:
-        """`a.b[i] = e`: the parts on the way are changed in copies, from the inside out."""
-        build = self.build
-        path: list[tuple[str, str]] = []
-        """Field names, and slots of index values, from the outside in."""
-        steps: list[ast.Attribute | ast.Index] = []
-        root: ast.Expression = node.target
-        while isinstance(root, ast.Attribute | ast.Index):
-            steps.append(root)
-            root = root.value
-        for step in reversed(steps):
-            if isinstance(step, ast.Attribute):
-                path.append(("field", step.name.text))
-            else:
-                slot = build.fresh_slot("index")
-                build.store(slot, self.value(step.index), step.span)
-                path.append(("item", slot))
-        variable = self.slot_of(root)
-        new = build.fresh_slot("new")
-        if node.operator == "=":
-            value = self.value(node.value)
-        else:
-            # The old value is read first, as it stands first.
-            if self.splits(node.value):
-                build.store(new, self._read(variable, path, node), node.span)
-                right = self.value(node.value)
-                kept = build.fresh_slot("operand")
-                build.store(kept, right)
-                left, right = build.load(new), build.load(kept)
-            else:
-                left = self._read(variable, path, node)
-                right = self.value(node.value)
-            value = build.value(ops.Binary, node.operator[0], left, right, span=node.span)
-            due = self.checked.coercions.get(id(node))
-            if due is not None:
-                value = build.value(ops.CheckType, value, due, span=node.span)
-        if not path:
-            build.store(variable, value, node.span)
-            return
-        build.store(new, value, node.span)
-        for depth in range(len(path) - 1, -1, -1):
-            owner = self._read(variable, path[:depth], node)
-            kind, name = path[depth]
-            if kind == "field":
-                changed = build.value(ops.WithField, owner, build.load(new), name, span=node.span)
-            else:
-                changed = build.value(ops.WithItem, owner, build.load(name), build.load(new), span=node.span)
-            build.store(new if depth else variable, changed, node.span)
-
-    def _read(self, variable: str, path: list[tuple[str, str]], node: ast.Assign) -> int:
-        value = self.build.load(variable, node.span)
-        for kind, name in path:
-            if kind == "field":
-                value = self.build.value(ops.GetField, value, name, span=node.span)
-            else:
-                value = self.build.value(ops.GetItem, value, self.build.load(name), span=node.span)
-        return value
+        self.build.store(self.context.slot_of(node), self.expressions.value(node.value), node.span)
 
     def _evaluate(self, node: ast.Evaluate) -> None:
-        self.value(node.value)
+        self.expressions.value(node.value)
 
     # -- control flow ------------------------------------------------------------------------------
 
@@ -118,7 +94,7 @@ class Statements(Holes):
         done = build.fresh_label("done")
         for condition, statements in node.branches:
             then, following = build.fresh_label("then"), build.fresh_label("else")
-            self.condition(condition, then, following)
+            self.expressions.condition(condition, then, following)
             build.start(then)
             self.body(statements)
             build.end(terminators.Jump(done))
@@ -130,10 +106,12 @@ class Statements(Holes):
     def _for(self, node: ast.For) -> None:
         build = self.build
         iterator = build.fresh_slot("iterator")
-        build.store(iterator, build.value(ops.Iterate, self.value(node.iterable), span=node.iterable.span))
+        build.store(
+            iterator, build.value(ops.Iterate, self.expressions.value(node.iterable), span=node.iterable.span)
+        )
         each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
         build.start(each)
-        build.end(terminators.Next(iterator, self.slot_of(node), body, done, node.variable.span))
+        build.end(terminators.Next(iterator, self.context.slot_of(node), body, done, node.variable.span))
         build.start(body)
         self.inside(Surrounding("loop", done, each), node.body)
         build.end(terminators.Jump(each))
@@ -143,10 +121,10 @@ class Statements(Holes):
         build = self.build
         left = build.fresh_slot("rounds")
         if node.limit is not None:
-            build.store(left, self.value(node.limit), node.limit.span)
+            build.store(left, self.expressions.value(node.limit), node.limit.span)
         again, body, done = (build.fresh_label(stem) for stem in ("while", "body", "done"))
         build.start(again)
-        self.condition(node.condition, body, done)
+        self.expressions.condition(node.condition, body, done)
         build.start(body)
         if node.limit is not None:
             text = f"`while {node.condition.span.text}`"
@@ -156,24 +134,50 @@ class Statements(Holes):
         build.end(terminators.Jump(again))
         build.start(done)
 
+    def _match(self, node: ast.Match) -> None:
+        """Each case becomes a chain of tests that falls through to the next case."""
+        build = self.build
+        known = self.checked.types.get(id(node.subject))
+        symbol = self.checked.symbols.get(id(node.subject))
+        if isinstance(symbol, LocalSymbol) and id(node.subject) not in self.checked.coercions:
+            subject = symbol.slot
+        else:
+            subject = build.fresh_slot("subject")
+            build.store(subject, self.expressions.value(node.subject))
+        done = build.fresh_label("matched")
+        for case in node.cases:
+            following = build.fresh_label("case")
+            self.patterns.test(case.pattern, subject, known, following)
+            if case.guard is not None:
+                guarded = build.fresh_label("guarded")
+                self.expressions.condition(case.guard, guarded, following)
+                build.start(guarded)
+            self.body(case.body)
+            build.end(terminators.Jump(done))
+            build.join(following)
+        # The cases are exhaustive; only a value from a damaged file could get here.
+        message = build.const("no case matches this value", node.span)
+        build.end(terminators.RaiseError("Failure", (message,), node.span))
+        build.join(done)
+
     def _return(self, node: ast.Return) -> None:
         build = self.build
-        value = build.const(None, node.span) if node.value is None else self.value(node.value)
-        self.leave("function")
+        value = build.const(None, node.span) if node.value is None else self.expressions.value(node.value)
+        self.context.leave("function")
         build.end(terminators.Return(value, node.span))
 
     def _break(self, node: ast.Break) -> None:
-        loop = self.leave("loop")
+        loop = self.context.leave("loop")
         assert loop is not None
         self.build.end(terminators.Jump(loop.done, node.span))
 
     def _continue(self, node: ast.Continue) -> None:
-        loop = self.leave("loop")
+        loop = self.context.leave("loop")
         assert loop is not None
         self.build.end(terminators.Jump(loop.again, node.span))
 
     def _raise(self, node: ast.Raise) -> None:
-        self.raising(node)
+        self.expressions.raising(node)
 
     def _try(self, node: ast.Try) -> None:
         build = self.build
@@ -196,146 +200,50 @@ class Statements(Holes):
             build.start(arm)
             if handler.binding is not None:
                 error = build.value(ops.HandledError, span=handler.binding.span)
-                build.store(self.slot_of(handler), error, handler.binding.span)
+                build.store(self.context.slot_of(handler), error, handler.binding.span)
             # The body may catch other errors; a bare `raise` in it is of this one.
-            self.caught.append(build.fresh_slot("caught"))
-            build.store(self.caught[-1], build.value(ops.HandledError), node.span)
+            self.context.caught.append(build.fresh_slot("caught"))
+            build.store(self.context.caught[-1], build.value(ops.HandledError), node.span)
             self.body(handler.body)
-            self.caught.pop()
+            self.context.caught.pop()
             build.end(terminators.Jump(done))
             build.join(following)
         build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
         build.join(done)
 
-    # -- conditions with policies ------------------------------------------------------------------
-
-    def _ensure(self, node: ast.Ensure) -> None:
-        build = self.build
-        if node.each is None:
-            self._one_condition(node)
-            return
-        iterator = build.fresh_slot("iterator")
-        _, items = node.each
-        build.store(iterator, build.value(ops.Iterate, self.value(items), span=items.span))
-        each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
-        build.start(each)
-        build.end(terminators.Next(iterator, self.slot_of(node), body, done, node.span))
-        build.start(body)
-        self._one_condition(node)
-        build.end(terminators.Jump(each))
-        build.start(done)
-
-    def _one_condition(self, node: ast.Ensure) -> None:
-        build, span = self.build, node.condition.span
-        holds, fails = build.fresh_label("holds"), build.fresh_label("fails")
-        done = holds if node.hard else build.fresh_label("done")
-        self.condition(node.condition, holds, fails)
-        build.start(fails)
-        reason = build.fresh_slot("reason")
-        if node.message is not None:
-            build.store(reason, self.value(node.message), span)
-        else:
-            build.store(reason, build.const(f"`{span.text}` does not hold", span), span)
-        retry = self.policy(node)
-        if retry is not None:
-            build.add(ops.TryAgain(retry, build.load(reason, span), node.span))
-        if not node.hard:
-            build.add(ops.RecordCheck(False, build.load(reason, span), node.span))
-            build.end(terminators.Jump(done))
-            build.start(holds)
-            build.add(ops.RecordCheck(True, build.const(None, span), node.span))
-        elif node.fallback is not None:
-            self.raising(node.fallback)
-        else:
-            build.end(terminators.RaiseError("Rejected", (build.load(reason, span),), node.span))
-        build.start(done)
-
     # -- forks -------------------------------------------------------------------------------------
 
     def _yield(self, node: ast.Yield) -> None:
-        value = self.value(node.value)
-        self.leave("function")
+        value = self.expressions.value(node.value)
+        self.context.leave("function")
         self.build.end(terminators.Return(value, node.span))
 
     def _adopt(self, node: ast.Adopt) -> None:
-        self.build.add(ops.AdoptBranch(self.value(node.value), node.span))
-
-    # -- tests -------------------------------------------------------------------------------------
-
-    def _mock(self, node: ast.Mock) -> None:
-        symbol: Any = self.checked.symbols[id(node)]
-        assert isinstance(symbol, FunctionSymbol)
-        value = self.value(node.value)
-        self.build.add(ops.MockHole(f"{symbol.name}.{node.hole.text}", value, node.always, node.span))
-
-    def _fuzz(self, node: ast.Fuzz) -> None:
-        build = self.build
-        iterator, number = build.fresh_slot("iterator"), build.fresh_slot("round")
-        rounds: Operand = node.times
-        build.add(ops.SetFuzz(True, node.span))
-        span = build.value(ops.MakeRange, build.const(0), self.values((rounds,), node.span)[0], False)
-        build.store(iterator, build.value(ops.Iterate, span, span=node.times.span))
-        each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
-        build.start(each)
-        build.end(terminators.Next(iterator, number, body, done, node.span))
-        build.start(body)
-        build.store(self.slot_of(node), self.value(node.call), node.span)
-        self.inside(Surrounding("loop", done, each), node.body)
-        build.end(terminators.Jump(each))
-        build.start(done)
-        build.add(ops.SetFuzz(False, node.span))
-
-    def _expect(self, node: ast.Expect) -> None:
-        self.witnesses = {id(part): shown_text(part.span) for part in witnesses(node.condition)}
-        value = self.value(node.condition)
-        self.witnesses = {}
-        self.build.add(ops.ExpectTrue(value, node.span))
-
-    def _expect_raises(self, node: ast.ExpectRaises) -> None:
-        build = self.build
-        symbol: Any = self.checked.symbols[id(node)]
-        body, failed, came, other, done = (
-            build.fresh_label(stem) for stem in ("try", "failed", "came", "other", "done")
-        )
-        build.end(terminators.Try(body, failed, node.span))
-        build.start(body)
-        self.value(node.call)
-        build.add(ops.EndTry())
-        build.add(ops.ExpectError(symbol.name, True, node.span))
-        build.end(terminators.Jump(done))
-        build.start(failed)
-        build.end(
-            terminators.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span)
-        )
-        build.start(other)
-        build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
-        build.start(came)
-        build.add(ops.ExpectError(symbol.name, False, node.span))
-        build.start(done)
+        self.build.add(ops.AdoptBranch(self.expressions.value(node.value), node.span))
 
 
-_LOWER: dict[type, Any] = {
-    ast.PipeLine: Statements.pipe,
+_LOWER: dict[type, Callable[[Statements, Any], None]] = {
+    ast.PipeLine: Statements._pipe,
     ast.Include: Statements._include,
     ast.Role: Statements._role,
     ast.Let: Statements._let,
-    ast.Assign: Statements._assign,
+    ast.Assign: lambda self, node: self.assignments.assign(node),
     ast.Evaluate: Statements._evaluate,
     ast.If: Statements._if,
     ast.For: Statements._for,
     ast.While: Statements._while,
-    ast.Match: Statements.match,
+    ast.Match: Statements._match,
     ast.Return: Statements._return,
     ast.Break: Statements._break,
     ast.Continue: Statements._continue,
     ast.Raise: Statements._raise,
     ast.Try: Statements._try,
-    ast.Ensure: Statements._ensure,
+    ast.Ensure: lambda self, node: self.conditions.ensure(node),
     ast.Yield: Statements._yield,
     ast.Adopt: Statements._adopt,
     ast.Part: Statements._part,
-    ast.Mock: Statements._mock,
-    ast.Fuzz: Statements._fuzz,
-    ast.Expect: Statements._expect,
-    ast.ExpectRaises: Statements._expect_raises,
+    ast.Mock: lambda self, node: self.tests.mock(node),
+    ast.Fuzz: lambda self, node: self.tests.fuzz(node),
+    ast.Expect: lambda self, node: self.tests.expect(node),
+    ast.ExpectRaises: lambda self, node: self.tests.expect_raises(node),
 }

@@ -1,0 +1,78 @@
+"""Statements of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sglc.check.core.result import FunctionSymbol
+from sglc.ir import ops, terminators
+from sglc.lower.context import Context, Surrounding
+from sglc.lower.expressions import Expressions
+from sglc.lower.witnesses import shown_text, witnesses
+from sglc.syntax import ast
+
+Inside = Callable[[Surrounding, tuple[ast.Statement, ...]], None]
+
+
+class Tests:
+    """Lowers them in one function; `inside` lowers statements inside a surrounding."""
+
+    def __init__(self, context: Context, expressions: Expressions, inside: Inside) -> None:
+        self.context = context
+        self.checked = context.checked
+        self.build = context.build
+        self.expressions = expressions
+        self.inside = inside
+
+    def mock(self, node: ast.Mock) -> None:
+        symbol: Any = self.checked.symbols[id(node)]
+        assert isinstance(symbol, FunctionSymbol)
+        value = self.expressions.value(node.value)
+        self.build.add(ops.MockHole(f"{symbol.name}.{node.hole.text}", value, node.always, node.span))
+
+    def fuzz(self, node: ast.Fuzz) -> None:
+        build = self.build
+        iterator, number = build.fresh_slot("iterator"), build.fresh_slot("round")
+        build.add(ops.SetFuzz(True, node.span))
+        zero = build.const(0)
+        (count,) = self.expressions.values((node.times,), node.span)
+        rounds = build.value(ops.MakeRange, zero, count, False)
+        build.store(iterator, build.value(ops.Iterate, rounds, span=node.times.span))
+        each, body, done = (build.fresh_label(stem) for stem in ("each", "body", "done"))
+        build.start(each)
+        build.end(terminators.Next(iterator, number, body, done, node.span))
+        build.start(body)
+        build.store(self.context.slot_of(node), self.expressions.value(node.call), node.span)
+        self.inside(Surrounding("loop", done, each), node.body)
+        build.end(terminators.Jump(each))
+        build.start(done)
+        build.add(ops.SetFuzz(False, node.span))
+
+    def expect(self, node: ast.Expect) -> None:
+        self.context.witnesses = {id(part): shown_text(part.span) for part in witnesses(node.condition)}
+        value = self.expressions.value(node.condition)
+        self.context.witnesses = {}
+        self.build.add(ops.ExpectTrue(value, node.span))
+
+    def expect_raises(self, node: ast.ExpectRaises) -> None:
+        build = self.build
+        symbol: Any = self.checked.symbols[id(node)]
+        body, failed, came, other, done = (
+            build.fresh_label(stem) for stem in ("try", "failed", "came", "other", "done")
+        )
+        build.end(terminators.Try(body, failed, node.span))
+        build.start(body)
+        self.expressions.value(node.call)
+        build.add(ops.EndTry())
+        build.add(ops.ExpectError(symbol.name, True, node.span))
+        build.end(terminators.Jump(done))
+        build.start(failed)
+        build.end(
+            terminators.Branch(build.value(ops.Catch, symbol.name, span=node.span), came, other, node.span)
+        )
+        build.start(other)
+        build.end(terminators.Reraise(build.value(ops.HandledError), node.span))
+        build.start(came)
+        build.add(ops.ExpectError(symbol.name, False, node.span))
+        build.start(done)
