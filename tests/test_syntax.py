@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import FunctionType
@@ -20,7 +21,7 @@ from sglc.source import Source, Span
 from sglc.syntax import ast, tables
 from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse, parse_expression, parse_type, tokens
-from sglc.syntax.parser import BUILDERS, actions, language_of
+from sglc.syntax.parser import BUILDERS, actions, language, language_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted((ROOT / "examples").glob("*.sgl")) + sorted((ROOT / "stdlib").glob("*.sgl"))
@@ -327,6 +328,15 @@ def test_no_action_is_built_in_two_places():
         if isinstance(function, FunctionType)
     ]
     assert len(own) == len(actions()) > 150
+
+
+def test_threads_may_parse_before_anything_was_parsed():
+    text = (ROOT / "examples" / "triage.sgl").read_text(encoding="utf-8")
+    alone = dump(parse(Source("a.sgl", text))[0])
+    language.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: dump(parse(Source("a.sgl", text))[0]), range(16)))
+    assert found == [alone] * 16
 
 
 @pytest.fixture
