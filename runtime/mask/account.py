@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import Token
 from dataclasses import dataclass
 
 from sglc.automata.work import (
@@ -12,9 +11,8 @@ from sglc.automata.work import (
     OutOfWork,
     WorkAccount,
     charged,
-    close_account,
     current,
-    open_account,
+    exchange,
 )
 from sglc.runtime.mask.errors import ConstraintError, ConstraintTooCostly
 from sglc.runtime.mask.machine import Machine
@@ -57,13 +55,14 @@ class Account:
     question may be asked again: its answer is the right one, or the limit is passed once more.
     """
 
-    __slots__ = ("_before", "_charged", "_made", "_times", "machine", "options")
+    __slots__ = ("_before", "_made", "_outer", "_times", "machine", "options")
 
     def __init__(self, machine: Machine, options: ConstraintOptions) -> None:
         self.machine = machine
         self.options = options
         self._made = 0
-        self._charged: list[Token[WorkAccount | None]] = []
+        self._outer: list[WorkAccount | None] = []
+        """The accounts that were open before, the innermost last."""
         self._times = 1
         self._before = 0
 
@@ -76,11 +75,11 @@ class Account:
         self._before = len(self.machine.configs)
         limit, times = self.options.max_effort, self._times
         self._times = 1
-        self._charged.append(open_account(WorkAccount(None if limit is None else limit * times)))
+        self._outer.append(exchange(WorkAccount(None if limit is None else limit * times)))
         return self
 
     def __exit__(self, *fault: object) -> None:
-        close_account(self._charged.pop())
+        exchange(self._outer.pop())
         made = len(self.machine.configs) - self._before
         if made:
             self._made += made

@@ -21,9 +21,10 @@ from sglc.runtime.mask.beginnings import Beginnings
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.machine import HALF, Machine
+from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import ACCEPT, END, Node, Work
 from sglc.runtime.mask.nodes import Beyond, RuleNode
+from sglc.runtime.mask.places import HALF
 
 _MOST_OPEN = 100_000
 _MOST_FIRSTS = 20_000
@@ -136,13 +137,13 @@ class JoiningMachine(Machine):
     def _normalised(self, threads: tuple[int, ...]) -> tuple[int, ...]:
         known = self._threads
         # Mostly all are at different places.
-        if len({known[thread][:2] for thread in threads}) == len(threads):
+        nodes, states = known.nodes, known.states
+        if len({nodes[thread] << HALF | states[thread] for thread in threads}) == len(threads):
             return threads
         conts: dict[tuple[int, int], list[int]] = {}
         for thread in threads:
             if thread != ACCEPT:
-                index, state, cont = known[thread]
-                conts.setdefault((index, state), []).append(cont)
+                conts.setdefault((nodes[thread], states[thread]), []).append(known.conts[thread])
         found = [ACCEPT] if threads[0] == ACCEPT else []
         for (index, state), some in conts.items():
             cont = some[0] if len(some) == 1 else self.joined(some)

@@ -21,7 +21,7 @@ from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.kept_words import KeptWords
 from sglc.runtime.mask.node import ACCEPT, DEAD, END, FINAL, Node, Work
-from sglc.runtime.mask.places import Places, States
+from sglc.runtime.mask.places import HALF, Places, States
 from sglc.runtime.mask.steps import Group
 from sglc.runtime.mask.tally import MachineLock
 
@@ -35,8 +35,6 @@ _KEPT_BYTES = 8 << 20
 _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
-HALF = 32
-"""Pairs of numbers are kept as one: `a << HALF | b`."""
 
 
 class Machine:
@@ -101,12 +99,20 @@ class Machine:
 
     def cont(self, node: Node, state: Hashable, after: int) -> int:
         """The continuation that resumes `node` in `state` and goes on with `after`."""
-        return self._conts.number(node.index, self._states.number(node, state), after)
+        number = node.state_numbers.get(state)
+        if number is None:
+            number = self._states.add(node.state_numbers, state)
+        found = self._conts.numbers.get((node.index << HALF | number) << HALF | after)
+        return self._conts.add(node.index, number, after) if found is None else found
 
     def thread(self, node: Node, state: Hashable, cont: int) -> int:
         """The thread in which leaf `node` is in `state`."""
-        found = self._threads.number(node.index, self._states.number(node, state), cont)
-        if found == len(self._traced_threads):
+        number = node.state_numbers.get(state)
+        if number is None:
+            number = self._states.add(node.state_numbers, state)
+        found = self._threads.numbers.get((node.index << HALF | number) << HALF | cont)
+        if found is None:
+            found = self._threads.add(node.index, number, cont)
             self._traced_threads.append(node.traced(self, state))
             self._lost_threads.append(node.lost(self, state))
             if node.universal and cont == END:
@@ -115,17 +121,18 @@ class Machine:
 
     def place(self, thread: int) -> tuple[Node, Any, int]:
         """(leaf, state, continuation) of a thread."""
-        index, state, cont = self._threads[thread]
-        return self.nodes[index], self._states.known[state], cont
+        all = self._threads
+        return self.nodes[all.nodes[thread]], self._states.known[all.states[thread]], all.conts[thread]
 
     def frame(self, cont: int) -> tuple[Node, Any, int]:
         """(node, state, the continuation behind it) of a continuation."""
-        index, state, after = self._conts[cont]
-        return self.nodes[index], self._states.known[state], after
+        all = self._conts
+        return self.nodes[all.nodes[cont]], self._states.known[all.states[cont]], all.conts[cont]
 
     def register(self, node: Node) -> None:
         """Give a node its number."""
         node.index = len(self.nodes)
+        node.state_numbers = self._states.of_kind(type(node))
         self.nodes.append(node)
 
     @property
@@ -220,7 +227,7 @@ class Machine:
         chain = []
         while own != END and own << HALF | cont not in self._grafts:
             chain.append(own)
-            own = self._conts.cont(own)
+            own = self._conts.conts[own]
         found = cont if own == END else self._grafts[own << HALF | cont]
         for own in reversed(chain):
             node, state, _ = self.frame(own)

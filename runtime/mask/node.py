@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf import LeafPlace
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Node:
 
     index: int = -1
     """Its number in the machine."""
+    state_numbers: Interned[Hashable, int]
+    """The machine's numbers of its states, shared by all nodes of its kind."""
     productive: bool = False
     """Whether it has any word; found by fixpoint before the node is opened."""
     nullable: bool = False

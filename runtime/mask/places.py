@@ -11,7 +11,8 @@ from sglc.runtime.mask.interned import Interned
 if TYPE_CHECKING:
     from sglc.runtime.mask.node import Node
 
-_HALF = 32
+HALF = 32
+"""Numbers are kept in one, side by side: `a << HALF | b`."""
 
 
 class States:
@@ -24,16 +25,17 @@ class States:
         """By number; 0 is that of no node."""
         self._numbers: dict[type[Node], Interned[Hashable, int]] = {}
 
-    def number(self, node: Node, state: Hashable) -> int:
-        """The number of a state of a node."""
-        kind = type(node)
-        numbers = self._numbers.get(kind)
-        if numbers is None:
-            numbers = self._numbers[kind] = Interned()
-        found = numbers.get(state)
+    def of_kind(self, kind: type[Node]) -> Interned[Hashable, int]:
+        """The numbers of the states that nodes of one kind have had."""
+        found = self._numbers.get(kind)
         if found is None:
-            found = numbers[state] = len(self.known)
-            self.known.append(state)
+            found = self._numbers[kind] = Interned()
+        return found
+
+    def add(self, numbers: Interned[Hashable, int], state: Hashable) -> int:
+        """The number of a state that has none yet."""
+        found = numbers[state] = len(self.known)
+        self.known.append(state)
         return found
 
 
@@ -44,29 +46,20 @@ class Places:
     garbage collector looked at in a full collection.
     """
 
-    __slots__ = ("_conts", "_nodes", "_numbers", "_states")
+    __slots__ = ("conts", "nodes", "numbers", "states")
 
     def __init__(self) -> None:
-        self._nodes, self._states, self._conts = array("i", (-1,)), array("i", (0,)), array("q", (0,))
-        self._numbers: dict[int, int] = {}
+        self.nodes, self.states, self.conts = array("i", (-1,)), array("i", (0,)), array("q", (0,))
+        self.numbers: dict[int, int] = {}
+        """By node, state and continuation in one number: `(node << HALF | state) << HALF | cont`."""
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return len(self.nodes)
 
-    def __getitem__(self, place: int) -> tuple[int, int, int]:
-        """(node, state, continuation)."""
-        return self._nodes[place], self._states[place], self._conts[place]
-
-    def cont(self, place: int) -> int:
-        return self._conts[place]
-
-    def number(self, node: int, state: int, cont: int) -> int:
-        """The place of a node in a state before a continuation."""
-        key = (node << _HALF | state) << _HALF | cont
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self._nodes)
-            self._nodes.append(node)
-            self._states.append(state)
-            self._conts.append(cont)
+    def add(self, node: int, state: int, cont: int) -> int:
+        """The number of a place that has none yet."""
+        found = self.numbers[(node << HALF | state) << HALF | cont] = len(self.nodes)
+        self.nodes.append(node)
+        self.states.append(state)
+        self.conts.append(cont)
         return found

@@ -207,7 +207,10 @@ class MaskStore:
         if staying and config in self._returns:
             return config
         data = self.vocabulary.token_bytes[token]
-        found = self.advance(config, data, account) if data else DEAD
+        found = DEAD
+        if data:
+            with account.reading(len(data)):
+                found = self.machine.advance(config, data)
         if staying:
             if found == config:
                 self._returns.add(config)
@@ -222,8 +225,8 @@ class MaskStore:
         key = config, bytes(data)
         found = self._spans.get(key)
         if found is None:
-            with self.machine.lock:
-                found = self.advance(config, data, account)
+            with self.machine.lock, account.reading(len(data)):
+                found = self.machine.advance(config, data)
                 if len(self._spans) >= _MOST_SPANS:
                     self._spans.clear()
                 self._spans[key] = found

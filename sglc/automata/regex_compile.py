@@ -72,9 +72,12 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
             (eager if edge.kind in EAGER else waiting).setdefault(state, []).append((edge, target))
 
     known_reach: dict[tuple[int, int, int | None], frozenset[int]] = {}
+    looked = 0
+    """Work that has not been charged yet."""
 
     def reach(state: int, before: int, behind: int | None) -> frozenset[int]:
         """The states that matter after silent edges and those that are decided, from one state."""
+        nonlocal looked
         key = (state, before, behind)
         found = known_reach.get(key)
         if found is None:
@@ -90,14 +93,15 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
                     if target not in seen:
                         seen.add(target)
                         stack.append(target)
-            budget.spend(len(seen))
+            looked += len(seen)
             found = frozenset(s for s in seen if moves[s] or s == nfa.end or s in waiting)
             known_reach[key] = found
         return found
 
     def closure(states: Iterable[int], before: int, behind: int | None) -> frozenset[int]:
+        nonlocal looked
         parts = [reach(state, before, behind) for state in states]
-        budget.spend(sum(map(len, parts)))
+        looked += sum(map(len, parts))
         return frozenset().union(*parts)
 
     def arrive(states: set[int], before: int) -> tuple[frozenset[int], int]:
@@ -123,7 +127,7 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
         for kind in set(kinds) if waits else (None,):
             for state in kernel if kind is None else closure(kernel, before, kind):
                 for parts, target in moves[state]:
-                    budget.spend(len(parts))
+                    looked += len(parts)
                     for block in parts:
                         if kind is not None and kinds[block] != kind:
                             continue
@@ -139,13 +143,15 @@ def _determinise(nfa: Nfa, limit: int) -> CharDfa:
             known = same.get(key)
             if known is None:
                 arrived = arrive(targets, kinds[block])
-                budget.spend(len(arrived[0]) + 1)
+                looked += len(arrived[0]) + 1
                 known = number.get(arrived)
                 if known is None:
                     known = number[arrived] = len(order)
                     order.append(arrived)
                 same[key] = known
             targets_of[block] = known
+        budget.spend(looked)
+        looked = 0
         if len(order) > limit:
             raise RegexError(0, f"the pattern needs more than {limit} states")
     return minimal_dfa(rows, accepting, cut_up.blocks)

@@ -11,10 +11,11 @@ compiled before does not decide what it takes now.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 
 DEFAULT_WORK = 3_000_000
 """Units that compiling one constraint may take where nobody says more: some three seconds."""
@@ -37,25 +38,32 @@ class OutOfWork(Exception):
 class WorkAccount:
     """So much may be spent (None: anything), and by which part it was."""
 
-    __slots__ = ("_by_part", "_open", "_since", "limit", "spent")
+    __slots__ = ("_by_part", "_open", "_since", "limit", "most", "spent")
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
+        self.most = sys.maxsize if limit is None else limit
+        """The limit as a number in every case."""
         self.spent = 0
-        self._by_part: dict[str, int] = {}
+        self._by_part: dict[str, int] | None = None
+        """Units by name; most accounts never have a part."""
         self._open = ""
         self._since = 0
 
     def spend(self, units: int) -> None:
         """Raises OutOfWork once the limit is passed, and whenever something more is spent."""
         self.spent += units
-        if self.limit is not None and self.spent > self.limit:
-            raise OutOfWork(self.limit, self.spent, self.costliest)
+        if self.spent > self.most:
+            raise self.exhausted()
+
+    def exhausted(self) -> OutOfWork:
+        """The error of an account whose limit is passed."""
+        return OutOfWork(self.most, self.spent, self.costliest)
 
     @property
     def costliest(self) -> str:
         """The part that has spent most; empty if none has been named."""
-        total = Counter(self._by_part) + Counter({self._open: self.spent - self._since})
+        total = Counter(self._by_part or {}) + Counter({self._open: self.spent - self._since})
         total.pop("", None)
         return max(total, key=lambda name: total[name]) if total else ""
 
@@ -67,6 +75,8 @@ class WorkAccount:
     def enter(self, name: str) -> str:
         """From here on `name` spends; returns who did before."""
         before = self._open
+        if self._by_part is None:
+            self._by_part = {}
         self._by_part[before] = self._by_part.get(before, 0) + self.spent - self._since
         self._since = self.spent
         self._open = name
@@ -80,7 +90,10 @@ def spend(units: int) -> None:
     """Put work on the account that is open, if one is."""
     account = _account.get()
     if account is not None:
-        account.spend(units)
+        # `WorkAccount.spend` in line: hundreds of thousands of small sums make a compile.
+        account.spent = spent = account.spent + units
+        if spent > account.most:
+            raise account.exhausted()
 
 
 def current() -> WorkAccount | None:
@@ -88,15 +101,11 @@ def current() -> WorkAccount | None:
     return _account.get()
 
 
-def open_account(account: WorkAccount) -> Token[WorkAccount | None]:
-    """Put work on this account from here on, for contexts that are too many for generators; what is returned
-    is for `close_account`."""
-    return _account.set(account)
-
-
-def close_account(token: Token[WorkAccount | None]) -> None:
-    """Put work on the account that was open before."""
-    _account.reset(token)
+def exchange(account: WorkAccount | None) -> WorkAccount | None:
+    """Put work on this account from here on; returns the one that was open, which the caller puts back."""
+    before = _account.get()
+    _account.set(account)
+    return before
 
 
 @contextmanager
