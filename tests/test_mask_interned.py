@@ -6,8 +6,9 @@ import gc
 
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.node import END
 from sglc.runtime.mask.nodes import Literal, NothingNode
-from sglc.runtime.mask.places import Places, States
+from sglc.runtime.mask.places import Places
 
 
 def _is_young(table: dict[object, int]) -> bool:
@@ -32,19 +33,20 @@ def test_places_are_nothing_to_the_collector() -> None:
     """Neither the dict nor what it holds is looked at, however many there are."""
     places = Places()
     for number in range(1_000):
-        assert places.number(number % 7, number, 1 << 20) == number + 1
-        assert places.number(number % 7, number, 1 << 20) == number + 1
-    assert places[1_000] == (999 % 7, 999, 1 << 20) and places.cont(1_000) == 1 << 20
-    assert len(places) == 1_001
-    assert not gc.is_tracked(places._numbers)
+        assert places.add(number % 7, number, 1 << 20) == number + 1
+    assert (places.nodes[1_000], places.states[1_000], places.conts[1_000]) == (999 % 7, 999, 1 << 20)
+    assert len(places) == 1_001 == 1 + len(places.numbers)
+    assert not gc.is_tracked(places.numbers)
     machine = Machine()
     assert not any(map(gc.is_tracked, (machine._alone, machine.traced, machine.accepting, machine.lost)))
 
 
 def test_states_of_different_kinds_of_nodes_are_different() -> None:
     """Though True is 1 and a named tuple a tuple: who asks gets what was given."""
-    states = States()
+    machine = Machine()
     text, words = Literal(b"a"), NothingNode()
-    number = states.number(text, 1)
-    assert states.number(text, 1) == number and states.number(words, True) != number
-    assert states.known[states.number(words, True)] is True and states.known[number] == 1
+    machine.register(text)
+    machine.register(words)
+    first, second = machine.cont(text, 1, END), machine.cont(words, True, END)
+    assert machine.cont(text, 1, END) == first != second
+    assert machine.frame(first)[1] == 1 and machine.frame(second)[1] is True
