@@ -158,17 +158,17 @@ class ModuleContext:
     constants: dict[int, Value] = field(default_factory=dict)
     coercions: dict[int, Type] = field(default_factory=dict)
 
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """All findings of the program so far."""
-        return self.program.diagnostics
+    table: dict[str, DeclaredType] = field(init=False)
+    """Every declared type of the program by its qualified name."""
+    diagnostics: list[Diagnostic] = field(init=False)
+    """All findings of the program so far."""
 
-    @property
-    def table(self) -> dict[str, DeclaredType]:
-        """Every declared type of the program by its qualified name."""
-        return self.program.table
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", self.program.table)
+        object.__setattr__(self, "diagnostics", self.program.diagnostics)
 
     def qualify(self, name: str) -> str:
+        """The name of a declaration as all modules know it."""
         return f"{self.name}.{name}" if self.name else name
 
     def own(self, kind: str) -> list[Entity]:
@@ -178,7 +178,7 @@ class ModuleContext:
     def look_up(self, name: str) -> Entity | None:
         """The module's own or imported name; a declared type behind it is defined first."""
         entity = self.names.get(name)
-        if entity is not None and entity.kind == "type" and entity.name not in self.program.table:
+        if entity is not None and entity.kind == "type" and entity.name not in self.table:
             # One with parameters never comes into the table.
             self.program.reader_of(entity).define(entity)
         return entity

@@ -38,6 +38,7 @@ class Scope:
     """What a condition has proved about a path (`x`, `x.note`) inside this block."""
 
     def find(self, name: str) -> Local | None:
+        """The variable of that name in sight."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.names.get(name)
@@ -47,6 +48,7 @@ class Scope:
         return None
 
     def narrowing(self, path: str) -> ExpressionType | None:
+        """What is proved about a path here."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.narrowed.get(path)
@@ -64,6 +66,7 @@ class Scope:
             scope = scope.parent
 
     def visible(self) -> list[str]:
+        """Names of all variables in sight, the innermost first."""
         names: list[str] = []
         scope: Scope | None = self
         while scope is not None:

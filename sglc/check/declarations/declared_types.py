@@ -126,6 +126,7 @@ class DeclaredTypes:
         return UnionType(name, tuple(variants), node.doc)
 
     def fields(self, owner: str, nodes: Sequence[ast.Field], *, json: bool = True) -> tuple[FieldType, ...]:
+        """The fields of a declaration; a fault in one breaks its owner. `json`: they are written as JSON."""
         fields: list[FieldType] = []
         seen: dict[str, Span] = {}
         for node in nodes:

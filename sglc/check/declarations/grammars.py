@@ -37,7 +37,6 @@ from sglc.types.grammar_text import admitted
 SKIP = "SKIP"
 """The terminal behind `skip /…/`. Rules cannot clash with it: there are no other terminals in a block."""
 
-
 MAX_REPEAT = 10_000
 
 

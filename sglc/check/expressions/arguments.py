@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import DefaultArgument, ExpressionType
@@ -16,6 +17,27 @@ from sglc.syntax import ast
 from sglc.types.type import RecordType
 
 ParameterList = Sequence[tuple[str, ExpressionType, DefaultArgument | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Callee:
+    """What takes the arguments, in words, with its parameters and the place where they are written."""
+
+    what: str
+    parameters: ParameterList
+    declared: tuple[Label, ...]
+
+    def names(self) -> list[str]:
+        return [name for name, _, _ in self.parameters]
+
+    def signature(self) -> str:
+        """How a call is written: `add(a: int, b: int)`."""
+        parts = [
+            f"{name}: {show(type)}" + ("" if default is None else " = …")
+            for name, type, default in self.parameters[:8]
+        ]
+        more = ", …" if len(self.parameters) > 8 else ""
+        return f"it is `{self.what.strip('`')}({', '.join(parts)}{more})`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,87 +65,87 @@ class Arguments:
 
         `declared` shows where the parameters are written; without it they are listed.
         """
-        signature = _signature(what, parameters)
-        bound: dict[str, ast.Expression] = {}
-        spans: dict[str, Span] = {}
-        names = [name for name, _, _ in parameters]
+        callee = _Callee(what, parameters, declared)
         types = {name: type for name, type, _ in parameters}
-        place = 0
-        named = False
-        surplus: list[ast.Argument] = []
+        bound: dict[str, ast.Argument] = {}
         faults = len(self.module.diagnostics)
-        for argument in arguments:
-            if argument.name is None:
-                if named:
-                    self.module.report(
-                        "E0328", "an argument without a name stands after a named one", argument.span,
-                        label="which parameter is meant?", hint="name it too, or move it to the front",
-                    )  # fmt: skip
-                    self.inference.infer(argument.value)
-                    continue
-                if place >= len(names):
-                    surplus.append(argument)
-                    self.inference.infer(argument.value)
-                    continue
-                label = names[place]
-                place += 1
-            else:
-                named = True
-                label = argument.name.text
-                if label not in types:
-                    close = nearest(label, names)
-                    given = {a.name.text for a in arguments if a.name is not None}
-                    open_ = [name for name in names[place:] if name not in given]
-                    self.module.report(
-                        "E0328",
-                        f"{what} takes no `{label}`",
-                        argument.name.span,
-                        label="unknown name",
-                        reason=signature,
-                        secondary=declared,
-                        hint=f"did you mean `{close}`?"
-                        if close
-                        else "leave it out, or name another parameter",
-                        edits=(Edit(argument.name.span, close),)
-                        if close is not None and open_ == [close]
-                        else (),
-                    )
-                    self.inference.infer(argument.value)
-                    continue
-            if label in bound:
+        for argument, label in self._labelled(arguments, callee):
+            if label is None:
+                self.inference.infer(argument.value)
+            elif label in bound:
                 self.module.report(
                     "E0328",
                     f"`{label}` is given twice",
                     argument.span,
                     label="again",
-                    secondary=(Label(spans[label], "first given here"),),
+                    secondary=(Label(bound[label].span, "first given here"),),
                 )
                 self.inference.infer(argument.value)
-                continue
-            bound[label] = argument.value
-            spans[label] = argument.span
-            self.inference.expect(argument.value, types[label], f"`{label}`")
-        if surplus:
-            many = "no arguments" if not names else f"{len(names)} argument{'s' if len(names) > 1 else ''}"
-            self.module.report(
-                "E0328", f"{what} takes {many}, not {len(arguments)}",
-                surplus[0].span.to(surplus[-1].span), label="too many", reason=signature, secondary=declared,
-                hint="leave it out" if len(surplus) == 1 else "leave them out",
-            )  # fmt: skip
+            else:
+                bound[label] = argument
+                self.inference.expect(argument.value, types[label], f"`{label}`")
+        self._no_surplus(arguments, callee)
         missing = [name for name, _, default in parameters if name not in bound and default is None]
-        if missing and len(self.module.diagnostics) > faults:
-            return
-        if missing:
+        if missing and len(self.module.diagnostics) == faults:
             listing = ", ".join(f"`{name}`" for name in missing)
             self.module.report(
-                "E0328", f"{what} needs {listing}", span, label=f"missing {listing}", reason=signature,
-                secondary=declared, hint="give it: " + ", ".join(f"`{name} = …`" for name in missing),
+                "E0328", f"{what} needs {listing}", span, label=f"missing {listing}",
+                reason=callee.signature(), secondary=declared,
+                hint="give it: " + ", ".join(f"`{name} = …`" for name in missing),
             )  # fmt: skip
-            return
-        self.module.arguments[id(key)] = tuple(
-            bound[name] if name in bound else default  # type: ignore[misc]
-            for name, _, default in parameters
-        )
+        if not missing:
+            self.module.arguments[id(key)] = tuple(
+                bound[name].value if name in bound else default  # type: ignore[misc]
+                for name, _, default in parameters
+            )
+
+    def _labelled(
+        self, arguments: Sequence[ast.Argument], callee: _Callee
+    ) -> Iterator[tuple[ast.Argument, str | None]]:
+        """Each argument with the parameter that it is for; None where there is none."""
+        names = callee.names()
+        place, named = 0, False
+        for argument in arguments:
+            label = None
+            if argument.name is not None:
+                named = True
+                if argument.name.text in names:
+                    label = argument.name.text
+                else:
+                    given = {other.name.text for other in arguments if other.name is not None}
+                    self._unknown_name(argument.name, callee, set(names[place:]) - given)
+            elif named:
+                self.module.report(
+                    "E0328", "an argument without a name stands after a named one", argument.span,
+                    label="which parameter is meant?", hint="name it too, or move it to the front",
+                )  # fmt: skip
+            elif place < len(names):
+                label = names[place]
+                place += 1
+            yield argument, label
+
+    def _unknown_name(self, name: ast.Name, callee: _Callee, left: set[str]) -> None:
+        """Report a name that no parameter has. `left` are those that nothing is given for."""
+        close = nearest(name.text, callee.names())
+        self.module.report(
+            "E0328", f"{callee.what} takes no `{name.text}`", name.span, label="unknown name",
+            reason=callee.signature(), secondary=callee.declared,
+            hint=f"did you mean `{close}`?" if close else "leave it out, or name another parameter",
+            edits=(Edit(name.span, close),) if close is not None and left == {close} else (),
+        )  # fmt: skip
+
+    def _no_surplus(self, arguments: Sequence[ast.Argument], callee: _Callee) -> None:
+        """Report arguments behind the last parameter."""
+        count = len(callee.parameters)
+        surplus = list(takewhile(lambda argument: argument.name is None, arguments))[count:]
+        if surplus:
+            many = "no arguments" if not count else f"{count} argument{'s' if count > 1 else ''}"
+            self.module.report(
+                "E0328", f"{callee.what} takes {many}, not {len(arguments)}",
+                surplus[0].span.to(surplus[-1].span), label="too many",
+                reason=callee.signature(), secondary=callee.declared,
+                hint="leave it out" if len(surplus) == 1 else "leave them out",
+            )  # fmt: skip
 
 
 def fields_as_parameters(record: RecordType) -> list[tuple[str, ExpressionType, DefaultArgument | None]]:
@@ -137,13 +159,3 @@ def fields_as_parameters(record: RecordType) -> list[tuple[str, ExpressionType, 
             default = DefaultArgument(None)
         found.append((field.name, field_type(field), default))
     return found
-
-
-def _signature(what: str, parameters: ParameterList) -> str:
-    """How a call is written: `add(a: int, b: int)`."""
-    parts = [
-        f"{name}: {show(type)}" + ("" if default is None else " = …")
-        for name, type, default in parameters[:8]
-    ]
-    more = ", …" if len(parameters) > 8 else ""
-    return f"it is `{what.strip('`')}({', '.join(parts)}{more})`"

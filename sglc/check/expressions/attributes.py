@@ -10,23 +10,18 @@ from sglc.check.core.result import (
     BuiltinSymbol,
     ErrorOf,
     ExpressionType,
-    ListValue,
     Never,
     PartSymbol,
     ScoredOf,
     Unknown,
     VariantSymbol,
 )
-from sglc.check.expressions.builtin_results import BuiltinResults
+from sglc.check.expressions.builtin_results import BuiltinResults, methods_of
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.references import References
 from sglc.check.names.builtins import (
-    LIST_METHODS,
-    MAP_METHODS,
     SCORED_ATTRIBUTES,
-    SCORED_METHODS,
     STR_METHODS,
-    Builtin,
 )
 from sglc.check.names.errors import error_fields
 from sglc.check.names.foreign_names import kind_of, size_advice
@@ -40,7 +35,6 @@ from sglc.check.types.assignability import (
     expand,
     field_type,
     is_enum,
-    is_text,
     join,
     said,
 )
@@ -53,7 +47,6 @@ from sglc.types.type import (
     Constant,
     Json,
     ListOf,
-    MapOf,
     Named,
     Optional,
     RecordType,
@@ -138,74 +131,77 @@ class Attributes:
 
     def _attribute_of(self, node: ast.Attribute, owner: ExpressionType, label: str) -> ExpressionType:
         """Type of `value.label` where the value has type `owner`."""
-        span = node.name.span
         plain = expand(owner, self.module.table)
-        methods: dict[str, Builtin] = {}
-        names: list[str] = []
+        if isinstance(plain, Unknown | Never):
+            return UNKNOWN
+        found = self._part(node, owner, plain, label)
+        if found is not None:
+            return found
+        row = methods_of(self.module.table, plain).get(label)
+        if row is None:
+            return self._no_part(node, owner, plain, label)
+        if all(kind.endswith("?") for _, kind in row.parameters):
+            self.module.symbols[id(node)] = BuiltinSymbol("." + label)
+            self.module.arguments[id(node)] = ()
+            return self.results.result(row, owner, (), node)
+        self.module.report(
+            "E0315", f"`.{label}` is a method", node.name.span, label="call it", hint=f"write `.{label}(…)`"
+        )
+        return UNKNOWN
+
+    def _part(
+        self, node: ast.Attribute, owner: ExpressionType, plain: ExpressionType, label: str
+    ) -> ExpressionType | None:
+        """The type of a part that is no method; None where there is none of that name."""
         match plain:
-            case Unknown() | Never():
+            case Named(name):
+                declared = self.module.table.get(name)
+                if isinstance(declared, UnionType):
+                    return self._variant_field(node, declared, label)
+                if isinstance(declared, RecordType):
+                    return next((field_type(f) for f in declared.fields if f.name == label), None)
+            case BranchOf() | ErrorOf():
+                return self._fields(plain).get(label)
+            case ScoredOf(option) if label in SCORED_ATTRIBUTES:
+                return option if label == "top" else FLOAT
+            case Str(grammar=grammar) if grammar and label not in STR_METHODS:
+                part = part_type(grammar, label)
+                return None if part is None else self._grammar_part(node, grammar, label, *part)
+            case Alternatives(arms):
+                return self._arm_field(node, owner, arms, label)
+            case Optional(item) if not isinstance(self._quiet_attribute(node, item, label), Unknown):
+                self.module.report(
+                    "E0316", f"this may be null, which has no `{label}`", node.name.span, label="not on null",
+                    hint="test it first: `if x != null: …`",
+                )  # fmt: skip
                 return UNKNOWN
+        return None
+
+    def _fields(self, plain: ExpressionType) -> dict[str, ExpressionType]:
+        """The parts of a record, branch or error by their names."""
+        match plain:
             case Named(name):
                 declared = self.module.table.get(name)
                 if isinstance(declared, RecordType):
-                    for field in declared.fields:
-                        if field.name == label:
-                            return field_type(field)
-                    names = [field.name for field in declared.fields]
-                elif isinstance(declared, UnionType):
-                    return self._variant_field(node, declared, label)
+                    return {field.name: field_type(field) for field in declared.fields}
             case BranchOf(value, holes):
-                if label == "value":
-                    return value
-                for hole, type in holes:
-                    if hole == label:
-                        return type
-                names = ["value", *(hole for hole, _ in holes)]
-            case ScoredOf(option):
-                if label in SCORED_ATTRIBUTES:
-                    return option if label == "top" else FLOAT
-                methods, names = SCORED_METHODS, [*SCORED_ATTRIBUTES]
+                return {"value": value, **{name: type for name, type in holes if name != "value"}}
             case ErrorOf(error):
-                fields: dict[str, ExpressionType] = {"name": STR, "message": STR}
-                if error is not None:
-                    fields.update({f: t for f, t, _ in error_fields(self.module.program, error).fields})
-                if label in fields:
-                    return fields[label]
-                names = list(fields)
-            case Str(grammar=grammar):
-                methods = STR_METHODS
-                if grammar:
-                    part = None if label in methods else part_type(grammar, label)
-                    if part is not None:
-                        return self._grammar_part(node, grammar, label, *part)
-                    names = list(read_grammar(grammar)[1].rules)
-            case ListOf() | ListValue():
-                methods = LIST_METHODS
-            case MapOf():
-                methods = MAP_METHODS
-            case Alternatives(arms):
-                return self._arm_field(node, owner, arms, label)
-            case Optional(item):
-                if not isinstance(self._quiet_attribute(node, item, label), Unknown):
-                    self.module.report(
-                        "E0316", f"this may be null, which has no `{label}`", span, label="not on null",
-                        hint="test it first: `if x != null: …`",
-                    )  # fmt: skip
-                    return UNKNOWN
-        if is_text(plain, self.module.table):
-            methods = STR_METHODS
-        row = methods.get(label)
-        if row is not None:
-            if all(kind.endswith("?") for _, kind in row.parameters):
-                self.module.symbols[id(node)] = BuiltinSymbol("." + label)
-                self.module.arguments[id(node)] = ()
-                return self.results.result(row, owner, (), node)
-            self.module.report(
-                "E0315", f"`.{label}` is a method", span, label="call it", hint=f"write `.{label}(…)`"
-            )
-            return UNKNOWN
-        pool = [*names, *methods]
-        close = nearest(label, pool)
+                fields = () if error is None else error_fields(self.module.program, error).fields
+                own = {field: type for field, type, _ in fields}
+                return {"name": STR, "message": STR, **own}
+        return {}
+
+    def _no_part(
+        self, node: ast.Attribute, owner: ExpressionType, plain: ExpressionType, label: str
+    ) -> ExpressionType:
+        """Report a part that there is not."""
+        names = list(self._fields(plain))
+        if isinstance(plain, ScoredOf):
+            names = [*SCORED_ATTRIBUTES]
+        elif isinstance(plain, Str) and plain.grammar:
+            names = list(read_grammar(plain.grammar)[1].rules)
+        close = nearest(label, [*names, *methods_of(self.module.table, plain)])
         hint = f"did you mean `{close}`?" if close else ""
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
@@ -214,11 +210,11 @@ class Attributes:
             hint = (
                 f"`{label}` is a hole of `{whose.rsplit('.', 1)[-1]}`: only what a function returns leaves it"
             )
-        if isinstance(expand(owner, self.module.table), Json):
+        if isinstance(plain, Json):
             hint = f'write `x["{label}"]`, or give it a type: `let y: T = x`'
-        advice = size_advice(node, kind_of(expand(owner, self.module.table), self.module.table))
+        advice = size_advice(node, kind_of(plain, self.module.table))
         self.module.report(
-            "E0209", f"{said(owner)} has no `{label}`", span, label="unknown field or method",
+            "E0209", f"{said(owner)} has no `{label}`", node.name.span, label="unknown field or method",
             hint=hint if advice is None else advice.hint, edits=() if advice is None else advice.edits,
         )  # fmt: skip
         return UNKNOWN

@@ -135,6 +135,7 @@ class BuiltinResults:
         return False
 
     def element_fields(self, item: ExpressionType) -> dict[str, ExpressionType]:
+        """What `by = …` may name of an element."""
         plain = expand(item, self.module.table)
         if isinstance(plain, BranchOf):
             return {"value": plain.value, **dict(plain.holes)}
@@ -146,6 +147,7 @@ class BuiltinResults:
 
 
 def methods_of(table: Table, plain: ExpressionType) -> dict[str, Builtin]:
+    """The methods that values of a type have, by name."""
     if isinstance(plain, ListOf | ListValue):
         return LIST_METHODS
     if isinstance(plain, MapOf):

@@ -53,6 +53,7 @@ class Displays:
         return STR
 
     def list_display(self, node: ast.ListDisplay, expected: ExpressionType | None) -> ExpressionType:
+        """The type of a list that is written out: its items are of one type."""
         due = (
             None
             if expected is None
@@ -88,6 +89,7 @@ class Displays:
         return found
 
     def tuple_display(self, node: ast.TupleDisplay, expected: ExpressionType | None) -> ExpressionType:
+        """The type of a tuple that is written out."""
         due: tuple[ExpressionType | None, ...] = (None,) * len(node.items)
         if expected is not None:
             plain = expand(without_null(expected, self.module.table), self.module.table)
@@ -103,6 +105,7 @@ class Displays:
         )
 
     def map_display(self, node: ast.MapDisplay, expected: ExpressionType | None) -> ExpressionType:
+        """The type of a map that is written out: its values are of one type."""
         due = None
         if expected is not None:
             plain = expand(without_null(expected, self.module.table), self.module.table)

@@ -39,10 +39,8 @@ from sglc.types.values import RecordValue
 
 NONE: tuple[bool, Any] = (False, None)
 
-
 MAX_SIZE = 100_000
 """Constant texts and lists may be this long; what is longer is computed at run time."""
-
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,

@@ -193,6 +193,7 @@ class Inference:
 
 
 def shown(value: object) -> str:
+    """A constant as messages show it."""
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}…"'
     if isinstance(value, bool):

@@ -64,6 +64,7 @@ class Iteration:
             )  # fmt: skip
 
     def comprehension(self, node: ast.Comprehension, expected: ExpressionType | None) -> ExpressionType:
+        """The type of the list that a comprehension makes."""
         item = self.iterated(node.iterable, Rounds(node.variable.text, (node.element, node.condition)))
         due = (
             None
@@ -74,7 +75,7 @@ class Iteration:
         self.scopes.bind(node, node.variable, item, "loop")
         if node.condition is not None:
             self.inference.condition(node.condition)
-            self.scopes.function.scope.narrowed.update(self.scopes.narrowings(node.condition, True))
+            self.scopes.assume(node.condition)
         element = self.inference.infer(node.element, due)
         self.scopes.close()
         return UNKNOWN if isinstance(element, Unknown) else list_of(element)

@@ -50,6 +50,7 @@ class Operators:
     inference: Inference
 
     def unary(self, node: ast.Unary, expected: ExpressionType | None) -> ExpressionType:
+        """The type of `not x` and `-x`."""
         if node.operator == "not":
             self.inference.condition(node.operand)
             return BOOL
@@ -68,6 +69,7 @@ class Operators:
         return numeric(rank)
 
     def binary(self, node: ast.Binary, expected: ExpressionType | None) -> ExpressionType:
+        """The type of two operands and what stands between them."""
         operator = node.operator
         if operator in ("and", "or"):
             if operator == "or" and self._is_default(node):
@@ -292,6 +294,7 @@ class Operators:
         return BOOL
 
     def conditional(self, node: ast.Conditional, expected: ExpressionType | None) -> ExpressionType:
+        """The one type of both sides of `x if c else y`."""
         self.inference.condition(node.condition)
         then = self.scopes.inside(
             self.scopes.narrowings(node.condition, True), lambda: self.inference.infer(node.then, expected)

@@ -18,9 +18,7 @@ from sglc.types.type import Str
 
 MAX_TOKENS = 1_000_000
 
-
 MOST_SAMPLES = 1024
-
 
 RANGES: dict[str, tuple[float, float, str]] = {
     "temp": (0, 10, "a temperature lies in 0..10"),

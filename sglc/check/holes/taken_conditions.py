@@ -31,13 +31,11 @@ OPPOSITE = {
     "not in": "in",
 }
 
-
 ANY = r"[\s\S]*"
 
 
 Taken = tuple[t.Type | None, bool]
 """The narrower type, None where the condition could not be taken in; and whether it says all of it."""
-
 
 NOT_TAKEN: Taken = (None, False)
 

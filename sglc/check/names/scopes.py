@@ -38,9 +38,11 @@ class Scopes:
         )
 
     def open(self) -> None:
+        """Begin a block of names."""
         self.function.scope = Scope(self.function.scope)
 
     def close(self) -> None:
+        """End the innermost block; its names are kept for messages."""
         scope = self.function.scope
         for name, local in scope.names.items():
             self.function.closed[name] = local.span
@@ -56,6 +58,10 @@ class Scopes:
         found = action()
         self.close()
         return found
+
+    def assume(self, condition: ast.Expression) -> None:
+        """Note what a condition proves, up to the end of the innermost block."""
+        self.function.scope.narrowed.update(self.narrowings(condition, True))
 
     def bind(self, node: object, name: ast.Name, type: ExpressionType, kind: str, **facts: Any) -> Local:
         """Enter a variable into the innermost block; no other value is ever shadowed."""
@@ -97,6 +103,7 @@ class Scopes:
         return local
 
     def is_member(self, enum: EnumType, name: str) -> bool:
+        """Whether an enum has a member of that name."""
         key = ("members", enum.name)
         known = self.module.program.memo.get(key)
         if known is None:

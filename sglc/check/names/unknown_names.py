@@ -15,6 +15,7 @@ from sglc.types.type import Constant
 
 
 def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
+    """Report a name that nothing in sight has. The words of validators mean themselves."""
     if name in PROGRESS:
         scopes.module.symbols[id(node)] = ConstantSymbol(name)
         return Constant(name)

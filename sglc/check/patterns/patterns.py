@@ -123,6 +123,7 @@ class Patterns:
         return NumberSpan(low, high, node.below)
 
     def not_null(self, type: ExpressionType) -> ExpressionType:
+        """The type without null."""
         plain = expand(type, self.module.table)
         return plain.item if isinstance(plain, Optional) else type
 

@@ -39,21 +39,7 @@ class Forks:
         )
         self.scopes.open()
         self.scopes.bind(node, node.variable, item, "loop")
-        for option in node.options:
-            if option.kind != "seed":
-                self.module.report(
-                    "E0330",
-                    f"a fork takes `seed`, not `{option.kind}`",
-                    option.span,
-                    label="not an option of forks",
-                )
-                continue
-            found = self.inference.infer(option.value)
-            if not isinstance(found, Unknown) and numeric_rank(found, self.module.table) != 0:
-                self.module.report(
-                    "E0330", f"`seed` is an integer, not {said(found)}", option.value.span,
-                    label=f"this is {said(found)}",
-                )  # fmt: skip
+        self._options(node)
         self.scopes.open()
         frame = ForkFrame(scope=function.scope)
         function.forks.append(frame)
@@ -76,6 +62,27 @@ class Forks:
                 secondary=tuple(Label(span, "this way does") for _, span in frame.yields[:1]),
                 hint="" if frame.yields else "end the body with `yield …`, the branch's `.value`",
             )  # fmt: skip
+        return ListValue(BranchOf(self._value(frame), tuple(frame.holes)))
+
+    def _options(self, node: ast.Fork) -> None:
+        for option in node.options:
+            if option.kind != "seed":
+                self.module.report(
+                    "E0330",
+                    f"a fork takes `seed`, not `{option.kind}`",
+                    option.span,
+                    label="not an option of forks",
+                )
+                continue
+            found = self.inference.infer(option.value)
+            if not isinstance(found, Unknown) and numeric_rank(found, self.module.table) != 0:
+                self.module.report(
+                    "E0330", f"`seed` is an integer, not {said(found)}", option.value.span,
+                    label=f"this is {said(found)}",
+                )  # fmt: skip
+
+    def _value(self, frame: ForkFrame) -> ExpressionType:
+        """The one type of what the branches yield."""
         value: ExpressionType = NULL if not frame.yields else NEVER
         for found, span in frame.yields:
             whole = join(value, found, self.module.table)
@@ -88,7 +95,7 @@ class Forks:
                 )
                 whole = UNKNOWN
             value = whole
-        return ListValue(BranchOf(value, tuple(frame.holes)))
+        return value
 
     def yield_(self, node: ast.Yield) -> bool:
         """The value of a branch."""

@@ -50,7 +50,7 @@ class Matches:
             self._note_binding(case.pattern, type)
             if case.guard is not None:
                 self.inference.condition(case.guard)
-                self.scopes.function.scope.narrowed.update(self.scopes.narrowings(case.guard, True))
+                self.scopes.assume(case.guard)
             path = None
             if isinstance(node.subject, ast.Reference) and (past_null or _never_null(form)):
                 path = node.subject.name

@@ -64,7 +64,7 @@ class RetryPolicies:
                 )  # fmt: skip
             self.raising.raise_(node.fallback)
         if node.hard:
-            self.scopes.function.scope.narrowed.update(self.scopes.narrowings(node.condition, True))
+            self.scopes.assume(node.condition)
         return False
 
     def _retry(self, node: ast.Ensure, retry: ast.Retry, seen: set[Local]) -> None:

@@ -24,12 +24,14 @@ class UnavailableStatements:
     loops: Loops
 
     def forget(self, node: ast.Forget) -> bool:
+        """`forget`: text that leaves the conversation."""
         self.module.unavailable(
             "E0908", "`forget`", header(node.span), "call a `fn`, which has its own conversation"
         )
         return not self.blocks.block(node.body)
 
     def think(self, node: ast.Think) -> bool:
+        """`think`: text that the model writes for itself."""
         for option in node.options:
             self.inference.infer(option.value)
         self.module.unavailable(
@@ -38,16 +40,19 @@ class UnavailableStatements:
         return False
 
     def parallel(self, node: ast.Parallel) -> bool:
+        """`par`: statements side by side."""
         self.module.unavailable(
             "E0910", "`par`", header(node.span), "write the statements one after the other"
         )
         return not self.blocks.body(node.body)
 
     def using(self, node: ast.Using) -> bool:
+        """`using`: another model."""
         self.module.unavailable("E0911", "`using`", header(node.span), "choose the model with `--model`")
         return not self.blocks.body(node.body)
 
     def stream(self, node: ast.StreamFor) -> bool:
+        """`stream`: a result as it is written."""
         self.inference.infer(node.call)
         self.module.unavailable(
             "E0913", "`stream` in programs", header(node.span), "call the function and use its result"
@@ -59,6 +64,7 @@ class UnavailableStatements:
         return False
 
     def golden(self, node: ast.Golden | ast.Replay) -> bool:
+        """`golden` and `replay`: recorded runs."""
         if isinstance(node, ast.Golden):
             self.inference.infer(node.call)
         word = "golden" if isinstance(node, ast.Golden) else "replay"

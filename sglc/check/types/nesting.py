@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from sglc.check.core.context import ModuleContext
@@ -38,9 +39,19 @@ def parts_by_level(root: Any, level: int = 0) -> Iterator[tuple[Any, int]]:
     waiting = [(root, level)]
     while waiting:
         node, level = waiting.pop()
-        if isinstance(node, tuple):
+        if node.__class__ is tuple:
             waiting += [(item, level) for item in reversed(node)]
-        elif hasattr(node, "__slots__") and not isinstance(node, Span | Source):
+            continue
+        names = _parts_of(node.__class__)
+        if names is not None:
             yield node, level
             inner = level + isinstance(node, _LEVELS)
-            waiting += [(getattr(node, name), inner) for name in reversed(node.__slots__)]
+            waiting += [(getattr(node, name), inner) for name in names]
+
+
+@cache
+def _parts_of(kind: type) -> tuple[str, ...] | None:
+    """Fields of a class of nodes, the last first, its place aside; None for what is no node."""
+    if not hasattr(kind, "__slots__") or kind is Span or kind is Source:
+        return None
+    return tuple(name for name in reversed(kind.__slots__) if name != "span")

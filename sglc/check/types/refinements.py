@@ -17,6 +17,7 @@ from sglc.types.type import Dec, Float, Int, Optional, SpanOf, Str, Type, matchi
 
 
 def refine(module: ModuleContext, type: ExpressionType, refinement: ast.Refinement) -> ExpressionType:
+    """The narrower type; UNKNOWN, reported, where the refinement does not fit or leaves nothing."""
     match refinement, type:
         case ast.MinChars(count), Str():
             check_countable(module, count, "characters", refinement.span)

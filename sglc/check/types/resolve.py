@@ -26,7 +26,6 @@ BUILTIN_TYPES: dict[str, Type] = {
     "json": JSON,
 }  # fmt: skip
 
-
 TEXT_TYPES: dict[str, Type] = {"line": Str(layout="line"), "lines": Str(layout="lines")}
 """Types that a module may declare or import under the same name; its own then counts."""
 
@@ -52,8 +51,10 @@ class TypeResolver:
         elif not self._too_deep(node):
             found = within_limit(self.module.program, node.span, lambda: self._form(node), found)  # type: ignore[assignment]
         self._inside = outer
-        if not all(fits_json(self.module, part, node.span) for part in _parts(found)):
-            found = UNKNOWN  # type: ignore[assignment]
+        for part in _json_parts(found):
+            if not fits_json(self.module, part, node.span):
+                found = UNKNOWN  # type: ignore[assignment]
+                break
         self.module.resolved[id(node)] = found
         return found
 
@@ -241,7 +242,7 @@ class TypeResolver:
         return type
 
 
-def _parts(type: Type) -> tuple[Type, ...]:
+def _json_parts(type: Type) -> tuple[Type, ...]:
     """The parts of a list, map or tuple that are written as JSON, keys aside."""
     match type:
         case ListOf(item=item):
