@@ -8,6 +8,7 @@ import lzma
 import tarfile
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import jsonschema
 import pytest
@@ -19,7 +20,10 @@ FOLDER = Path(__file__).parent / "benchmarks"
 @pytest.fixture
 def benchmark_modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(str(FOLDER))
-    return {name: importlib.import_module(name) for name in ("maskbench", "mask_worker", "schema_suite")}
+    return {
+        name: importlib.import_module(name)
+        for name in ("maskbench", "mask_worker", "mask_digest", "schema_suite")
+    }
 
 
 @pytest.fixture
@@ -119,3 +123,21 @@ def test_an_engine_serves_jobs_until_it_is_lost(
 def test_unknown_engines_are_named(benchmark_modules: dict[str, ModuleType], tokenizer: str) -> None:
     with pytest.raises(SystemExit, match="no engine 'other'"):
         benchmark_modules["mask_worker"].workers(["other"], tokenizer, {}, 0, None)
+
+
+def test_a_digest_is_of_the_masks_alone(benchmark_modules: dict[str, ModuleType], tokenizer: str) -> None:
+    digests, worker = benchmark_modules["mask_digest"], benchmark_modules["mask_worker"]
+    engine = worker.ENGINES["sglc"](worker.TokenizerFile(tokenizer))
+
+    def walked(kind: str, constraint: str, *texts: str) -> Any:
+        job = {"kind": kind, "constraint": constraint, "texts": [(text, True) for text in texts]}
+        return digests.walk(engine, constraint, job)
+
+    regex = walked("regex", "[ab]+c?", "abc", "ba", "bx")
+    # `abc` is one token; behind the last token of a text is one more mask.
+    assert regex.count == len(regex.masks) == len(regex.steps) == 2 + 3 + 2
+    assert walked("lark", "start: /[ab]+c?/\n", "abc", "ba", "bx").digest == regex.digest
+    assert walked("regex", "[ab]+", "abc", "ba", "bx").digest != regex.digest
+    refused = walked("regex", "[ab", "a")
+    assert refused.outcome.startswith("Refused") and refused.count == 0
+    assert digests.digest_of([regex, refused]) != digests.digest_of([refused, regex])

@@ -91,7 +91,7 @@ def serve(name: str, tokenizer_path: str) -> None:
 
     started = time.perf_counter()
     engine = ENGINES[name](TokenizerFile(tokenizer_path))
-    _warm_up(engine)
+    warm_up(engine)
     gc.collect()
     answer({"version": engine.version(), "start_seconds": time.perf_counter() - started})
     for line in sys.stdin:
@@ -112,7 +112,7 @@ def serve(name: str, tokenizer_path: str) -> None:
 WARM_UP = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
-def _warm_up(engine: Engine) -> None:
+def warm_up(engine: Engine) -> None:
     """Imports, compiled code and tables of the vocabulary are no part of the first constraint."""
     for kind, constraint, text in (
         ("regex", "[a-z]{1,3} x?", "abc x"),
