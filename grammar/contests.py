@@ -9,7 +9,7 @@ from itertools import pairwise
 from sglc.automata import charset, work
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
-from sglc.automata.dfa import EMPTY_WORD, build, literal, step, words
+from sglc.automata.dfa.operations import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.families import Families, Family

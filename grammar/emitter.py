@@ -9,7 +9,7 @@ from itertools import groupby
 from sglc.automata import term as t
 from sglc.automata import work
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa import EMPTY_WORD
+from sglc.automata.dfa.operations import EMPTY_WORD
 from sglc.automata.term import Language, Term
 from sglc.grammar.contexts import ALL, Contexts
 from sglc.grammar.factoring import Factoring

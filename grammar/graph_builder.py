@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from sglc.automata import charset
-from sglc.automata.dfa import TooLarge, any_char_class, difference, literal, words
+from sglc.automata.dfa.operations import TooLarge, any_char_class, difference, literal, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import LEAF, SEQUENCE, Graph

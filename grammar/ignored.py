@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglc.automata import charset, work
 from sglc.automata.charset import Ranges
-from sglc.automata.minimal import minimal_dfa
+from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.term import CharDfa
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.model import Grammar

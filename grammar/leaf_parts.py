@@ -7,7 +7,7 @@ from itertools import chain
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa import literal
+from sglc.automata.dfa.operations import literal
 from sglc.grammar.patterns import Automaton
 
 Beginning = tuple[tuple[Ranges, Ranges], ...]

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, atoms, meet
-from sglc.automata.dfa import any_char_class
+from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import CharDfa
 from sglc.grammar.alike import Alike
 from sglc.grammar.contests import Contest, Contests, share

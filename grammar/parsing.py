@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sglc.automata import work
-from sglc.automata.dfa import step
+from sglc.automata.dfa.operations import step
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis

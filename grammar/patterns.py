@@ -22,7 +22,7 @@ from typing import Any
 from sglc.automata import charset, work
 from sglc.automata.caches import remembered
 from sglc.automata.charset import ALL, Ranges, atoms, contains
-from sglc.automata.minimal import minimal_dfa
+from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.term import CharDfa
 from sglc.grammar.pattern_builder import (
     MAX_STATES,

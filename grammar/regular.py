@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sglc.automata import work
 from sglc.automata.charset import Ranges, atoms
-from sglc.automata.dfa import TooLarge
-from sglc.automata.minimal import minimal_dfa
+from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import CharDfa
 
 MAX_STATES = 20_000

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sglc.automata import term as t
-from sglc.automata.dfa import TooLarge, all_words
+from sglc.automata.dfa.operations import TooLarge, all_words
 from sglc.automata.term import Term
 from sglc.grammar.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 from sglc.grammar.lexing import Lexis

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa import NONE, literal, words
+from sglc.automata.dfa.operations import NONE, literal, words
 from sglc.automata.term import CharDfa
 from sglc.grammar.checks import references
 from sglc.grammar.errors import GrammarError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.automata import dfa
+from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Arm, Array, Bytes, Counter, Object, Term, Text
 
 

@@ -6,8 +6,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from sglc.automata.dfa import difference, is_endless, words
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import difference, is_endless, words
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Arm,
     Array,

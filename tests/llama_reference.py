@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.llama.quantise import SMALLEST, SPAN, STEP
-from sglc.kernels.llama.records import quantised
-from sglc.kernels.llama.remember import LEAST_UNIT
-from sglc.kernels.llama.remember import STEP as REMEMBERED
+from sglc.kernels.llama.kv_layout import LEAST_UNIT
+from sglc.kernels.llama.kv_layout import STEP as REMEMBERED
+from sglc.kernels.llama.quantize_activations import SMALLEST, SPAN, STEP
+from sglc.kernels.llama.weight_layout import quantised
 from sglc.runtime.model.convert import write_safetensors
 from sglc.runtime.model.family import Family
 from sglc.runtime.model.packed import matrix_names, vector_names

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import term_oracle
-from sglc.automata.dfa import accepts as dfa_accepts
+from sglc.automata.dfa.operations import accepts as dfa_accepts
 from sglc.automata.term import (
     Arm,
     Array,

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine.branch import Branch

@@ -13,10 +13,10 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from entry_strategies import ENCODINGS, VALUES, arrays, listed, objects, spans
-from sglc.automata.dfa import all_words
-from sglc.automata.emptiness import is_empty, shortest_words
+from sglc.automata.analysis.emptiness import is_empty, shortest_words
+from sglc.automata.dfa.operations import all_words
 from sglc.automata.encoding import encoded, spellings
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Anything,
     Array,

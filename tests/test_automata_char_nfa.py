@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
-from sglc.automata import dfa, subsets
-from sglc.automata.ambiguity import junction_conflict, overlap
-from sglc.automata.brackets import is_bracketed
-from sglc.automata.emptiness import is_finite, shortest_words
-from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex, compile_small
-from sglc.automata.regex_parse import parse_regex
-from sglc.automata.regex_term import regex_term
-from sglc.automata.subsets import Subsets, has_cycle
+from sglc.automata.analysis.ambiguity import junction_conflict, overlap
+from sglc.automata.analysis.bracket_balance import is_bracketed
+from sglc.automata.analysis.emptiness import is_finite, shortest_words
+from sglc.automata.dfa import operations as dfa
+from sglc.automata.dfa import subset_construction as subsets
+from sglc.automata.dfa.subset_construction import Subsets, has_cycle
+from sglc.automata.regex.compile import DEFAULT_LIMIT, RegexError, compile_regex, compile_small
+from sglc.automata.regex.parse import parse_regex
+from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Bytes, CharDfa, CharNfa, Language, Pattern, Sequence, Term, Text
 from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint

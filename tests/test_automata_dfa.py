@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata import charset, dfa, together
-from sglc.automata.number import NumberError, decimal_range, float_range, integer_range
-from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata import charset
+from sglc.automata.dfa import operations as dfa
+from sglc.automata.dfa import product as together
+from sglc.automata.number.decimal import NumberError, decimal_range, float_range, integer_range
+from sglc.automata.regex.compile import RegexError, compile_regex
 
 TEXTS = st.text(st.sampled_from('abcAB019 .-_@\n"\\é€😀'), max_size=8)
 

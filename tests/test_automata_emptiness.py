@@ -12,8 +12,8 @@ import term_oracle
 from budget import examples
 from counting import calls_of
 from sglc.automata.alphabet import may_write
-from sglc.automata.brackets import is_bracketed
-from sglc.automata.emptiness import (
+from sglc.automata.analysis.bracket_balance import is_bracketed
+from sglc.automata.analysis.emptiness import (
     empty_rules,
     is_empty,
     is_finite,
@@ -22,7 +22,7 @@ from sglc.automata.emptiness import (
     shortest,
     shortest_words,
 )
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Bytes,
     Choice,

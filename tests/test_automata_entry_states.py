@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata.array_states import ArrayStates
-from sglc.automata.counts import Counts, TooComplex
-from sglc.automata.object_plans import cheapest_entries
-from sglc.automata.object_states import Label, ObjectStates
+from sglc.automata.json.array_states import ArrayStates
+from sglc.automata.json.counters import Counts, TooComplex
+from sglc.automata.json.object_plans import cheapest_entries
+from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.automata.term import Counter
 
 Vector = tuple[int, ...]

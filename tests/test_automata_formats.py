@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import term_oracle
-from sglc.automata import dfa, format_tables, regex_tables
-from sglc.automata.format_terms import define_class_member, define_quantifier, format_language
-from sglc.automata.formats import define_format, format_names, format_text
-from sglc.automata.packed import pack, unpack
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa import operations as dfa
+from sglc.automata.dfa.serialize import pack, unpack
+from sglc.automata.formats import ecma_regex_tables as regex_tables
+from sglc.automata.formats import tables as format_tables
+from sglc.automata.formats.formats import define_format, format_names, format_text
+from sglc.automata.formats.terms import define_class_member, define_quantifier, format_language
+from sglc.automata.regex.compile import compile_regex
 
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "date": (

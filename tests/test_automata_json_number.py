@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.automata import dfa
-from sglc.automata.json_number import NumberError, NumberSet, number_text
-from sglc.automata.remainder import divisor
+from sglc.automata.dfa import operations as dfa
+from sglc.automata.number.number_set import NumberError, NumberSet, number_text
+from sglc.automata.number.remainder import divisor
 
 SIMPLE = (
     "0",

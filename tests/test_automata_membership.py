@@ -7,12 +7,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from entry_strategies import ENCODINGS
-from sglc.automata import membership
-from sglc.automata.counts import TooComplex
-from sglc.automata.emptiness import is_empty
-from sglc.automata.membership import Membership, MembershipLimit, is_word
-from sglc.automata.regex import compile_regex, compile_small
-from sglc.automata.regex_parse import parse_regex
+from sglc.automata.analysis import membership
+from sglc.automata.analysis.emptiness import is_empty
+from sglc.automata.analysis.membership import Membership, MembershipLimit, is_word
+from sglc.automata.json.counters import TooComplex
+from sglc.automata.regex.compile import compile_regex, compile_small
+from sglc.automata.regex.parse import parse_regex
 from sglc.automata.term import (
     Arm,
     Bytes,

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import term_oracle
 from budget import examples
-from sglc.automata import dfa, regex_support
 from sglc.automata.caches import clear_caches
-from sglc.automata.regex import RegexError, compile_regex
-from sglc.automata.regex_term import regex_term, regex_texts
+from sglc.automata.dfa import operations as dfa
+from sglc.automata.regex import support_page as regex_support
+from sglc.automata.regex.compile import RegexError, compile_regex
+from sglc.automata.regex.to_term import regex_term, regex_texts
 from sglc.automata.term import Choice, Language, Repeat, Sequence, Text
-from sglc.automata.unicode_properties import property_set
+from sglc.automata.unicode.properties import property_set
 
 TEXTS = st.text(st.sampled_from("aabbcAB01_ -\n\r\t.éſK٣İı\u00a0\u2028😀"), max_size=7)
 
@@ -201,7 +202,7 @@ def test_what_cannot_match_changes_no_automaton(pattern):
 def test_terms_of_patterns_are_their_automata(pattern, frame, text, anchored, unrolled):
     pattern = frame.format(pattern)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sglc.automata.regex_term.MAX_UNROLLED", unrolled)
+        patch.setattr("sglc.automata.regex.to_term.MAX_UNROLLED", unrolled)
         clear_caches()
         term = regex_term(pattern, anchored=anchored)
         texts = regex_texts.__wrapped__(pattern, anchored=anchored)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from sglc.automata.charset import ranges
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels import library
-from sglc.kernels.subtrees import UNBOUNDED, Quiet
-from sglc.kernels.token_groups import GROUP, REST, SCRIPTS
+from sglc.kernels import jit_library as library
+from sglc.kernels.trie.api import UNBOUNDED, Quiet
+from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable

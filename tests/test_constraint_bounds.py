@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import MOST_COUNTED, Array, Bytes, Language, Object, Repeat, Span, Term, Text
 from sglc.runtime.mask import ConstraintError, UnsupportedConstraint, Vocabulary, compile_constraint
 from sglc.runtime.mask.constraint import Constraint

@@ -39,7 +39,7 @@ class Weights:
         self.weights = weights
 
     def matrix(self, name: str) -> Any:
-        from sglc.kernels.llama.records import quantised
+        from sglc.kernels.llama.weight_layout import quantised
 
         return quantised(self.weights[name], 8)
 

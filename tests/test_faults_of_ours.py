@@ -15,7 +15,7 @@ import pytest
 from fake_executor import FakeExecutor
 from sglc.cli import main
 from sglc.driver import compile_source
-from sglc.kernels import library
+from sglc.kernels import jit_library as library
 from sglc.runtime.engine.errors import EngineFault
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.errors import SglError
@@ -220,7 +220,7 @@ def test_the_version_tells_what_a_report_needs(
 def test_the_version_tells_why_kernels_are_slow(
     without_llvm: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.kernels import rows
+    from sglc.kernels.bitmask import operations as rows
 
     monkeypatch.setattr(rows, "_ROWS", fresh())
     assert main(["--version", "--verbose"]) == 0

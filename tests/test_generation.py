@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.automata.dfa import accepts
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
 from sglc.runtime.conversation import Conversation, Encoder
 from sglc.runtime.engine import sampler

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lark import Lark
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.bytecode.serial import HEADER, dumps, loads, sign
 from sglc.check.program import check
 from sglc.driver import compile_file, compile_source

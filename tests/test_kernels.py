@@ -11,8 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import column_rows, library, reference, rows, select
-from sglc.kernels.contract import LayoutError, TrieArrays
+from sglc.kernels import jit_library as library
+from sglc.kernels.array_layouts import LayoutError, TrieArrays
+from sglc.kernels.bitmask import operations as rows
+from sglc.kernels.bitmask import sampling as select
+from sglc.kernels.bitmask import sampling_reference as reference
+from sglc.kernels.trie import column_rows
 from sglc.runtime.mask.trie import build_trie
 
 pytest.importorskip("llvmlite")
@@ -164,7 +168,7 @@ def test_object_code_belongs_to_a_version_and_a_processor(
     from sglc.kernels.llvm import jit
     from sglc.kernels.llvm.target import host
     from sglc.kernels.llvm.translate import translate
-    from sglc.kernels.walks import walk_literal
+    from sglc.kernels.trie.walks import walk_literal
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
     ir, names, stored = translate([walk_literal], "one"), ["sglc_walk_literal"], tmp_path / "objects"
@@ -182,7 +186,8 @@ def test_object_code_belongs_to_a_version_and_a_processor(
 
 def test_object_code_belongs_to_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of a module is written only where its object is not kept, and anew when a source changes."""
-    from sglc.kernels.llvm import jit, top
+    from sglc.kernels.llvm import jit
+    from sglc.kernels.llvm import top_k as top
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
     written = []
@@ -217,7 +222,7 @@ def test_long_calls_run_without_the_interpreter_lock() -> None:
 def test_object_code_is_kept_and_damage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sglc.kernels.llvm import jit
     from sglc.kernels.llvm.translate import translate
-    from sglc.kernels.walks import walk_literal
+    from sglc.kernels.trie.walks import walk_literal
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path))
     ir, names = translate([walk_literal], "one") + "\n; a comment makes it another\n", ["sglc_walk_literal"]

@@ -16,7 +16,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.kernels.lanes import (
+from sglc.kernels.dsl.language import (
+    F32,
+    I8,
+    I32,
+    I64,
+    U8,
+    U16,
+    Constant,
+    Kernel,
+    Specialised,
+    floats,
+    kernel,
+    kernel_apart,
+    parallel_kernel,
+    run,
+)
+from sglc.kernels.dsl.vectors import (
     arrive,
     as_floats,
     as_ints,
@@ -56,23 +72,7 @@ from sglc.kernels.lanes import (
     wait_for,
     word_at,
 )
-from sglc.kernels.library import typed_library
-from sglc.kernels.typed import (
-    F32,
-    I8,
-    I32,
-    I64,
-    U8,
-    U16,
-    Constant,
-    Kernel,
-    Specialised,
-    floats,
-    kernel,
-    kernel_apart,
-    parallel_kernel,
-    run,
-)
+from sglc.kernels.jit_library import typed_library
 
 llvm = pytest.importorskip("llvmlite.binding")
 

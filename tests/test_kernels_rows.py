@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import library, reference_rows, rows
-from sglc.kernels.contract import LayoutError
-from sglc.kernels.library import address
-from sglc.kernels.rows import Source
+from sglc.kernels import jit_library as library
+from sglc.kernels.array_layouts import LayoutError
+from sglc.kernels.bitmask import operations as rows
+from sglc.kernels.bitmask import operations_reference as reference_rows
+from sglc.kernels.bitmask.operations import Source
+from sglc.kernels.jit_library import address
 
 pytest.importorskip("llvmlite")
 

@@ -52,7 +52,7 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 @pytest.mark.parametrize("numbers", CASES, ids=str)
 def test_the_reference_is_the_definition(numbers: tuple[int, int, int, str]) -> None:
-    from sglc.kernels.triton.reference import apply_packed_mask
+    from sglc.kernels.triton.packed_mask_reference import apply_packed_mask
 
     logits, masks = case(*numbers)
     expected = logits.clone()
@@ -66,7 +66,7 @@ def test_the_reference_is_the_definition(numbers: tuple[int, int, int, str]) -> 
 
 
 def test_rows_may_be_named() -> None:
-    from sglc.kernels.triton.reference import apply_packed_mask
+    from sglc.kernels.triton.packed_mask_reference import apply_packed_mask
 
     logits = torch.zeros((4, 40))
     masks = torch.tensor([[1, 0], [2, 0]], dtype=torch.int32)
@@ -77,7 +77,7 @@ def test_rows_may_be_named() -> None:
 
 
 def test_tensors_that_do_not_fit_are_refused() -> None:
-    from sglc.kernels.triton.reference import apply_packed_mask
+    from sglc.kernels.triton.packed_mask_reference import apply_packed_mask
 
     logits, masks = torch.zeros((2, 40)), torch.zeros((2, 2), dtype=torch.int32)
     for wrong in [
@@ -133,7 +133,7 @@ def test_the_kernel_does_what_the_reference_says() -> None:
 
 def test_kernels_import_neither_torch_nor_triton() -> None:
     code = (
-        "import sys, sglc.kernels.select, sglc.kernels.rows, sglc.kernels.triton\n"
+        "import sys, sglc.kernels.bitmask.sampling, sglc.kernels.bitmask.operations, sglc.kernels.triton\n"
         "print(sorted({'torch', 'triton'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels.library import typed_library
-from sglc.kernels.typed import F32, F64, I32, I64, U8, U32, U64, bit_count, kernel, run, trailing_zeros
+from sglc.kernels.dsl.language import F32, F64, I32, I64, U8, U32, U64, bit_count, kernel, run, trailing_zeros
+from sglc.kernels.jit_library import typed_library
 
 pytest.importorskip("llvmlite")
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.check.program import check
 from sglc.driver import compile_source
 from sglc.library import Library

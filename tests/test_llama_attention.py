@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from sglc.kernels.library import typed_library
+from sglc.kernels.dsl.language import Kernel, Specialised, run
+from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.attention import STRETCH, attend, byte_numbers, score_numbers, split_query
-from sglc.kernels.llama.remember import (
+from sglc.kernels.llama.kv_layout import (
     even_out,
     key_units_at,
     part_bytes,
@@ -22,7 +23,6 @@ from sglc.kernels.llama.remember import (
     values_at,
 )
 from sglc.kernels.llvm.target import host
-from sglc.kernels.typed import Kernel, Specialised, run
 
 SIZES = (32, 64, 96, 128)
 SEEDS = st.integers(0, 1 << 32)

@@ -18,8 +18,9 @@ pytest.importorskip("llvmlite")
 import llvmlite.binding as llvm
 
 from llama_reference import BASE, config_of, random_weights
-from sglc.kernels.lanes import load_floats, store_floats
-from sglc.kernels.library import typed_library
+from sglc.kernels.dsl.language import F32, I8, Specialised, kernel, run
+from sglc.kernels.dsl.vectors import load_floats, store_floats
+from sglc.kernels.jit_library import typed_library
 from sglc.kernels.llama.linear import (
     FACTORS,
     FINE,
@@ -28,9 +29,11 @@ from sglc.kernels.llama.linear import (
     tile_rows,
     tile_start,
 )
+from sglc.kernels.llama.model_shape import Shape, ShapeError
 from sglc.kernels.llama.pointwise import exponential
-from sglc.kernels.llama.quantise import ROOM, TOGETHER, quantise, quantise_finely, quantise_groups
-from sglc.kernels.llama.records import (
+from sglc.kernels.llama.quantize_activations import ROOM, TOGETHER, quantise, quantise_finely, quantise_groups
+from sglc.kernels.llama.step import step
+from sglc.kernels.llama.weight_layout import (
     Blocks,
     joined,
     kinds_mask,
@@ -39,12 +42,9 @@ from sglc.kernels.llama.records import (
     packed,
     quantised,
 )
-from sglc.kernels.llama.shape import Shape, ShapeError
-from sglc.kernels.llama.step import step
 from sglc.kernels.llvm import jit
 from sglc.kernels.llvm.target import Target, host, wide_host
 from sglc.kernels.llvm.translate import translate
-from sglc.kernels.typed import F32, I8, Specialised, kernel, run
 from sglc.runtime.executor.native import NativeExecutor, step_constants
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.family import Family, family_of

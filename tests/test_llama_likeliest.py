@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from sglc.kernels.library import address, typed_library
-from sglc.kernels.llama.likeliest import CHUNK, likeliest
+from sglc.kernels.jit_library import address, typed_library
+from sglc.kernels.llama.argmax import CHUNK, likeliest
 
 MACHINE = typed_library(likeliest, wide=True)
 

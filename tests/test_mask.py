@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from golden_case import GoldenCase, golden_cases
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Anything,
     Bytes,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.kernels import library
-from sglc.kernels.rows import fill_rows
+from sglc.kernels import jit_library as library
+from sglc.kernels.bitmask.operations import fill_rows
 from sglc.runtime.mask import bases
 from sglc.runtime.mask.bases import Bases
 from sglc.runtime.mask.constraint import compile_constraint

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_strategies import BYTES, token_grammars
 from sglc.automata.charset import ranges
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, NotBefore, Repeat, Rule, Sequence, Term, Text, Words
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, grammar_language

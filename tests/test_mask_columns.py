@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.kernels.token_groups import CONTROL_1, REST, SEPARATOR
+from sglc.kernels.trie.token_groups import CONTROL_1, REST, SEPARATOR
 from sglc.runtime.mask import columns, text_leaf
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.columns import bytes_in, group_set

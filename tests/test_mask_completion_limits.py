@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.automata import dfa
-from sglc.automata.emptiness import is_empty, shortest
+from sglc.automata.analysis.emptiness import is_empty, shortest
+from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Bytes, Language, Repeat, Text
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import CompletionTooLong

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from mask_cases import brute_force, mask_of, shortest_by_search
 from schema_oracle import _equal
-from sglc.automata.emptiness import shortest_words
-from sglc.automata.json_text import NotAValue, canonical, texts
-from sglc.automata.membership import Membership
-from sglc.automata.regex import compile_regex
+from sglc.automata.analysis.emptiness import shortest_words
+from sglc.automata.analysis.membership import Membership
+from sglc.automata.json.text import NotAValue, canonical, texts
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Arm, Array, Bytes, Choice, Language, Sequence, Term, Text, Words
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary

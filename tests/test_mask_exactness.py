@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
 from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.runtime.mask import leaf_mask
 from sglc.runtime.mask.account import ConstraintOptions

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import vocabularies
-from sglc.automata.regex_term import regex_term
+from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
 from sglc.automata.term_digest import TooDeep, term_digest
 from sglc.runtime.mask import frozen_tables

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sglc.automata.dfa import accepts
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.key_table import KeyTable
 from sglc.runtime.mask.vocabulary import Vocabulary

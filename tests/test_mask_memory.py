@@ -14,7 +14,7 @@ import pytest
 
 from sglc.automata import caches
 from sglc.automata.caches import BoundedCache, remembered, size_of
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask import clear_caches, limit_caches, workspaces
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint

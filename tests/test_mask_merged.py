@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import brute_force, mask_of, prefixes
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Term, Text, Words
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
-from sglc.kernels.library import use_reference
-from sglc.kernels.subtrees import SubtreeWalk
+from sglc.kernels.jit_library import use_reference
+from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of
 from sglc.automata.charset import LAST, leading_bytes
-from sglc.automata.clauses import bit_set
-from sglc.automata.object_states import Label
-from sglc.automata.regex import compile_regex
-from sglc.kernels.words import WordList
+from sglc.automata.json.object_states import Label
+from sglc.automata.json.unit_propagation import bit_set
+from sglc.automata.regex.compile import compile_regex
+from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask import same_runs, workspaces
 from sglc.runtime.mask.byte_sets import members, packed
 from sglc.runtime.mask.constraint import compile_constraint

@@ -15,23 +15,21 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
-from sglc.automata.dfa import any_char_class
+from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import Bytes, Choice, Language, LateRules, Repeat, Term
 from sglc.grammar.errors import GrammarError
 from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
 from sglc.grammar.model import Grammar
 from sglc.grammar.read import read_grammar
-from sglc.kernels import (
-    stack_closure,
-    stack_configs,
-    stack_follow,
-    stack_frames,
-    stack_steps,
-    stack_walk,
-    stacks,
-)
-from sglc.kernels.library import use_reference
-from sglc.kernels.stack_frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
+from sglc.kernels.gss import api as stacks
+from sglc.kernels.gss import closure as stack_closure
+from sglc.kernels.gss import follow as stack_follow
+from sglc.kernels.gss import frames as stack_frames
+from sglc.kernels.gss import states as stack_configs
+from sglc.kernels.gss import step as stack_steps
+from sglc.kernels.gss import walk as stack_walk
+from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
+from sglc.kernels.jit_library import use_reference
 from sglc.runtime.mask import stack_masks, stack_tables
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore

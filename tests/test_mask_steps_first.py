@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.automata.term import Language, Span
-from sglc.kernels import library
+from sglc.kernels import jit_library as library
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from budget import examples
 from sglc.automata.charset import ALL, LAST, invert, meet, ranges
 from sglc.automata.term import CharDfa
-from sglc.kernels.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
+from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.still import Onward, _scripts, onward
 from sglc.runtime.mask.text import TextTable
 from sglc.runtime.mask.text_leaf import TextLeaf

@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.automata.subsets import Subsets
+from sglc.automata.dfa.subset_construction import Subsets
 from sglc.automata.term import CharNfa, Pattern
-from sglc.kernels import library
-from sglc.kernels.contract import LayoutError
-from sglc.kernels.subsets import SubsetTable
+from sglc.kernels import jit_library as library
+from sglc.kernels.array_layouts import LayoutError
+from sglc.kernels.trie.subset_api import SubsetTable
 from sglc.runtime.mask import subset_states
 from sglc.runtime.mask.characters import Characters
 from sglc.runtime.mask.pattern_nodes import PatternTable

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from entry_strategies import listed
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
-from sglc.automata.ambiguity import overlap
-from sglc.automata.dfa import all_words
-from sglc.automata.emptiness import is_finite, shortest_words
+from sglc.automata.analysis.ambiguity import overlap
+from sglc.automata.analysis.emptiness import is_finite, shortest_words
+from sglc.automata.dfa.operations import all_words
 from sglc.automata.term import Bytes, Choice, Language, Listed, Sequence, Text
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary

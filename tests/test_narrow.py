@@ -7,8 +7,8 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.automata.emptiness import is_finite
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.emptiness import is_finite
+from sglc.automata.analysis.membership import is_word
 from sglc.types import type as t
 from sglc.types.condition import (
     All,

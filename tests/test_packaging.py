@@ -88,3 +88,9 @@ def test_what_the_code_imports_is_declared() -> None:
 def test_the_ban_on_bare_names_is_complete() -> None:
     banned = PYPROJECT["tool"]["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]
     assert {"kernels", "runtime", "stdlib", "pickle"} <= set(banned)
+
+
+def test_machine_code_is_kept_by_the_sources_of_every_kernel() -> None:
+    from sglc.kernels.llvm.jit import source_files
+
+    assert set(source_files()) == set((ROOT / "kernels").rglob("*.py"))

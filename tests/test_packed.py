@@ -11,7 +11,7 @@ import pytest
 
 from gguf_writer import floats, gguf_bytes
 from llama_reference import config_of, logits, random_weights, write_model
-from sglc.kernels.llama.records import quantised
+from sglc.kernels.llama.weight_layout import quantised
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model import packed

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.check.program import check
 from sglc.diagnostics.edits import edited
 from sglc.driver import compile_source

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import UnsupportedConstraint
 from sglc.schema.compile import compile_schema

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.schema.algebra import Algebra
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import SchemaTooLarge

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from golden_case import GoldenCase, golden_cases
-from sglc.automata.dfa import difference
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import difference
+from sglc.automata.regex.compile import compile_regex
 from sglc.lalr import tables
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels import library
-from sglc.kernels.contract import TrieArrays
-from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
-from sglc.kernels.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
+from sglc.kernels import jit_library as library
+from sglc.kernels.array_layouts import TrieArrays
+from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
 from sglc.runtime.mask.trie import build_trie
 
 pytest.importorskip("llvmlite")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import term_oracle
-from sglc.automata.number import DECIMAL_PLACES, INTEGER_DIGITS
+from sglc.automata.number.decimal import DECIMAL_PLACES, INTEGER_DIGITS
 from sglc.types.decode import DecodeError, decode
 from sglc.types.language import language
 from sglc.types.member import check_member, is_member

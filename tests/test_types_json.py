@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.bytecode.serial import dumps, loads
 from sglc.bytecode.verify import verify
 from sglc.driver import compile_file, compile_source

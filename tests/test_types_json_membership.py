@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.automata.membership import Membership, Recogniser
+from sglc.automata.analysis.membership import Membership, Recogniser
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.engine.engine import Engine

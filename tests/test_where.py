@@ -7,7 +7,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.automata.membership import is_word
+from sglc.automata.analysis.membership import is_word
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.kernels.contract import TrieArrays
-from sglc.kernels.subtrees import SubtreeWalk
-from sglc.kernels.words import WordList
+from sglc.kernels.array_layouts import TrieArrays
+from sglc.kernels.trie.api import SubtreeWalk
+from sglc.kernels.trie.word_list import WordList
 from test_subtree_walk import both_ways, subtrees, trie_of
 
 pytest.importorskip("llvmlite")

@@ -14,7 +14,7 @@ from hostile_constraints import SCHEMAS, patterned
 from mask_cases import vocabularies
 from sglc.automata import work
 from sglc.automata.caches import remembered
-from sglc.automata.regex import compile_regex
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.work import OutOfWork, WorkAccount, charged
 from sglc.runtime.mask import (
     ConstraintError,

@@ -1,4 +1,4 @@
-"""Attention over blocks of 16 positions, keys and values of which are bytes (`sglc.kernels.llama.remember`).
+"""Attention over blocks of 16 positions, keys and values of which are bytes (`sglc.kernels.llama.kv_layout`).
 
 Queries and weights are whole numbers of 16 bits here, two bytes each, so that their products with bytes are
 exact and their sums depend on no order. A token's result is the same for any other tokens of the step: blocks
@@ -7,7 +7,8 @@ begin at multiples of 16 positions, and what is rounded is rounded in their orde
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import (
+from sglc.kernels.dsl.language import F32, I8, I32, U8, Constant, kernel, kernel_apart
+from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
     dot4,
@@ -35,9 +36,8 @@ from sglc.kernels.lanes import (
     to_floats,
     word_at,
 )
+from sglc.kernels.llama.kv_layout import key_units_at, value_units_at, values_at
 from sglc.kernels.llama.pointwise import exponential
-from sglc.kernels.llama.remember import key_units_at, value_units_at, values_at
-from sglc.kernels.typed import F32, I8, I32, U8, Constant, kernel, kernel_apart
 
 LEAST = -1.0e30
 """The score of a position that is not looked at."""

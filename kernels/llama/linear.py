@@ -14,7 +14,8 @@ order. So an output depends on its own row alone, whatever rows are computed bes
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import (
+from sglc.kernels.dsl.language import F32, I8, I64, U8, Constant, kernel, kernel_apart
+from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
     dot4,
@@ -32,7 +33,6 @@ from sglc.kernels.lanes import (
     take,
     word_at,
 )
-from sglc.kernels.typed import F32, I8, I64, U8, Constant, kernel, kernel_apart
 
 TILE = 6
 """Most rows of a tile."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import (
+from sglc.kernels.dsl.language import F32, I8, Constant, floats, kernel
+from sglc.kernels.dsl.vectors import (
     as_floats,
     as_ints,
     fma,
@@ -15,8 +16,7 @@ from sglc.kernels.lanes import (
     sum_floats,
 )
 from sglc.kernels.llama.linear import FACTORS, FINE, ZERO, tile_rows, tile_start
-from sglc.kernels.llama.quantise import quantise_finely, quantise_groups
-from sglc.kernels.typed import F32, I8, Constant, floats, kernel
+from sglc.kernels.llama.quantize_activations import quantise_finely, quantise_groups
 
 
 @kernel
@@ -26,7 +26,7 @@ def exponential(x: floats) -> floats:
     x = n ln 2 + r with a polynomial for e to the r, coefficients of the Cephes library (Moshier 1992).
     """
     x = greater(x, spread(-87.0))
-    # n is in the lowest bits of this sum (`sglc.kernels.lanes.nearest`).
+    # n is in the lowest bits of this sum (`sglc.kernels.dsl.vectors.nearest`).
     whole = fma(x, spread(1.44269504088896341), spread(ZERO))
     turns = whole - spread(ZERO)
     r = fma(turns, spread(-0.693359375), x)

@@ -9,15 +9,23 @@ waiting. Nothing depends on the number of threads, or on who does what.
 
 from __future__ import annotations
 
-from sglc.kernels.lanes import arrive, elapsed_time, load_floats, processor_time, store_floats, take, wait_for
+from sglc.kernels.dsl.language import F32, I8, I32, I64, U8, Constant, kernel, parallel_kernel
+from sglc.kernels.dsl.vectors import (
+    arrive,
+    elapsed_time,
+    load_floats,
+    processor_time,
+    store_floats,
+    take,
+    wait_for,
+)
 from sglc.kernels.llama.attention import attend_group, byte_numbers, score_numbers
-from sglc.kernels.llama.feed import SCRATCH, gate
+from sglc.kernels.llama.kv_layout import even_out, part_bytes, remember
 from sglc.kernels.llama.linear import FACTORS, FINE, project, tile_rows, tile_start
+from sglc.kernels.llama.mlp import SCRATCH, gate
 from sglc.kernels.llama.pointwise import add_vector, norm_in_place, norm_row, rotate
-from sglc.kernels.llama.quantise import ROOM, quantise_groups
-from sglc.kernels.llama.records import look_up
-from sglc.kernels.llama.remember import even_out, part_bytes, remember
-from sglc.kernels.typed import F32, I8, I32, I64, U8, Constant, kernel, parallel_kernel
+from sglc.kernels.llama.quantize_activations import ROOM, quantise_groups
+from sglc.kernels.llama.weight_layout import look_up
 
 ALONE = 2
 """Most rows that every thread norms for itself."""
@@ -38,7 +46,7 @@ def meet(counters: I64, turn: int) -> None:
 
 @kernel
 def centre_of(kind: int) -> int:
-    """What stands for zero among the weights of a kind (`sglc.kernels.llama.records.Blocks.kind`)."""
+    """What stands for zero among the weights of a kind (`sglc.kernels.llama.weight_layout.Blocks.kind`)."""
     return (kind & 1) << ((kind & 12) - 1)
 
 
@@ -114,7 +122,7 @@ def step(
     vectors    norms [2 layers + 1][width], biases [layers][heads], norms of heads [layers][2][size]
     windows    [layers] positions that a layer looks back at, itself included
     cosines, sines  [positions][turned / 2]
-    pool       see `sglc.kernels.llama.remember`
+    pool       see `sglc.kernels.llama.kv_layout`
     tokens, positions, rows  [count]; rows are the tokens' rows of `table` [rows][most_blocks]
     last       [last_count] the tokens that logits [last_count][vocabulary] are wanted of, rows of which
                begin `apart` numbers apart

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from llvmlite import ir
 
-from sglc.kernels import lanes, typed
-from sglc.kernels.llvm.lanes import LaneCode
+from sglc.kernels.dsl import language as typed
+from sglc.kernels.dsl import vectors as lanes
+from sglc.kernels.dsl.language import Kernel
 from sglc.kernels.llvm.values import (
     BYTES,
     DOUBLE,
@@ -32,7 +33,7 @@ from sglc.kernels.llvm.values import (
     KernelError,
     Value,
 )
-from sglc.kernels.typed import Kernel
+from sglc.kernels.llvm.vectors import LaneCode
 
 _FLOAT_LANES: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _INT_LANES: dict[type, str] = {
@@ -392,7 +393,7 @@ class Expressions:
         return self.b.bitcast(place, memory.as_pointer()), size
 
     def _call_lanes(self, node: ast.Call, name: str) -> Value | None:
-        """A call of a function of `sglc.kernels.lanes`."""
+        """A call of a function of `sglc.kernels.dsl.vectors`."""
         expected = len(inspect.signature(getattr(lanes, name)).parameters)
         if len(node.args) != expected:
             self._fail(node, f"{name} takes {expected} arguments")

@@ -25,16 +25,23 @@ _engines: list[llvm.ExecutionEngine] = []
 """Engines own the code they loaded, so they are kept for the life of the process."""
 
 
+KERNELS = Path(__file__).parent.parent
+"""The folder of all kernels."""
+
+
+def source_files() -> list[Path]:
+    """The Python files that machine code may depend on: every file of the kernels, in a fixed order."""
+    return sorted(KERNELS.rglob("*.py"))
+
+
 @lru_cache(maxsize=1)
 def _sources() -> bytes:
     """A digest of the files that write the kernels; empty where they are not to be had as files."""
     state = hashlib.sha256()
-    folder = Path(__file__).parent
-    folders = (folder, folder.parent, folder.parent / "llama")
-    files = [path for place in folders for path in sorted(place.glob("*.py"))]
+    files = source_files()
     for path in files:
         data = path.read_bytes()
-        state.update(f"{path.name} {len(data)}\0".encode() + data)
+        state.update(f"{path.relative_to(KERNELS).as_posix()} {len(data)}\0".encode() + data)
     return state.digest() if files else b""
 
 

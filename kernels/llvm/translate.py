@@ -1,4 +1,4 @@
-"""Kernels of `sglc.kernels.typed` as LLVM IR.
+"""Kernels of `sglc.kernels.dsl.language` as LLVM IR.
 
 One pass over the syntax tree of each function: expressions become values with a type, variables stack slots,
 which LLVM's optimiser turns into registers. A kernel that another one calls becomes a function of the module
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 
 from llvmlite import ir
 
+from sglc.kernels.dsl.language import Kernel, Specialised
 from sglc.kernels.llvm.expressions import Expressions
-from sglc.kernels.llvm.lanes import LaneCode
 from sglc.kernels.llvm.target import Target, host
 from sglc.kernels.llvm.values import (
     ELEMENTS,
@@ -24,7 +24,7 @@ from sglc.kernels.llvm.values import (
     KernelError,
     Value,
 )
-from sglc.kernels.typed import Kernel, Specialised
+from sglc.kernels.llvm.vectors import LaneCode
 
 __all__ = ["KernelError", "translate"]
 

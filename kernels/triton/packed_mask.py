@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from sglc.kernels.triton.reference import check
+from sglc.kernels.triton.packed_mask_reference import check
 
 BLOCK = 4096
 """Tokens a program takes."""

@@ -6,8 +6,8 @@
     guide.accept(token)                              # the token that was drawn; end tokens too
     guide.rollback(2)                                # drafted tokens that were turned down
 
-This is the layout of vLLM, SGLang, TensorRT-LLM and of the kernels `sglc.kernels.rows.apply` (CPU) and
-`sglc.kernels.triton.packed_mask` (GPU). Bitmasks may be numpy arrays or torch tensors on the CPU.
+This is the layout of vLLM, SGLang, TensorRT-LLM and of the kernels `sglc.kernels.bitmask.operations.apply`
+(CPU) and `sglc.kernels.triton.packed_mask` (GPU). Bitmasks may be numpy arrays or torch tensors on the CPU.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
-from sglc.kernels import rows as row_kernels
-from sglc.kernels.triton import reference
+from sglc.kernels.bitmask import operations as row_kernels
+from sglc.kernels.triton import packed_mask_reference as reference
 from sglc.runtime.adapters.bitmask import Guide, allocate, fill
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.errors import ConstraintError

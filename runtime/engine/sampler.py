@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sglc.kernels import select
+from sglc.kernels.bitmask import sampling as select
 
 _BLOCK = 4096
 """Logits that are summed at once when a token is drawn; a multiple of 32."""

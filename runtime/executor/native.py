@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from sglc.cache_files import cache_folder, is_own_folder, make_private
-from sglc.kernels.lanes import LANES
-from sglc.kernels.library import address, typed_library
+from sglc.kernels.dsl.language import Specialised
+from sglc.kernels.dsl.vectors import LANES
+from sglc.kernels.jit_library import address, typed_library
+from sglc.kernels.llama.argmax import likeliest
 from sglc.kernels.llama.attention import byte_numbers, score_numbers
-from sglc.kernels.llama.likeliest import likeliest
 from sglc.kernels.llama.linear import FACTORS, FINE
-from sglc.kernels.llama.records import kinds_mask
 from sglc.kernels.llama.step import ALONE, scratch_numbers, step
-from sglc.kernels.typed import Specialised
+from sglc.kernels.llama.weight_layout import kinds_mask
 from sglc.runtime.executor.crowding import Crowding
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from sglc.kernels.triton import reference
+from sglc.kernels.triton import packed_mask_reference as reference
 from sglc.runtime.executor.plan import Picking
 
 Rows = slice | torch.Tensor

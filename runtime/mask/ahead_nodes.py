@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.charset import Ranges, meet
-from sglc.automata.dfa import any_char_class
+from sglc.automata.dfa.operations import any_char_class
 from sglc.runtime.mask.endings import bound
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.machine import Machine

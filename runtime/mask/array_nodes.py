@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.automata.array_states import ArrayStates
-from sglc.automata.counts import Vector
+from sglc.automata.json.array_states import ArrayStates
+from sglc.automata.json.counters import Vector
 from sglc.automata.term import Counter
 from sglc.runtime.mask.errors import (
     LONGEST_COMPLETION,

@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from sglc.kernels.rows import Source
+from sglc.kernels.bitmask.operations import Source
 
 _MOST_BASES = 12
 _SHARE = 8

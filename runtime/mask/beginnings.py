@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, leading_bytes
 from sglc.automata.work import spend
-from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.trie.api import UNBOUNDED
 from sglc.runtime.mask.byte_sets import packed
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.interned import Interned

@@ -12,9 +12,9 @@ import numpy as np
 
 from sglc.automata import term as t
 from sglc.automata.charset import Ranges, leading_bytes
-from sglc.automata.word_trie import Place
-from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
-from sglc.kernels.walks import ENDS, NO_MOVE
+from sglc.automata.dfa.trie import Place
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.walks import ENDS, NO_MOVE
 from sglc.runtime.mask.byte_sets import unpacked
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine

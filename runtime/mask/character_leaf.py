@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 
 from sglc.automata.work import spend
-from sglc.kernels.character_blocks import BLOCKS
-from sglc.kernels.character_walk import JSON, JSON_ANY, LOADED, RAW
-from sglc.kernels.subtrees import UNBOUNDED, CharacterArrays, first_bytes
-from sglc.kernels.walks import ENDS, KNOWN
+from sglc.kernels.trie.api import UNBOUNDED, CharacterArrays, first_bytes
+from sglc.kernels.trie.codepoint_blocks import BLOCKS
+from sglc.kernels.trie.utf8_walk import JSON, JSON_ANY, LOADED, RAW
+from sglc.kernels.trie.walks import ENDS, KNOWN
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.tally import Tally, open_tally
 from sglc.runtime.mask.text import TextTable

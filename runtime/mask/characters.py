@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
 from sglc.automata.term import Encoding
-from sglc.kernels.character_walk import ESCAPE
+from sglc.kernels.trie.utf8_walk import ESCAPE
 from sglc.runtime.mask.utf8 import SHORT_ESCAPES
 
 Edge = tuple[int, int, int]

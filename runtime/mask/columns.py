@@ -6,7 +6,7 @@ that contain a byte outside of the class. And a walk need not enter a subtree of
 in the class, since nothing can happen there. Both depend on the vocabulary only, so there is nothing to
 build for a class.
 
-For the groups of bytes see `sglc.kernels.token_groups`.
+For the groups of bytes see `sglc.kernels.trie.token_groups`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from operator import attrgetter
 import numpy as np
 
 from sglc.automata.caches import BoundedCache, small_cache
-from sglc.kernels.column_rows import leave_out, put
-from sglc.kernels.subtrees import Quiet
-from sglc.kernels.token_groups import (
+from sglc.kernels.trie.api import Quiet
+from sglc.kernels.trie.column_rows import leave_out, put
+from sglc.kernels.trie.token_groups import (
     CONTROL,
     CONTROL_1,
     GROUP,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from sglc.automata import term as t
-from sglc.automata.counts import NO_COUNTS, Counts, Vector
-from sglc.automata.dfa import accepts, is_endless
+from sglc.automata.dfa.operations import accepts, is_endless
 from sglc.automata.encoding import written
+from sglc.automata.json.counters import NO_COUNTS, Counts, Vector
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.analysis import analyse
 from sglc.runtime.mask.array_nodes import ArrayNode, ArrayParts

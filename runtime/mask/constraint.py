@@ -19,7 +19,7 @@ from sglc.runtime.mask.vocabulary import Vocabulary
 from sglc.runtime.mask.workspaces import Workspace
 
 if TYPE_CHECKING:
-    from sglc.automata.regex_dialect import DialectName
+    from sglc.automata.regex.dialects import DialectName
     from sglc.grammar.language import GrammarOptions
     from sglc.grammar.model import Grammar
     from sglc.schema.options import SchemaOptions
@@ -209,8 +209,8 @@ def _language(
         _check("type", type, AnyType, "a Type")
         return language(type, table or {})
     if regex is not None:
-        from sglc.automata.regex import RegexError
-        from sglc.automata.regex_term import regex_term
+        from sglc.automata.regex.compile import RegexError
+        from sglc.automata.regex.to_term import regex_term
 
         _check("regex", regex, str, "a text")
         try:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sglc.kernels.subtrees import SubtreeWalk
+from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD, Difference
 

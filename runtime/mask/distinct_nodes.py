@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.automata.json_text import NotAValue, Value, canonical, texts
+from sglc.automata.json.text import NotAValue, Value, canonical, texts
 from sglc.automata.term import Term
 from sglc.runtime.mask.array_nodes import AFTER, NEXT, ArrayNode, ArrayParts
 from sglc.runtime.mask.endings import completion

@@ -17,7 +17,7 @@ from random import Random
 import numpy as np
 
 from sglc.automata.term import Language
-from sglc.kernels.select import count_bits
+from sglc.kernels.bitmask.sampling import count_bits
 from sglc.runtime.mask import frozen_tables as ft
 from sglc.runtime.mask.account import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint

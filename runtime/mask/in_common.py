@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sglc.kernels.words import WordList
+from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.leaf_walks import LeafWalks
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.merged import SearchGroup

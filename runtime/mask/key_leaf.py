@@ -12,9 +12,9 @@ import numpy as np
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
-from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
-from sglc.kernels.words import WordList, is_plain
+from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.kernels.trie.word_list import WordList, is_plain
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.columns import Columns

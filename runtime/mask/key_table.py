@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from sglc.automata.analysis.emptiness import shortest_words
 from sglc.automata.charset import LAST
-from sglc.automata.dfa import step as dfa_step
-from sglc.automata.dfa import walk as dfa_walk
-from sglc.automata.emptiness import shortest_words
+from sglc.automata.dfa.operations import step as dfa_step
+from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding, Language, Text
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.spelling import ByteMoves, Move, spelled

@@ -17,8 +17,8 @@ import numpy as np
 
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
-from sglc.kernels.subtrees import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
-from sglc.kernels.walks import BOUNDARY, KNOWN, NO_MOVE
+from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.columns import Columns
 from sglc.runtime.mask.still import Still
 from sglc.runtime.mask.tally import Tally, open_tally

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sglc.kernels.subtrees import SubtreeWalk
+from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.leaf import LeafTable
 from sglc.runtime.mask.still import Still
 

@@ -13,7 +13,7 @@ from sglc.automata.caches import BoundedCache
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.automata.work import spend
-from sglc.kernels.subtrees import Quiet, SubtreeWalk
+from sglc.kernels.trie.api import Quiet, SubtreeWalk
 from sglc.runtime.mask.exits import labels_of, named
 from sglc.runtime.mask.interned import Interned
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable, Names

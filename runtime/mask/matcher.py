@@ -8,7 +8,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from sglc.kernels.rows import Source, fill_rows
+from sglc.kernels.bitmask.operations import Source, fill_rows
 from sglc.runtime.mask.account import Account, limited
 from sglc.runtime.mask.endings import completion, forced
 from sglc.runtime.mask.machine import Machine

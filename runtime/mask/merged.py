@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.term import CharDfa
-from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge

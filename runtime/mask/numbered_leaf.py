@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sglc.kernels.subtrees import Quiet, SubtreeWalk
-from sglc.kernels.walks import ENDS
+from sglc.kernels.trie.api import Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Edge
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable

@@ -1,7 +1,7 @@
 """The inside of a JSON object: properties and families of keys, with clauses, counts and counters.
 
-What may come next is decided between entries (`sglc.automata.object_states`); a key is read by one leaf over
-all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
+What may come next is decided between entries (`sglc.automata.json.object_states`); a key is read by one leaf
+over all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
 
 There are too many states of large objects to make the keys' rows for each. Where that matters (`traces`),
 masks are walked from leaf states that know only which labels may still be meant and whether the object may
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.automata.object_states import Label, ObjectStates
+from sglc.automata.json.object_states import Label, ObjectStates
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.key_leaf import KeyLeaf
 from sglc.runtime.mask.key_table import KeyTable, count_words

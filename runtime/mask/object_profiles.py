@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.automata.object_states import ObjectStates, Outcome, Profile
+from sglc.automata.json.object_states import ObjectStates, Outcome, Profile
 from sglc.runtime.mask.key_leaf import KeyLeaf
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sglc.automata.clauses import bits_of
-from sglc.automata.counts import Vector
-from sglc.automata.object_plans import Plan, cheapest_entries
-from sglc.automata.object_states import Label, ObjectStates, Outcome, Profile
+from sglc.automata.json.counters import Vector
+from sglc.automata.json.object_plans import Plan, cheapest_entries
+from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile
+from sglc.automata.json.unit_propagation import bits_of
 from sglc.automata.term import CharDfa, Clause, Counter, Encoding
 from sglc.runtime.mask.errors import LONGEST_COMPLETION, MOST_ENTRIES, CompletionTooLong
 from sglc.runtime.mask.key_table import KeyTable

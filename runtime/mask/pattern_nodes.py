@@ -1,4 +1,4 @@
-"""Patterns that are made deterministic only as far as texts go (see `sglc.automata.char_nfa`)."""
+"""Patterns that are made deterministic only as far as texts go (see `sglc.automata.regex.lazy_nfa`)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sglc.automata.analysis.emptiness import cheapest
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa import TooLarge
-from sglc.automata.emptiness import cheapest
-from sglc.automata.subsets import Subsets, characters
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.dfa.subset_construction import Subsets, characters
 from sglc.automata.term import CharNfa, Encoding
-from sglc.kernels.subtrees import UNBOUNDED
-from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.kernels.trie.api import UNBOUNDED
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace
 from sglc.runtime.mask.machine import Machine

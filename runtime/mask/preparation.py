@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from sglc.kernels.subtrees import UNBOUNDED
+from sglc.kernels.trie.api import UNBOUNDED
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.errors import ConstraintError

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.kernels.contract import NO_ROW
-from sglc.kernels.subtrees import SubtreeWalk
+from sglc.kernels.array_layouts import NO_ROW
+from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.machine import Machine
 from sglc.runtime.mask.node import DEAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.automata.term import Encoding
-from sglc.kernels.walks import BOUNDARY, ENDS
+from sglc.kernels.trie.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.leaf import LeafPlace, counted_place
 from sglc.runtime.mask.machine import Machine

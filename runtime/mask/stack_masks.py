@@ -1,4 +1,4 @@
-"""Rests of tokens behind the terminals of grammars, read by one native walk (`sglc.kernels.stack_walk`).
+"""Rests of tokens behind the terminals of grammars, read by one native walk (`sglc.kernels.gss.walk`).
 
 Searches follow configurations, which are kept: to make one takes a hundred times as long as to read a token
 through it, and most come up once. So where only a grammar follows, tokens are read without any.
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sglc.automata.work import spend
-from sglc.kernels.stack_frames import (
+from sglc.kernels.gss.api import StackWalk
+from sglc.kernels.gss.frames import (
     ASKED,
     BARRED,
     BEGINS,
@@ -26,8 +27,7 @@ from sglc.kernels.stack_frames import (
     TOO_MUCH,
     UNION,
 )
-from sglc.kernels.stack_walk import PAUSE
-from sglc.kernels.stacks import StackWalk
+from sglc.kernels.gss.walk import PAUSE
 from sglc.runtime.mask.account import Account
 from sglc.runtime.mask.ahead_nodes import NotBefore, State
 from sglc.runtime.mask.case_nodes import CaseNode

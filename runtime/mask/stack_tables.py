@@ -1,4 +1,4 @@
-"""A machine's grammars as the arrays that `sglc.kernels.stack_walk` reads, made as it asks for them."""
+"""A machine's grammars as the arrays that `sglc.kernels.gss.walk` reads, made as it asks for them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges
-from sglc.automata.dfa import any_char_class
+from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.work import spend
-from sglc.kernels.stack_closure import (
+from sglc.kernels.gss.api import StackArrays
+from sglc.kernels.gss.closure import (
     BAR,
     CHOICE,
     ENDS,
@@ -31,7 +32,6 @@ from sglc.kernels.stack_closure import (
     SERIES,
     UNKNOWN,
 )
-from sglc.kernels.stacks import StackArrays
 from sglc.runtime.mask.ahead_nodes import NotBefore
 from sglc.runtime.mask.case_nodes import CaseNode
 from sglc.runtime.mask.joining import JoiningMachine, Joint

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sglc.automata.work import spend
-from sglc.kernels.subtrees import UNBOUNDED
-from sglc.kernels.walks import BOUNDARY, ENDS
+from sglc.kernels.trie.api import UNBOUNDED
+from sglc.kernels.trie.walks import BOUNDARY, ENDS
 from sglc.runtime.mask.leaf import PLAIN, PLAIN_RUN, LeafPlace
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from sglc.automata.caches import small_cache
 from sglc.automata.charset import LAST, Ranges, invert, meet, ranges
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
+from sglc.kernels.trie.token_groups import BROKEN, CONTROL_1, PARTIAL, REST, SCRIPTS, SEPARATOR
 from sglc.runtime.mask.columns import ALL_GROUPS, BEYOND, as_words, bytes_in, group_bits, group_set
 
 _MANY_EDGES = 64

@@ -8,8 +8,8 @@ from weakref import finalize
 
 import numpy as np
 
-from sglc.kernels.rows import Source
-from sglc.kernels.select import count_bits
+from sglc.kernels.bitmask.operations import Source
+from sglc.kernels.bitmask.sampling import count_bits
 from sglc.runtime.mask.account import Account, ConstraintOptions
 from sglc.runtime.mask.endings import forced
 from sglc.runtime.mask.interned import Interned

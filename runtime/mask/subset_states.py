@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sglc.automata import subsets
 from sglc.automata.charset import Ranges
-from sglc.automata.subsets import Loops, is_everything
+from sglc.automata.dfa import subset_construction as subsets
+from sglc.automata.dfa.subset_construction import Loops, is_everything
 from sglc.automata.term import CharNfa
-from sglc.kernels.subsets import SubsetTable
-from sglc.kernels.walks import ENDS
+from sglc.kernels.trie.subset_api import SubsetTable
+from sglc.kernels.trie.walks import ENDS
 from sglc.runtime.mask.character_leaf import CharacterLeaf
 from sglc.runtime.mask.characters import Characters, Edge
 from sglc.runtime.mask.errors import ConstraintError
@@ -38,7 +38,7 @@ def few_ranges(nfa: CharNfa) -> frozenset[tuple[int, int]] | None:
 
 
 class SubsetStates(CharacterLeaf):
-    """The same states as those of `sglc.automata.subsets.Subsets`, and at the same time what walks read.
+    """The states of `sglc.automata.dfa.subset_construction.Subsets`, and at the same time what walks read.
 
     Raises ConstraintError where a text leads to one state too many.
     """

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from sglc.automata.charset import Ranges, meet
-from sglc.automata.dfa import step as dfa_step
-from sglc.automata.dfa import walk as dfa_walk
+from sglc.automata.dfa.operations import step as dfa_step
+from sglc.automata.dfa.operations import walk as dfa_walk
 from sglc.automata.term import CharDfa, Encoding
-from sglc.kernels.subtrees import UNBOUNDED, Quiet, SubtreeWalk
-from sglc.kernels.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
 from sglc.runtime.mask.character_leaf import TextCharacters
 from sglc.runtime.mask.leaf import NO_LABELS, PLAIN_BYTES, LeafPlace, LeafTable
 from sglc.runtime.mask.runs import Runs

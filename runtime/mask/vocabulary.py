@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sglc.automata.charset import Ranges
-from sglc.kernels.contract import TrieArrays
-from sglc.kernels.subtrees import Children, children_of
+from sglc.kernels.array_layouts import TrieArrays
+from sglc.kernels.trie.api import Children, children_of
 from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.bases import Bases
 from sglc.runtime.mask.columns import BegunTokens, Columns

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from sglc.automata.charset import Ranges
-from sglc.automata.word_trie import Place
-from sglc.kernels.subtrees import UNBOUNDED, SubtreeWalk
-from sglc.kernels.walks import ENDS, NO_MOVE
-from sglc.kernels.words import Found, WordList
+from sglc.automata.dfa.trie import Place
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.walks import ENDS, NO_MOVE
+from sglc.kernels.trie.word_list import Found, WordList
 from sglc.runtime.mask.characters import Characters, Edge, Move
 from sglc.runtime.mask.leaf import LeafPlace, LeafTable
 from sglc.runtime.mask.machine import Machine

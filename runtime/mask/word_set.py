@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sglc.automata import word_trie
 from sglc.automata.charset import Ranges, ranges
-from sglc.automata.word_trie import Place
-from sglc.kernels.words import WordList
+from sglc.automata.dfa import trie as word_trie
+from sglc.automata.dfa.trie import Place
+from sglc.kernels.trie.word_list import WordList
 
 _MANY = 64
 """Beyond so many words their characters are not looked at."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sglc.kernels.llama.shape import Shape, ShapeError
+from sglc.kernels.llama.model_shape import Shape, ShapeError
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
 UNBOUNDED = 1 << 40

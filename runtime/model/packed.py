@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sglc.cache_files import open_own
-from sglc.kernels.llama.records import KINDS, Blocks, joined, matrix_bytes, packed, quantised
+from sglc.kernels.llama.weight_layout import KINDS, Blocks, joined, matrix_bytes, packed, quantised
 from sglc.runtime.model import verified
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.family import Family
@@ -55,7 +55,7 @@ class Source(Protocol):
 class PackedModel:
     """Weights in mapped memory.
 
-    weights  uint8[…]       records of all matrices, see `sglc.kernels.llama.records`
+    weights  uint8[…]       records of all matrices, see `sglc.kernels.llama.weight_layout`
     places   int64[n, 2]    first byte and kind of each matrix, in the order of `MATRICES`
     vectors  float32[…]     see `sglc.kernels.llama.step`
     digest                  SHA-256 of all of these

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sglc.automata.ambiguity import junction_conflict
-from sglc.automata.dfa import TooLarge
+from sglc.automata.analysis.ambiguity import junction_conflict
+from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.term import Language
 from sglc.bytecode.code import HoleSpec
 from sglc.runtime.errors import SglError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sglc.automata.dfa import accepts
-from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.automata.term import CharDfa
 from sglc.runtime.vm.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated

@@ -5,7 +5,7 @@ term and named rules. The mask engine reads these terms and nothing else; it mak
 lazily. A term says what is accepted, never how.
 
 Invariants: every `Text` automaton is trimmed (each state reaches acceptance), every rule is productive, so
-no term but `Nothing` is empty unless counts contradict it; `sglc.automata.emptiness` decides that.
+no term but `Nothing` is empty unless counts contradict it; `sglc.automata.analysis.emptiness` decides that.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Array:
     """The inside of a JSON array: items joined by `comma`; item i is one of `places[i]`, others of `rest`.
 
     A place without arms cannot be filled. `minimum` and `maximum` count all items. `distinct`: items are JSON
-    texts, and no two of them mean equal values (`sglc.automata.json_text.canonical`). Then there are no
+    texts, and no two of them mean equal values (`sglc.automata.json.text.canonical`). Then there are no
     counters, item i is one of more than i values, and no item holds another such array.
     """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sglc.automata.dfa import TooLarge
-from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.bytecode.code import HoleSpec
 from sglc.types.condition import Matches, atoms, given_numbers
 from sglc.types.given import given_types, given_values

@@ -45,8 +45,8 @@ def _processor() -> str:
 
 
 def _kernels() -> str:
-    from sglc.kernels.library import reason_for_reference
-    from sglc.kernels.rows import compiled
+    from sglc.kernels.bitmask.operations import compiled
+    from sglc.kernels.jit_library import reason_for_reference
 
     if compiled():
         return "native"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sglc.automata.dfa import TooLarge
-from sglc.automata.json_number import NumberError
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.number.number_set import NumberError
 from sglc.automata.term import Language
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaTooLarge

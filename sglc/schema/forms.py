@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from sglc.automata.caches import small_cache
-from sglc.automata.dfa import accepts
+from sglc.automata.dfa.operations import accepts
 from sglc.automata.term import CharDfa
 
 Literals = frozenset[int]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from sglc.automata.json_number import NumberSet
+from sglc.automata.number.number_set import NumberSet
 
 NULL, BOOL, NUMBER, STRING, ARRAY, OBJECT = 1, 2, 4, 8, 16, 32
 EVERY_TYPE = 63

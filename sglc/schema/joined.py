@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from sglc.automata.dfa import TooLarge
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.dfa.product import united
 from sglc.automata.term import Term, Text
-from sglc.automata.together import united
 from sglc.schema.layout import Arms, ObjectLayout
 
 _MOST_STATES = 200

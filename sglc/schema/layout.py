@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from sglc.automata import dfa as automata
+from sglc.automata.dfa import operations as automata
+from sglc.automata.dfa.product import divided
 from sglc.automata.term import CharDfa, Counter
-from sglc.automata.together import divided
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings
 from sglc.schema.algebra import Algebra

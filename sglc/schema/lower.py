@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from sglc.automata import dfa as automata
 from sglc.automata import work
+from sglc.automata.analysis.emptiness import is_finite, shortest_words
 from sglc.automata.caches import small_cache
-from sglc.automata.emptiness import is_finite, shortest_words
-from sglc.automata.format_terms import format_language
-from sglc.automata.json_number import NumberError
-from sglc.automata.json_text import NotAValue, canonical
-from sglc.automata.regex import compile_regex
-from sglc.automata.regex_term import regex_term
+from sglc.automata.dfa import operations as automata
+from sglc.automata.formats.terms import format_language
+from sglc.automata.json.text import NotAValue, canonical
+from sglc.automata.number.number_set import NumberError
+from sglc.automata.regex.compile import compile_regex
+from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import (
     Arm,
     Array,

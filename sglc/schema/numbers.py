@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from sglc.automata import dfa as automata
 from sglc.automata.caches import remembered
-from sglc.automata.json_number import NumberSet
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa import operations as automata
+from sglc.automata.dfa.product import united
+from sglc.automata.number.number_set import NumberSet
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
-from sglc.automata.together import united
 
 EVERY_NUMBER = NumberSet()
 

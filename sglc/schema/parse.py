@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from sglc.automata.json_number import NumberError, NumberSet
+from sglc.automata.number.number_set import NumberError, NumberSet
 from sglc.automata.term import MOST_COUNTED
 from sglc.schema import graph as g
 from sglc.schema.dialect import escape

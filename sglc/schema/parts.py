@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sglc.automata import dfa as automata
+from sglc.automata.dfa import operations as automata
 from sglc.schema import forms as f
 from sglc.schema import graph as g
 from sglc.schema import strings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sglc.automata.json_number import NumberSet
+from sglc.automata.number.number_set import NumberSet
 from sglc.schema import graph as g
 from sglc.schema.algebra import Algebra
 from sglc.schema.errors import SchemaFault

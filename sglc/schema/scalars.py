@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.automata import dfa as automata
 from sglc.automata import work
-from sglc.automata.format_terms import GRAMMARS
-from sglc.automata.formats import format_text
-from sglc.automata.json_number import NumberError, NumberSet
-from sglc.automata.regex import RegexError, compile_regex
-from sglc.automata.regex_term import regex_texts
+from sglc.automata.dfa import operations as automata
+from sglc.automata.formats.formats import format_text
+from sglc.automata.formats.terms import GRAMMARS
+from sglc.automata.number.number_set import NumberError, NumberSet
+from sglc.automata.regex.compile import RegexError, compile_regex
+from sglc.automata.regex.to_term import regex_texts
 from sglc.automata.term import CharDfa
 from sglc.schema import graph as g
 from sglc.schema import numbers, strings

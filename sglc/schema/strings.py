@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sglc.automata import dfa as automata
-from sglc.automata import together, work
+from sglc.automata import work
+from sglc.automata.analysis.membership import MembershipLimit, is_word
 from sglc.automata.caches import remembered, small_cache
-from sglc.automata.format_terms import format_language
-from sglc.automata.membership import MembershipLimit, is_word
-from sglc.automata.regex import DEFAULT_LIMIT, RegexError, compile_regex
+from sglc.automata.dfa import operations as automata
+from sglc.automata.dfa import product as together
+from sglc.automata.dfa.product import united
+from sglc.automata.formats.terms import format_language
+from sglc.automata.regex.compile import DEFAULT_LIMIT, RegexError, compile_regex
 from sglc.automata.term import CharDfa
-from sglc.automata.together import united
 
 NO_WORDS: frozenset[str] = frozenset()
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import textwrap
 from dataclasses import fields
 
-from sglc.automata.json_number import MAX_SIZE
-from sglc.automata.json_number_digits import MAX_STATES
-from sglc.automata.regex import DEFAULT_LIMIT
-from sglc.automata.remainder import MAX_CLASSES
+from sglc.automata.number.digits import MAX_STATES
+from sglc.automata.number.number_set import MAX_SIZE
+from sglc.automata.number.remainder import MAX_CLASSES
+from sglc.automata.regex.compile import DEFAULT_LIMIT
 from sglc.automata.term import MOST_COUNTED
 from sglc.schema.dialect import draft_dialect
 from sglc.schema.options import SchemaLimits, SchemaOptions

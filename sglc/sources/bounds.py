@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import inf, nextafter
 
-from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES
+from sglc.automata.number.decimal import DECIMAL_PLACES, FLOAT_PLACES
 from sglc.types.type import Dec, Float
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import lcm
 
-from sglc.automata.emptiness import is_empty
-from sglc.automata.regex import RegexError
+from sglc.automata.analysis.emptiness import is_empty
+from sglc.automata.regex.compile import RegexError
 from sglc.lalr.parse import Node
 from sglc.sources.bounds import beyond
 from sglc.sources.constants import one_of_constants

@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
-from sglc.automata.emptiness import is_empty
-from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.analysis.emptiness import is_empty
+from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.lalr.parse import Node
 from sglc.sources.bounds import beyond
 from sglc.sources.fault import SourceFault

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from sglc.automata.dfa import accepts
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import compile_regex
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.equality import equal, key_of
 from sglc.types.given import GivenError

@@ -9,7 +9,8 @@ from math import ceil, floor
 from typing import Any
 
 from sglc.automata.charset import ALL
-from sglc.automata.dfa import (
+from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.operations import (
     all_words,
     build,
     concatenate,
@@ -20,9 +21,8 @@ from sglc.automata.dfa import (
     without,
     words,
 )
-from sglc.automata.minimal import minimal_dfa
-from sglc.automata.number import MAX_DIVISOR, decimal_range, integer_range
-from sglc.automata.regex import compile_regex
+from sglc.automata.number.decimal import MAX_DIVISOR, decimal_range, integer_range
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 from sglc.types.arithmetic import is_number
 from sglc.types.condition import (

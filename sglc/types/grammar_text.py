@@ -15,8 +15,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, TypeVar
 
+from sglc.automata.analysis.membership import MembershipLimit, is_word
 from sglc.automata.encoding import encoded
-from sglc.automata.membership import MembershipLimit, is_word
 from sglc.automata.term import (
     Bytes,
     Choice,

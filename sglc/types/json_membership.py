@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from sglc.automata.membership import Membership, MembershipLimit
+from sglc.automata.analysis.membership import Membership, MembershipLimit
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.json_values import (
     SchemaTextError,

@@ -15,11 +15,19 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, assert_never
 
+from sglc.automata.analysis.emptiness import empty_rules
 from sglc.automata.charset import ALL, LINES, PRINTABLE, Ranges
-from sglc.automata.dfa import accepts, all_words, char_lengths, intersect, is_finite, without, words
-from sglc.automata.emptiness import empty_rules
-from sglc.automata.number import decimal_range, float_range, integer_range
-from sglc.automata.regex import compile_regex
+from sglc.automata.dfa.operations import (
+    accepts,
+    all_words,
+    char_lengths,
+    intersect,
+    is_finite,
+    without,
+    words,
+)
+from sglc.automata.number.decimal import decimal_range, float_range, integer_range
+from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Bytes,
     CharDfa,
@@ -85,7 +93,7 @@ def language(type: Type, table: TypeTable, *, surface: Surface = "hole") -> Lang
     """The texts of a type. Raises LanguageError, RegexError (a pattern) or NumberError (a range).
 
     Declared types that are recursive or used more than once become rules. Whether the language has any text
-    is for `sglc.automata.emptiness` to say.
+    is for `sglc.automata.analysis.emptiness` to say.
     """
     uses: dict[str, int] = {}
     _count_uses(type, table, uses)

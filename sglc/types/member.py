@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, assert_never
 
-from sglc.automata.dfa import accepts
-from sglc.automata.number import FLOAT_PLACES, whole_digits
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.number.decimal import FLOAT_PLACES, whole_digits
 from sglc.types.arithmetic import number_fault
 from sglc.types.equality import equal
 from sglc.types.given import one_of_fault, span_fault

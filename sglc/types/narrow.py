@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from sglc.automata.dfa import (
+from sglc.automata.dfa.operations import (
     difference,
     intersect,
     words,

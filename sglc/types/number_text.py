@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 
-from sglc.automata.number import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
+from sglc.automata.number.decimal import DECIMAL_PLACES, FLOAT_PLACES, whole_digits
 
 LARGEST_FLOAT = "999999999999999999.9e99"
 """A spelling of the largest float that the language of `float` reaches, 1e117."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeGuard
 
-from sglc.automata.dfa import accepts
+from sglc.automata.dfa.operations import accepts
 from sglc.types.given import erased
 from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.json_schema import json_schema_text

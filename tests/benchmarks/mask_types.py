@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from sglc.kernels.subtrees import SubtreeWalk
+from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.machine import Machine

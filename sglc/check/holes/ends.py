@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sglc.automata import dfa
+from sglc.automata.dfa import operations as dfa
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
 from sglc.check.holes.line_breaks import has_lines

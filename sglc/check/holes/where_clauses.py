@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from sglc.automata.dfa import TooLarge
-from sglc.automata.emptiness import is_empty
+from sglc.automata.analysis.emptiness import is_empty
+from sglc.automata.dfa.operations import TooLarge
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import ExpressionType, HoleNode, Unknown

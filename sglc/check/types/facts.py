@@ -12,8 +12,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from sglc.automata import dfa
-from sglc.automata.emptiness import is_finite, shortest
+from sglc.automata.analysis.emptiness import is_finite, shortest
+from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Language
 from sglc.check.core.context import ProgramState
 from sglc.check.core.result import ExpressionType

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.automata.regex import RegexError, compile_regex
+from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.check.core.context import ModuleContext
 from sglc.source import Span
 

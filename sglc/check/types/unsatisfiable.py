@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import combinations, product, takewhile
 from typing import Literal
 
-from sglc.automata.dfa import accepts
-from sglc.automata.emptiness import junction_conflict, overlap
-from sglc.automata.regex import compile_regex
+from sglc.automata.analysis.emptiness import junction_conflict, overlap
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import compile_regex
 from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label

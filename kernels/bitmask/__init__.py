@@ -1,0 +1,1 @@
+"""Set operations, batches and sampling over packed mask rows, with their references."""

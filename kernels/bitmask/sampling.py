@@ -1,0 +1,151 @@
+"""The door to the kernels: checks the arrays, then runs the compiled kernel, or the reference without one.
+
+Signatures (all arrays contiguous):
+  masked_argmax(logits: float32[V], mask: int32[ceil(V/32)] | None) -> (index, value)
+  masked_top(logits: float32[V], mask: int32[ceil(V/32)] | None, k) -> (ids, values)
+  masked_log_sum_exp(logits: float32[V], mask: int32[ceil(V/32)] | None, scale=1.0) -> float
+  masked_sum(logits: float32[V], mask: int32[ceil(V/32)] | None, top, scale=1.0) -> float
+  count_bits(mask: int32[n]) -> int
+
+The compiled kernels are made at first use. Where LLVM cannot make code for this machine, or after
+`library.use_reference(True)`, the reference runs; results are the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+from sglc.kernels.array_layouts import LayoutError, expect
+from sglc.kernels.bitmask import sampling_reference as reference
+from sglc.kernels.jit_library import COUNT, DOUBLE, FLOAT, POINTER, Library, address
+
+
+def _sampling_ir() -> str:
+    from sglc.kernels.llvm import sampling
+
+    return sampling.build()
+
+
+def _top_ir() -> str:
+    from sglc.kernels.llvm import top_k as top
+
+    return top.build()
+
+
+_LOGITS = Library(
+    _sampling_ir,
+    {
+        "sglc_masked_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
+        "sglc_all_max": (COUNT, POINTER, POINTER, COUNT, POINTER),
+        "sglc_masked_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
+        "sglc_all_sum": (DOUBLE, POINTER, POINTER, COUNT, FLOAT, FLOAT),
+        "sglc_count": (COUNT, POINTER, COUNT),
+    },
+    brief=("sglc_masked_max", "sglc_all_max", "sglc_masked_sum", "sglc_all_sum", "sglc_count"),
+)
+
+
+_TOP = Library(
+    _top_ir,
+    {
+        "sglc_masked_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
+        "sglc_all_top": (COUNT, POINTER, POINTER, COUNT, COUNT, POINTER, POINTER),
+    },
+    brief=("sglc_masked_top", "sglc_all_top"),
+)
+
+
+def compiled() -> SimpleNamespace | None:
+    """The compiled reductions over logits, or None where the reference has to do."""
+    return _LOGITS.functions()
+
+
+def _check_logits(logits: np.ndarray, mask: np.ndarray | None) -> None:
+    expect(logits, "logits", np.float32)
+    if mask is not None:
+        expect(mask, "mask", np.int32)
+        if 32 * len(mask) < len(logits):
+            raise LayoutError("the mask is shorter than the logits")
+
+
+def masked_argmax(logits: np.ndarray, mask: np.ndarray | None) -> tuple[int, float]:
+    """(index, value) of the largest logit whose bit is set, the lowest index of equals; (-1, -inf) if none.
+
+    NaN logits are never chosen. Without a mask all logits count.
+    """
+    _check_logits(logits, mask)
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_argmax(logits, mask)
+    out = ctypes.c_float()
+    place = ctypes.addressof(out)
+    if mask is None:
+        index = kernels.all_max(address(logits), 0, len(logits), place)
+    else:
+        index = kernels.masked_max(address(logits), address(mask), len(logits), place)
+    return index, out.value
+
+
+def masked_top(logits: np.ndarray, mask: np.ndarray | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(ids int32[m], values float32[m]) of the k largest logits whose bit is set, m ≤ k, the largest first.
+
+    Among equals lower ids come first and are preferred. NaN and -inf are left out. One pass, no copy.
+    """
+    _check_logits(logits, mask)
+    if k < 1:
+        raise ValueError("k must be at least 1")
+    k = min(k, len(logits))
+    kernels = _TOP.functions()
+    if kernels is None:
+        return reference.masked_top(logits, mask, k)
+    values, ids = np.empty(k, np.float32), np.empty(k, np.int32)
+    run, bits = (kernels.all_top, 0) if mask is None else (kernels.masked_top, address(mask))
+    found = run(address(logits), bits, len(logits), k, address(values), address(ids))
+    return ids[:found], values[:found]
+
+
+def masked_log_sum_exp(logits: np.ndarray, mask: np.ndarray | None, scale: float = 1.0) -> float:
+    """log of the sum of exp(scale * logit) over the set bits, or over all logits without a mask.
+
+    `scale` (1 / temperature) must be positive and finite. -inf if nothing counts; relative error of the sum
+    about 1e-7.
+    """
+    _check_logits(logits, mask)
+    if not 0 < scale < math.inf:
+        raise ValueError("the scale must be positive and finite")
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_log_sum_exp(logits, mask, scale)
+    index, top = masked_argmax(logits, mask)
+    if index < 0 or top == math.inf:
+        return top
+    if mask is None:
+        total = kernels.all_sum(address(logits), 0, len(logits), top, scale)
+    else:
+        total = kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
+    return top * scale + math.log(total)
+
+
+def masked_sum(logits: np.ndarray, mask: np.ndarray | None, top: float, scale: float = 1.0) -> float:
+    """The sum of exp(scale * (logit - top)) over the set bits, or over all logits without a mask.
+
+    `top` is at least the largest of them and finite.
+    """
+    _check_logits(logits, mask)
+    kernels = compiled()
+    if kernels is None:
+        return reference.masked_sum(logits, mask, top, scale)
+    if mask is None:
+        return kernels.all_sum(address(logits), 0, len(logits), top, scale)
+    return kernels.masked_sum(address(logits), address(mask), len(logits), top, scale)
+
+
+def count_bits(mask: np.ndarray) -> int:
+    """The number of set bits of a row."""
+    expect(mask, "mask", np.int32)
+    kernels = compiled()
+    return reference.count_bits(mask) if kernels is None else kernels.count(address(mask), len(mask))

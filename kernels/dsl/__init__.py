@@ -1,0 +1,1 @@
+"""The kernel language: plain functions with typed arguments, and its vector type."""

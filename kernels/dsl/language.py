@@ -1,0 +1,137 @@
+"""Kernels as plain functions: run as they stand they are the reference, translated they are machine code.
+
+A kernel is a function of this module's small language, which is a part of Python:
+
+- arguments are arrays of one dimension (`U8`, `I8`, `U16`, `I32`, `U32`, `I64`, `U64`, `F32`, `F64`), numbers
+  (`int`, `float`, `bool`), lanes (`floats`, `ints`: 16 numbers of 32 bits, see `sglc.kernels.dsl.vectors`)
+  and constants (`Constant`: whole numbers that are known when the code is made, a function for each set of
+  them); the result is a number, lanes or None;
+- local variables hold numbers or lanes; their type is that of the first value given to them; local arrays of
+  lanes are made by `float_lanes` and `int_lanes`;
+- `if`, `while`, `for … in range(…)`, `break`, `continue`, `return`, assignments to names and elements, also
+  several at once; arithmetic, comparisons, `and`, `or`, `not`, conditional expressions; `min`, `max`, `abs`,
+  `int`, `float`; calls of other kernels, of `bit_count` and `trailing_zeros`, of the functions on lanes;
+  constants of the module. An `if` whose test is a constant is decided when the code is made.
+
+Whole numbers have 64 bits in machine code and wrap around there: a kernel keeps them small. Elements of `U64`
+arrays are unsigned, and so is what `&`, `|`, `^`, `~` and shifts make of them. `//` and `%` are for divisors
+above zero. Nothing is checked: an index must lie inside its array.
+
+`sglc.kernels.llvm.translate` makes LLVM IR of it. Tests run both on the same arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableSequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Constant: TypeAlias = int
+floats: TypeAlias = np.ndarray
+ints: TypeAlias = np.ndarray
+U8: TypeAlias = MutableSequence[int]
+I8: TypeAlias = MutableSequence[int]
+U16: TypeAlias = MutableSequence[int]
+I32: TypeAlias = MutableSequence[int]
+U32: TypeAlias = MutableSequence[int]
+I64: TypeAlias = MutableSequence[int]
+U64: TypeAlias = MutableSequence[int]
+F32: TypeAlias = MutableSequence[float]
+F64: TypeAlias = MutableSequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function of the language. Calling it runs it as Python."""
+
+    function: Callable[..., Any]
+    apart: bool = False
+    """Machine code of its own instead of a copy in each kernel that calls it."""
+    parallel: bool = False
+    """Several threads run it at once on the same arrays, and meet by `sglc.kernels.dsl.vectors.arrive`."""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The kinds of the arguments in order, and of the result as `return`."""
+        return {name: str(kind) for name, kind in self.function.__annotations__.items()}
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Specialised:
+    """A kernel with values for its constants."""
+
+    kernel: Kernel
+    constants: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """The kernel's name and the values in the order of its arguments."""
+        return "_".join([self.kernel.name, *(str(int(value)) for value in self.values)])
+
+    @property
+    def values(self) -> list[int]:
+        """The constants in the order of the arguments. Raises KeyError if one is missing."""
+        return [self.constants[name] for name, kind in self.kernel.annotations.items() if kind == "Constant"]
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """Kinds of the arguments that are left, and of the result."""
+        return {name: kind for name, kind in self.kernel.annotations.items() if kind != "Constant"}
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Declare a kernel. Its module must have `from __future__ import annotations`."""
+    return Kernel(function)
+
+
+def kernel_apart(function: Callable[..., Any]) -> Kernel:
+    """Declare a kernel that is not copied into those that call it: for large ones with several callers."""
+    return Kernel(function, apart=True)
+
+
+def parallel_kernel(function: Callable[..., Any]) -> Kernel:
+    """Declare a kernel that several threads run at once on the same arrays."""
+    return Kernel(function, parallel=True)
+
+
+def parallel_kernel_apart(function: Callable[..., Any]) -> Kernel:
+    """Declare a parallel kernel that is not copied into those that call it."""
+    return Kernel(function, apart=True, parallel=True)
+
+
+def bit_count(word: int) -> int:
+    """The number of bits set in a number that is not negative."""
+    return word.bit_count()
+
+
+def trailing_zeros(word: int) -> int:
+    """The place of the lowest bit that is set, 64 for 0."""
+    return (word & -word).bit_length() - 1 if word else 64
+
+
+_KINDS = {
+    "U8": np.uint8, "I8": np.int8, "U16": np.uint16, "I32": np.int32, "U32": np.uint32, "I64": np.int64,
+    "U64": np.uint64, "F32": np.float32, "F64": np.float64,
+}  # fmt: skip
+
+
+def run(kernel: Kernel, *arguments: np.ndarray | bytes | float) -> Any:
+    """Run a kernel as Python on arrays of any shape, which are taken as the kinds it declares."""
+    kinds = kernel.annotations.values()
+    return kernel(*[_elements(given, kind) for given, kind in zip(arguments, kinds, strict=False)])
+
+
+def _elements(given: np.ndarray | bytes | float, kind: str) -> Any:
+    if not isinstance(given, np.ndarray):
+        return given
+    # A memory view gives and takes Python's own numbers.
+    return given.reshape(-1).view(_KINDS[kind]).data if given.size else given

@@ -1,0 +1,1 @@
+"""The walk of a grammar over the token trie, as a graph-structured stack."""

@@ -1,0 +1,326 @@
+"""What may come next in a grammar, as a part of a graph-structured stack.
+
+A *thread* is a state of a terminal, the frame that follows the terminal, and which characters may not come
+first (a *bar*). `close` opens and resumes parts of a grammar until nothing but threads is left. A rule is
+opened once, before all that has asked for it in one closure, so that left, right and hidden recursion and
+ambiguity take no more than the grammar has places (Tomita, 1985; Scott and Johnstone, GLL parsing, 2010).
+
+Frames are those of `sglc.kernels.gss.frames`. program int32[N, 4] says of each part what it is, two
+numbers, and the number of its set of first bytes (0 for a part that may be empty or is not known: it is
+always opened):
+
+    LEAF     the first state of a text or -1, whether it may be empty
+    LIST     a list of words: the number of the first one, and that behind the last one
+    SERIES   the first part, the rest
+    CHOICE   where its parts are in `lists`, how many they are
+    RULE     its body
+    REPEAT   the item or -1, where in `lists` are separator (or -1), least, most (or -1), and how many must be
+    BAR      the number of what may not come next
+    JOINT    as a continuation only: its state says where others are in `lists`, the third number how many
+    NOTHING  no word at all
+    FOREIGN  what walks do not read
+    UNKNOWN  to be asked for, if it may begin with what is wanted
+"""
+
+from __future__ import annotations
+
+from sglc.kernels.dsl.language import I32, I64, U8, U64, kernel, kernel_apart
+from sglc.kernels.gss.frames import (
+    ACCEPTED,
+    ASKED,
+    ASKS,
+    BEGINS,
+    BEHIND,
+    CALL,
+    DONE,
+    EDGES,
+    EITHER,
+    EPOCH,
+    FRESH,
+    FULL,
+    GIVEN,
+    JOINED,
+    MADE_FRESH,
+    PART,
+    ROOM,
+    SPENT,
+    THREADS,
+    TOO_MUCH,
+    UNION,
+    WORD,
+    ask,
+    place_named,
+)
+
+UNKNOWN, NOTHING, LEAF, LIST, SERIES, CHOICE, RULE, REPEAT, BAR, JOINT, FOREIGN = range(11)
+GOES_ON, ENDS, KNOWN = 1, 2, 4
+"""Flags of the states of texts: more bytes may come; a word may end; the row has been made."""
+SLOTS, ITEMS = 65_536, 20_000
+"""Keys of one closure's table; items of a closure."""
+MOST_BARS, MOST_STATE = 128, 2000
+"""Numbers of what is barred, states of frames that a closure makes."""
+OWN = 1 << 8
+"""Added to the bar of what is opened before a frame of its own: it cannot have been opened before."""
+EVERY, REACHED, WANTED = 0, 4, 8
+"""Where in `sets` are all bytes, those that a closure has met, and those that it is for."""
+
+
+@kernel
+def slot(keys: I64, stamps: I32, epoch: int, kind: int, part: int, bar: int, state: int, frame: int) -> int:
+    """Where a key is in the table of one closure, or belongs: its stamp is not `epoch` then."""
+    key = (((((kind << 18) | part) << 7 | bar) << 12) | (state + 2048)) << 23 | frame
+    at = (frame * 40503 + part * 30011 + bar * 769 + state * 6151 + kind * 12289) & (SLOTS - 1)
+    while stamps[at] == epoch and keys[at] != key:
+        at = (at + 1) & (SLOTS - 1)
+    keys[at] = key
+    return at
+
+
+@kernel
+def push(work: I32, waiting: int, part: int, frame: int, bar: int) -> int:
+    """Put down something to open, or (part -1) to resume; the number of what is waiting then."""
+    work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2] = part, frame, bar
+    return waiting + 1
+
+
+@kernel
+def new_frame(fresh: I32, settled: I32, cursor: I64, part: int, state: int, below: int) -> int:
+    """Make a frame of this closure."""
+    number = cursor[MADE_FRESH]
+    fresh[3 * number], fresh[3 * number + 1], fresh[3 * number + 2] = part, state, below
+    settled[number] = 0
+    cursor[MADE_FRESH] = number + 1
+    return FRESH + number
+
+
+@kernel
+def frame_of(
+    fresh: I32, settled: I32, keys: I64, stamps: I32, values: I32, cursor: I64, part: int, state: int,
+    below: int,
+) -> int:  # fmt: skip
+    """The frame of this closure that resumes a part."""
+    at = slot(keys, stamps, cursor[EPOCH], 2, part, 0, state, below)
+    if stamps[at] != cursor[EPOCH]:
+        stamps[at], values[at] = cursor[EPOCH], new_frame(fresh, settled, cursor, part, state, below)
+    return values[at]
+
+
+@kernel_apart
+def close(
+    program: I32, lists: I32, firsts: U64, frames: I32, open_bytes: U64, unions: I32, bar_starts: I32,
+    words: U8, word_starts: I64, behind: I32, begins_of: U64, places: I32, listed: I32, made: I32, links: I32,
+    fresh: I32, settled: I32, edges: I32, threads: I32, work: I32, waiting: int, ended: I32, keys: I64,
+    stamps: I32, values: I32, sets: U64, any: bool, asked: I32, cursor: I64,
+) -> int:  # fmt: skip
+    """Add the threads that begin where the `waiting` things in `work` are opened and resumed.
+
+    What begins with no byte of the four words from sets[WANTED] on may be left out. Puts at least all bytes
+    that may come into those from sets[REACHED] on, and sets cursor[ACCEPTED] where the text may end. With
+    `any` it is only asked whether anything may come, and the first answer is enough. Returns DONE, ASKED,
+    FULL, or TOO_MUCH beyond `ITEMS` items.
+
+    Arrays: see the module, `stack_frames` and `stack_walk.walk_grammar`.
+    """
+    epoch = cursor[EPOCH] + 1
+    cursor[EPOCH] = epoch
+    cursor[MADE_FRESH], cursor[EDGES], cursor[ACCEPTED] = 0, 0, 0
+    endings = items = 0
+    before = cursor[ASKS]
+    want0, want1, want2, want3 = sets[WANTED], sets[WANTED + 1], sets[WANTED + 2], sets[WANTED + 3]
+    reach0 = sets[EVERY] & 0
+    reach1, reach2, reach3 = reach0, reach0, reach0
+    while waiting > 0:
+        waiting -= 1
+        part, frame, bar = work[3 * waiting], work[3 * waiting + 1], work[3 * waiting + 2]
+        own = bar & OWN
+        if part >= WORD:
+            word = 2 * (part - WORD)
+            part = behind[word]
+            if part < -1:
+                first = 4 * behind[word + 1]
+                if any or first == 0:
+                    ask(asked, cursor, BEHIND, word >> 1)
+                elif first < 0:
+                    ask(asked, cursor, BEGINS, word >> 1)
+                else:
+                    reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
+                    reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
+                    some = firsts[first] & want0 | firsts[first + 1] & want1
+                    if (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) != 0:
+                        ask(asked, cursor, BEHIND, word >> 1)
+                continue
+        if own == 0:
+            at = slot(keys, stamps, epoch, 0, part + 1, bar, 0, frame)
+            if stamps[at] == epoch:
+                continue
+            stamps[at] = epoch
+        bar -= own
+        items += 1
+        cursor[SPENT] += 1
+        full = waiting > ROOM // 2 or cursor[MADE_FRESH] > ROOM - 4 or cursor[EDGES] > ROOM - 4
+        if items > ITEMS or full or cursor[THREADS] > ROOM - 2:
+            return TOO_MUCH
+        of, state, below = part, 0, frame
+        if part < 0:
+            if frame == 0:
+                cursor[ACCEPTED] = 1
+                if any:
+                    return DONE
+                continue
+            if frame >= FRESH:
+                at = 3 * (frame - FRESH)
+                of, state, below = fresh[at], fresh[at + 1], fresh[at + 2]
+            elif frame >= GIVEN:
+                at = 3 * (frame - GIVEN)
+                of, state, below = frames[at], frames[at + 1], frames[at + 2]
+                if program[4 * of] == JOINT:
+                    if waiting + below > ROOM - 2:
+                        return TOO_MUCH
+                    for number in range(below):
+                        link = lists[state + number]
+                        waiting = push(work, waiting, -1, GIVEN + link if link > 0 else 0, bar)
+                    continue
+                below = GIVEN + below if below > 0 else 0
+            else:
+                of, state, below = made[3 * frame], made[3 * frame + 1], made[3 * frame + 2]
+            if of == JOINED:
+                if waiting + below > ROOM - 2:
+                    return TOO_MUCH
+                for number in range(below):
+                    waiting = push(work, waiting, -1, links[state + number], bar)
+                continue
+            if of < 0:
+                if of == CALL:
+                    ended[2 * endings], ended[2 * endings + 1] = frame, bar
+                    endings += 1
+                link = state
+                while link >= 0:
+                    if waiting > ROOM - 2:
+                        return TOO_MUCH
+                    waiting = push(work, waiting, -1, edges[2 * link], bar)
+                    link = edges[2 * link + 1]
+                continue
+        kind, a, b = program[4 * of], program[4 * of + 1], program[4 * of + 2]
+        if part >= 0:
+            first = 4 * program[4 * of + 3]
+            if first > 0:
+                reach0, reach1 = reach0 | firsts[first], reach1 | firsts[first + 1]
+                reach2, reach3 = reach2 | firsts[first + 2], reach3 | firsts[first + 3]
+                some = firsts[first] & want0 | firsts[first + 1] & want1
+                if not any and (some | firsts[first + 2] & want2 | firsts[first + 3] & want3) == 0:
+                    continue
+        if kind == UNKNOWN:
+            # The rest may have to ask, too.
+            ask(asked, cursor, PART, of)
+            continue
+        if kind == REPEAT:
+            least, limit = lists[b + 1], lists[b + 2]
+            done, opens = state, state < 0
+            if state < 0:
+                done = -state - 1
+            else:
+                if state >= lists[b + 3]:
+                    waiting = push(work, waiting, -1, below, bar)
+                if a >= 0 and (limit < 0 or state < limit):
+                    if state > 0 and lists[b] >= 0:
+                        if state > MOST_STATE:
+                            return TOO_MUCH
+                        after = frame_of(fresh, settled, keys, stamps, values, cursor, of, -state - 1, below)
+                        waiting = push(work, waiting, lists[b], after, bar)
+                    else:
+                        opens = True
+            if opens:
+                done = done + 1 if limit >= 0 else min(done + 1, max(least, 1))
+                if done > MOST_STATE:
+                    return TOO_MUCH
+                after = frame_of(fresh, settled, keys, stamps, values, cursor, of, done, below)
+                waiting = push(work, waiting, a, after, bar)
+        elif part < 0:
+            if kind != SERIES:
+                return TOO_MUCH
+            waiting = push(work, waiting, b, below, bar)
+        elif kind == LEAF or kind == LIST:
+            goes_on, again = a >= 0, 0
+            empty = 0
+            if kind == LIST:
+                again = 1
+                empty = 1 if word_starts[a + 1] == word_starts[a] else 0
+                goes_on = b > a + empty
+                if empty > 0:
+                    waiting = push(work, waiting, -1, frame, bar)
+            elif b:
+                waiting = push(work, waiting, -1, frame, bar)
+            if goes_on:
+                if program[4 * of + 3] == 0 and kind == LEAF:
+                    reach0, reach1 = reach0 | begins_of[4 * a], reach1 | begins_of[4 * a + 1]
+                    reach2, reach3 = reach2 | begins_of[4 * a + 2], reach3 | begins_of[4 * a + 3]
+                elif program[4 * of + 3] == 0:
+                    reach0, reach1 = reach0 | sets[EVERY], reach1 | sets[EVERY]
+                    reach2, reach3 = reach2 | sets[EVERY], reach3 | sets[EVERY]
+                at = slot(keys, stamps, epoch, 3, of if kind == LIST else a, bar, again, 0)
+                if stamps[at] != epoch:
+                    thread = cursor[THREADS]
+                    stamps[at], values[at] = epoch, thread
+                    threads[3 * thread], threads[3 * thread + 1] = a, frame
+                    threads[3 * thread + 2] = bar_starts[bar]
+                    if kind == LIST:
+                        threads[3 * thread] = place_named(
+                            words, word_starts, places, listed, cursor, a + empty, b, 0
+                        )
+                        if threads[3 * thread] < 0:
+                            return FULL
+                    cursor[THREADS] = thread + 1
+                    if any and bar == 0:
+                        return DONE
+                else:
+                    thread = 3 * values[at]
+                    follows, edge = threads[thread + 1], cursor[EDGES]
+                    edges[2 * edge], edges[2 * edge + 1] = frame, -1
+                    if follows >= FRESH and fresh[3 * (follows - FRESH)] == EITHER:
+                        edges[2 * edge + 1] = fresh[3 * (follows - FRESH) + 1]
+                        fresh[3 * (follows - FRESH) + 1] = edge
+                    else:
+                        edges[2 * edge + 2], edges[2 * edge + 3] = follows, edge
+                        threads[thread + 1] = new_frame(fresh, settled, cursor, EITHER, edge + 1, 0)
+                        edge += 1
+                    cursor[EDGES] = edge + 1
+        elif kind == SERIES:
+            after = new_frame(fresh, settled, cursor, of, 0, frame)
+            waiting = push(work, waiting, a, after, bar + OWN)
+        elif kind == CHOICE:
+            if waiting + b > ROOM - 2:
+                return TOO_MUCH
+            for number in range(b):
+                waiting = push(work, waiting, lists[a + number], frame, bar + own)
+        elif kind == RULE:
+            at = slot(keys, stamps, epoch, 1, of, bar, 0, 0)
+            edge = cursor[EDGES]
+            edges[2 * edge], edges[2 * edge + 1] = frame, -1
+            if stamps[at] != epoch:
+                call = new_frame(fresh, settled, cursor, CALL, edge, 0)
+                stamps[at], values[at] = epoch, call
+                waiting = push(work, waiting, a, call, bar + OWN)
+            else:
+                call = values[at]
+                edges[2 * edge + 1] = fresh[3 * (call - FRESH) + 1]
+                fresh[3 * (call - FRESH) + 1] = edge
+                for number in range(endings):
+                    if ended[2 * number] == call:
+                        waiting = push(work, waiting, -1, frame, ended[2 * number + 1])
+            cursor[EDGES] = edge + 1
+        elif kind == BAR:
+            both = unions[bar * MOST_BARS + a]
+            if both < 0:
+                ask(asked, cursor, UNION, bar * MOST_BARS + a)
+                continue
+            reach0, reach1 = reach0 | open_bytes[4 * both], reach1 | open_bytes[4 * both + 1]
+            reach2, reach3 = reach2 | open_bytes[4 * both + 2], reach3 | open_bytes[4 * both + 3]
+            some = open_bytes[4 * both] & want0 | open_bytes[4 * both + 1] & want1
+            if any or (some | open_bytes[4 * both + 2] & want2 | open_bytes[4 * both + 3] & want3) != 0:
+                waiting = push(work, waiting, -1, frame, both)
+        elif kind != NOTHING:
+            return TOO_MUCH
+    if cursor[ASKS] > before:
+        return ASKED
+    sets[REACHED], sets[REACHED + 1], sets[REACHED + 2], sets[REACHED + 3] = reach0, reach1, reach2, reach3
+    return DONE

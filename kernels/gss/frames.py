@@ -1,0 +1,305 @@
+"""Frames, places in words and sets of them by number: equal ones are one, as long as the tables have room.
+
+What a walk of `sglc.kernels.gss.walk` learns is kept between walks, so what it is made of has numbers that
+do not depend on the way on which it was come to. A *frame* is (part, state, the frame below): the part is
+resumed when the part before has ended. 0 is the end of the text. A *joined* frame goes on with each of some
+frames: its part is `JOINED`, its state where they are in `links`, and the third number how many they are. So
+stacks that are reached in different ways are one, as the nodes of a graph-structured stack (Tomita, 1985).
+
+A closure has frames of its own, from `FRESH` on, which other things it comes to may still be added to: `CALL`
+and `EITHER` go on with a list of frames that begins at an edge (frame, next edge or -1). They get lasting
+numbers, by `settle`, if something is left of them when the closure is done.
+"""
+
+from __future__ import annotations
+
+from sglc.kernels.dsl.language import I32, I64, U8, kernel, kernel_apart
+
+JOINED, CALL, EITHER = -1, -2, -3
+"""Parts of frames that go on with several others: for good; in a closure, all that has asked for a rule, and
+all that follows one terminal."""
+GIVEN, FRESH, LISTED = 1 << 20, 1 << 22, 1 << 22
+"""Where the numbers of continuations begin that are taken as they are, those of a closure's frames, and those
+of places in lists of words among states."""
+FRAME_BITS, BAR_BITS = 23, 14
+"""Bits of a frame's number and of a state of what is barred in the keys of threads."""
+FRAME = (1 << FRAME_BITS) - 1
+WORD = 1 << 20
+"""What follows a word and is not known yet stands as so much and the number of the word for its part."""
+DEEP = 16_384
+"""So many frames are numbered at once; those below are continuations as they are."""
+ROOM = 65_536
+"""Threads, frames, edges of a closure; threads of a configuration."""
+MOST_FRAMES, MOST_LINKS, MOST_PLACES = 65_536, 262_144, 65_536
+NAMES = 2 * MOST_FRAMES
+"""Slots of the tables in which frames and places are found."""
+DONE, ASKED, PAUSED, TOO_MUCH, FULL = range(5)
+"""What a walk comes back with: it is over; something has to be made first; it has worked for a while; it is
+not for walks; what is learned has no more room."""
+PART, STATE, BARRED, UNION, BEGINS, BEHIND = range(6)
+"""What may have to be made: what a part is, the row of a state of a text or of what is barred, what two bars
+bar together, with which bytes that begins which follows a word, and what it is."""
+MOST_ASKED, MANY_ASKED = 4096, 64
+"""So much is asked for at once; with so much a walk comes back."""
+MANY_ASKS = 64
+"""And when it has asked so often, mostly for the same."""
+(
+    LEVEL, ASKED_FOR, ASKS, EPOCH, THREADS, MADE_FRESH, EDGES, OUTS, ENDED, ACCEPTED, SPENT, UNSURE, FRAMES,
+    LINKS, PLACES, CONFIGS, POOL, LEVELS,
+) = range(18)  # fmt: skip
+"""Places in the cursor. `ASKS` counts what is asked for, `ASKED_FOR` what is the same once. The five before
+the last count what is learned."""
+FEW_KEYS = 48
+"""So many numbers are put in order by insertion."""
+_PRIME = 48_271
+_WORD = (1 << 31) - 1
+
+
+@kernel
+def ask(asked: I32, cursor: I64, kind: int, number: int) -> None:
+    """Ask for something that has to be made first, if that has not been asked for just before."""
+    at = cursor[ASKED_FOR]
+    cursor[ASKS] += 1
+    before = at
+    while before > max(at - MANY_ASKED, 0):
+        before -= 1
+        if asked[2 * before + 1] == number and asked[2 * before] == kind:
+            return
+    if at < MOST_ASKED:
+        asked[2 * at], asked[2 * at + 1] = kind, number
+        cursor[ASKED_FOR] = at + 1
+
+
+@kernel
+def sort(keys: I64, count: int) -> None:
+    """Put numbers in order (Shell, 1959); few, which are nearly so, by insertion alone."""
+    gap = 1
+    if count > FEW_KEYS:
+        while 3 * gap < count:
+            gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, count):
+            key = keys[at]
+            place = at
+            while place >= gap and keys[place - gap] > key:
+                keys[place] = keys[place - gap]
+                place -= gap
+            keys[place] = key
+        gap //= 3
+
+
+@kernel
+def mixed(found: int, key: int) -> int:
+    """The hash of what came before and one more number, below 2^31."""
+    return (found * _PRIME + (key & _WORD) * 30_269 + (key >> 31) * 7_919 + 1) & _WORD
+
+
+@kernel_apart
+def frame_named(made: I32, names: I32, cursor: I64, part: int, state: int, below: int) -> int:
+    """The number of a frame; below zero where there is no room."""
+    at = mixed(mixed(mixed(0, part), state), below) & (NAMES - 1)
+    while names[at] > 0:
+        here = 3 * names[at]
+        if made[here] == part and made[here + 1] == state and made[here + 2] == below:
+            return names[at]
+        at = (at + 1) & (NAMES - 1)
+    number = cursor[FRAMES]
+    if number >= MOST_FRAMES:
+        return -FULL
+    names[at] = number
+    made[3 * number], made[3 * number + 1], made[3 * number + 2] = part, state, below
+    cursor[FRAMES] = number + 1
+    return number
+
+
+@kernel_apart
+def joined(made: I32, links: I32, names: I32, some: I64, count: int, cursor: I64) -> int:
+    """The frame that goes on with each of some frames, of which no one is joined; below zero where there is
+    no room. They are sorted."""
+    sort(some, count)
+    out = 1
+    for number in range(1, count):
+        if some[number] != some[out - 1]:
+            some[out] = some[number]
+            out += 1
+    if out == 1:
+        return some[0]
+    at = 0
+    for number in range(out):
+        at = mixed(at, some[number])
+    at &= NAMES - 1
+    while names[at] > 0:
+        here = 3 * names[at]
+        if made[here] == JOINED and made[here + 2] == out:
+            begin, number = made[here + 1], 0
+            while number < out and links[begin + number] == some[number]:
+                number += 1
+            if number == out:
+                return names[at]
+        at = (at + 1) & (NAMES - 1)
+    found, begin = cursor[FRAMES], cursor[LINKS]
+    if found >= MOST_FRAMES or begin + out > MOST_LINKS:
+        return -FULL
+    names[at] = found
+    made[3 * found], made[3 * found + 1], made[3 * found + 2] = JOINED, begin, out
+    for number in range(out):
+        links[begin + number] = some[number]
+    cursor[FRAMES], cursor[LINKS] = found + 1, begin + out
+    return found
+
+
+@kernel
+def width(made: I32, frame: int) -> int:
+    """How many frames a frame goes on with."""
+    if frame < GIVEN and made[3 * frame] == JOINED:
+        return made[3 * frame + 2]
+    return 1
+
+
+@kernel
+def gather(made: I32, links: I32, some: I64, count: int, frame: int) -> int:
+    """Add a frame to some, or those that it is joined of; how many there are then."""
+    if frame < GIVEN and made[3 * frame] == JOINED:
+        begin = made[3 * frame + 1]
+        for number in range(made[3 * frame + 2]):
+            some[count] = links[begin + number]
+            count += 1
+        return count
+    some[count] = frame
+    return count + 1
+
+
+@kernel_apart
+def settle(
+    made: I32, links: I32, names: I32, fresh: I32, settled: I32, edges: I32, work: I32, some: I64,
+    frame: int, cursor: I64,
+) -> int:  # fmt: skip
+    """The lasting number of a closure's frame; below zero where there is none.
+
+    settled int32[ROOM]: those of the closure's frames that have one (plus one), -1 while that is found out.
+    """
+    waiting = 1
+    work[0] = frame
+    while waiting > 0:
+        here = work[waiting - 1] - FRESH
+        if settled[here] > 0:
+            waiting -= 1
+            continue
+        part, link, below = fresh[3 * here], fresh[3 * here + 1], fresh[3 * here + 2]
+        open = waiting
+        if part >= 0:
+            if below >= FRESH and settled[below - FRESH] <= 0:
+                work[waiting] = below
+                waiting += 1
+        else:
+            while link >= 0:
+                below = edges[2 * link]
+                if below >= FRESH and settled[below - FRESH] <= 0:
+                    if waiting > ROOM - 2:
+                        return -TOO_MUCH
+                    work[waiting] = below
+                    waiting += 1
+                link = edges[2 * link + 1]
+        if waiting > open:
+            # A frame that is below itself has no number.
+            if settled[here] < 0 or waiting > ROOM - 2:
+                return -TOO_MUCH
+            settled[here] = -1
+            continue
+        if part >= 0:
+            if below >= FRESH:
+                below = settled[below - FRESH] - 1
+            found = frame_named(made, names, cursor, part, link, below)
+        else:
+            count, link = 0, fresh[3 * here + 1]
+            while link >= 0:
+                below = edges[2 * link]
+                if below >= FRESH:
+                    below = settled[below - FRESH] - 1
+                if count + width(made, below) > ROOM - 2:
+                    return -TOO_MUCH
+                count = gather(made, links, some, count, below)
+                link = edges[2 * link + 1]
+            found = joined(made, links, names, some, count, cursor)
+        if found < 0:
+            return found
+        settled[here] = found + 1
+        waiting -= 1
+    return settled[frame - FRESH] - 1
+
+
+@kernel_apart
+def take(
+    frames: I32, program: I32, lists: I32, joint: int, taken: I32, made: I32, links: I32, names: I32,
+    work: I32, some: I64, cont: int, cursor: I64,
+) -> int:  # fmt: skip
+    """The number of the frame for a continuation of a machine; below zero where there is none.
+
+    taken int32[C]: the frames of continuations that have one (plus one). `joint`: what the program says of
+    parts that stand for several continuations. Far below, continuations are taken as they are.
+    """
+    waiting = 1
+    work[0] = cont
+    while waiting > 0:
+        here = work[waiting - 1]
+        if taken[here] > 0:
+            waiting -= 1
+            continue
+        part, state, below = frames[3 * here], frames[3 * here + 1], frames[3 * here + 2]
+        open = waiting
+        if waiting > DEEP:
+            if here >= FRESH - GIVEN:
+                return -TOO_MUCH
+            taken[here] = GIVEN + here + 1
+            waiting -= 1
+            continue
+        if program[4 * part] == joint:
+            if below > ROOM:
+                return -TOO_MUCH
+            for number in range(below):
+                if taken[lists[state + number]] <= 0:
+                    work[waiting] = lists[state + number]
+                    waiting += 1
+            if waiting > open:
+                continue
+            count = 0
+            for number in range(below):
+                found = taken[lists[state + number]] - 1
+                if count + width(made, found) > ROOM - 2:
+                    return -TOO_MUCH
+                count = gather(made, links, some, count, found)
+            found = joined(made, links, names, some, count, cursor)
+        else:
+            if taken[below] <= 0:
+                work[waiting] = below
+                waiting += 1
+                continue
+            found = frame_named(made, names, cursor, part, state, taken[below] - 1)
+        if found < 0:
+            return found
+        taken[here] = found + 1
+        waiting -= 1
+    return taken[cont] - 1
+
+
+@kernel
+def place_named(
+    words: U8, word_starts: I64, places: I32, listed: I32, cursor: I64, low: int, high: int, read: int
+) -> int:
+    """The state of a thread that has read so many bytes of the words `low` to `high` - 1, all of which are
+    longer. A place is these three numbers, and the next byte if there is one word. Below zero where there is
+    no room."""
+    at = mixed(mixed(mixed(0, low), high), read) & (NAMES - 1)
+    while listed[at] > 0:
+        here = 4 * (listed[at] - 1)
+        if places[here] == low and places[here + 1] == high and places[here + 2] == read:
+            return LISTED + listed[at] - 1
+        at = (at + 1) & (NAMES - 1)
+    number = cursor[PLACES]
+    if number >= MOST_PLACES:
+        return -FULL
+    listed[at] = number + 1
+    places[4 * number], places[4 * number + 1], places[4 * number + 2] = low, high, read
+    places[4 * number + 3] = words[word_starts[low] + read] if high == low + 1 else -1
+    cursor[PLACES] = number + 1
+    return LISTED + number

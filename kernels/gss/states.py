@@ -1,0 +1,228 @@
+"""Configurations of a walk: sets of threads and of what is ready, numbered, with what is known of them.
+
+A *configuration* is all that a text so far leaves open: threads inside of terminals, and parts and frames
+that are *ready*, as a terminal before them has just ended. Equal ones have one number. Keys of threads are
+(state, state of what is barred, frame), those of what is ready (part + 1, frame), in 64 bits.
+
+configs int32[C, 6]: where the keys are in `pool`, how many threads, how many are ready, flags, whether
+anything may follow (0 not known, 1 it may, 2 not, 3 that cannot be told), and where in `links` the
+configurations are that it consists of, their number first (-1 not known, 0 it is one by itself). bits
+uint64[C, 10]: the bytes that may be read, the groups of bytes below which all tokens are legal, and the
+bytes that some thread surely reads. nexts int32[C, 256]: the configuration after each byte, 0 where that is
+not known.
+"""
+
+from __future__ import annotations
+
+from sglc.kernels.dsl.language import I32, I64, U8, U64, bit_count, kernel, kernel_apart
+from sglc.kernels.gss.closure import EVERY, KNOWN
+from sglc.kernels.gss.frames import (
+    ASKED,
+    ASKS,
+    BAR_BITS,
+    CONFIGS,
+    DONE,
+    ENDED,
+    FRAME,
+    FRAME_BITS,
+    FULL,
+    LISTED,
+    OUTS,
+    POOL,
+    ROOM,
+    STATE,
+    TOO_MUCH,
+    ask,
+    gather,
+    joined,
+    mixed,
+    sort,
+    width,
+)
+
+NOWHERE = 1
+MOST_CONFIGS, MOST_POOL = 16_384, 1 << 20
+CONFIG_SLOTS = 2 * MOST_CONFIGS
+"""Slots of the table in which configurations are found."""
+SURE, LOOPED, IN_TEXT = 1, 2, 4
+"""Flags: the bytes that may be read are known; the groups are; some thread is in a text, where nothing is
+barred."""
+BARS = (1 << BAR_BITS) - 1
+BITS, LOOPS, READ = 10, 4, 6
+"""Words of a configuration in `bits`; where the groups begin, and the bytes that are surely read."""
+
+
+@kernel
+def unpack(pool: I64, begin: int, count: int, threads: I32) -> None:
+    """Keys of threads as threads."""
+    for number in range(count):
+        key = pool[begin + number]
+        threads[3 * number] = key >> (FRAME_BITS + BAR_BITS)
+        threads[3 * number + 1], threads[3 * number + 2] = key & FRAME, key >> FRAME_BITS & BARS
+
+
+@kernel
+def put_down(pool: I64, begin: int, count: int, work: I32) -> None:
+    """What is ready, as work."""
+    for number in range(count):
+        key = pool[begin + number]
+        work[3 * number], work[3 * number + 1], work[3 * number + 2] = (key >> FRAME_BITS) - 1, key & FRAME, 0
+
+
+@kernel
+def note_begins(
+    begins_of: U64, flags: U8, places: I32, pool: I64, begin: int, count: int, sets: U64, bits: U64,
+    config: int,
+) -> None:  # fmt: skip
+    """Take the bytes that threads may read, and those that texts surely do, as those of a configuration."""
+    may0 = sets[EVERY] & 0
+    may1, may2, may3 = may0, may0, may0
+    sure0, sure1, sure2, sure3 = may0, may0, may0, may0
+    for number in range(count):
+        state = pool[begin + number] >> (FRAME_BITS + BAR_BITS)
+        if state < LISTED:
+            may0, may1 = may0 | begins_of[4 * state], may1 | begins_of[4 * state + 1]
+            may2, may3 = may2 | begins_of[4 * state + 2], may3 | begins_of[4 * state + 3]
+            if flags[state] & KNOWN:
+                sure0, sure1 = sure0 | begins_of[4 * state], sure1 | begins_of[4 * state + 1]
+                sure2, sure3 = sure2 | begins_of[4 * state + 2], sure3 | begins_of[4 * state + 3]
+        else:
+            byte = places[4 * (state - LISTED) + 3]
+            if byte < 0:
+                may0, may1, may2, may3 = sets[EVERY], sets[EVERY], sets[EVERY], sets[EVERY]
+            elif byte < 128:
+                if byte < 64:
+                    may0 |= 1 << byte
+                else:
+                    may1 |= 1 << (byte - 64)
+            elif byte < 192:
+                may2 |= 1 << (byte - 128)
+            else:
+                may3 |= 1 << (byte - 192)
+    here = BITS * config
+    bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = may0, may1, may2, may3
+    here += READ
+    bits[here], bits[here + 1], bits[here + 2], bits[here + 3] = sure0, sure1, sure2, sure3
+
+
+@kernel_apart
+def config_of(
+    flags: U8, begins_of: U64, places: I32, made: I32, links: I32, names: I32, outs: I64, ends: I64,
+    some: I64, found: I32, configs: I32, bits: U64, nexts: I32, pool: I64, sets: U64, cursor: I64,
+) -> int:  # fmt: skip
+    """The number of the configuration of cursor[OUTS] threads and cursor[ENDED] ready, or `-code`."""
+    count = cursor[OUTS]
+    sort(outs, count)
+    size = at = 0
+    while at < count:
+        last = at + 1
+        while last < count and outs[last] >> FRAME_BITS == outs[at] >> FRAME_BITS:
+            last += 1
+        outs[size] = outs[at]
+        if last > at + 1:
+            many = 0
+            for number in range(at, last):
+                frame = outs[number] & FRAME
+                if many + width(made, frame) > ROOM - 2:
+                    return -TOO_MUCH
+                many = gather(made, links, some, many, frame)
+            frame = joined(made, links, names, some, many, cursor)
+            if frame < 0:
+                return frame
+            outs[size] = (outs[at] >> FRAME_BITS << FRAME_BITS) | frame
+        size += 1
+        at = last
+    many = 0
+    for number in range(cursor[ENDED]):
+        frame = ends[number] & FRAME
+        if many + width(made, frame) > ROOM - 2:
+            return -TOO_MUCH
+        if ends[number] >> FRAME_BITS == 0:
+            many = gather(made, links, some, many, frame)
+        else:
+            some[many] = ends[number]
+            many += 1
+    sort(some, many)
+    ready = 0
+    for number in range(many):
+        if ready == 0 or some[number] != ends[ready - 1]:
+            ends[ready] = some[number]
+            ready += 1
+    if size + ready == 0:
+        return NOWHERE
+    at = size
+    for number in range(size):
+        at = mixed(at, outs[number])
+    for number in range(ready):
+        at = mixed(at, ends[number])
+    at &= CONFIG_SLOTS - 1
+    while found[at] > 0:
+        here = 6 * found[at]
+        if configs[here + 1] == size and configs[here + 2] == ready:
+            begin, number = configs[here], 0
+            while number < size and pool[begin + number] == outs[number]:
+                number += 1
+            if number == size:
+                while number < size + ready and pool[begin + number] == ends[number - size]:
+                    number += 1
+            if number == size + ready:
+                return found[at]
+        at = (at + 1) & (CONFIG_SLOTS - 1)
+    config, begin = cursor[CONFIGS], cursor[POOL]
+    if config >= MOST_CONFIGS or begin + size + ready > MOST_POOL:
+        return -FULL
+    found[at] = config
+    cursor[CONFIGS], cursor[POOL] = config + 1, begin + size + ready
+    some_flags, follows = SURE, 0
+    for number in range(size):
+        key = outs[number]
+        pool[begin + number] = key
+        state = key >> (FRAME_BITS + BAR_BITS)
+        if key >> FRAME_BITS & BARS == 0:
+            follows = 1
+            if state < LISTED:
+                some_flags |= IN_TEXT
+        if state < LISTED and flags[state] & KNOWN == 0:
+            some_flags &= ~SURE
+    goes_on = False
+    for number in range(ready):
+        pool[begin + size + number] = ends[number]
+        goes_on = goes_on or ends[number] > 0
+        if ends[number] == 0:
+            follows = 1
+    note_begins(begins_of, flags, places, pool, begin, size, sets, bits, config)
+    here = 6 * config
+    if goes_on:
+        some_flags &= ~SURE
+        for number in range(4):
+            bits[BITS * config + number] = sets[EVERY]
+    configs[here], configs[here + 1], configs[here + 2], configs[here + 3] = begin, size, ready, some_flags
+    configs[here + 4], configs[here + 5] = follows, -1
+    for number in range(256):
+        nexts[256 * config + number] = 0
+    return config
+
+
+@kernel_apart
+def note_loops(
+    loops: U64, flags: U8, pool: I64, configs: I32, bits: U64, config: int, asked: I32, cursor: I64
+) -> int:
+    """Find groups of bytes below which all tokens are legal: those of the thread that has the most."""
+    here, most = 6 * config, -1
+    begin, before = configs[here], cursor[ASKS]
+    for number in range(configs[here + 1]):
+        key = pool[begin + number]
+        state = key >> (FRAME_BITS + BAR_BITS)
+        if state < LISTED and key >> FRAME_BITS & BARS == 0:
+            if flags[state] & KNOWN == 0:
+                ask(asked, cursor, STATE, state)
+                continue
+            size = bit_count(loops[2 * state]) + bit_count(loops[2 * state + 1])
+            if size > most:
+                most = size
+                bits[BITS * config + LOOPS] = loops[2 * state]
+                bits[BITS * config + LOOPS + 1] = loops[2 * state + 1]
+    if cursor[ASKS] > before:
+        return ASKED
+    configs[here + 3] |= LOOPED
+    return DONE

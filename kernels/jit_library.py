@@ -1,0 +1,159 @@
+"""Compiled kernels as libraries: made at first use, absent where LLVM cannot make code for this machine.
+
+Where they are absent a warning says so once, with the reason.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from types import SimpleNamespace
+
+import numpy as np
+
+from sglc.kernels.dsl.language import Kernel, Specialised
+
+POINTER, COUNT, FLOAT, DOUBLE = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float, ctypes.c_double
+
+_NUMBERS: dict[str, type] = {"int": COUNT, "float": DOUBLE, "bool": ctypes.c_bool}
+
+Signature = tuple[type | None, ...]
+"""The result and then the arguments of a compiled function."""
+
+_forced_reference = False
+
+
+class SlowKernels(RuntimeWarning):
+    """Kernels cannot be compiled here: the reference in Python does their work, hundreds of times slower."""
+
+
+class _Unmade:
+    """Why no machine code can be made: told once in a process, and kept for who asks."""
+
+    def __init__(self) -> None:
+        self.reason = ""
+
+    def note(self, fault: Exception) -> None:
+        first = not self.reason
+        self.reason = self.reason or f"{type(fault).__name__}: {fault}"
+        if first:
+            warnings.warn(
+                f"no machine code can be made ({self.reason}): "
+                "kernels run in Python, hundreds of times slower",
+                SlowKernels,
+                stacklevel=4,
+            )
+
+
+_unmade = _Unmade()
+
+
+def reason_for_reference() -> str:
+    """Why kernels that were asked for could not be compiled; empty where none failed."""
+    return _unmade.reason
+
+
+def use_reference(only: bool) -> None:
+    """Run the reference from now on (True) or the compiled kernels again (False). For tests and debugging."""
+    global _forced_reference
+    _forced_reference = only
+
+
+def typed_library(*kernels: Kernel | Specialised, brief: Collection[str] = (), wide: bool = False) -> Library:
+    """The library of some kernels of `sglc.kernels.dsl.language`; addresses stand for arrays.
+
+    `wide` lets them use the longest vectors that the processor has.
+    """
+
+    def build() -> str:
+        from sglc.kernels.llvm.target import host, wide_host
+        from sglc.kernels.llvm.translate import translate
+
+        return translate(kernels, "kernels", wide_host() if wide else host())
+
+    signatures: dict[str, Signature] = {}
+    for kernel in kernels:
+        kinds = kernel.annotations
+        result = _NUMBERS.get(kinds.pop("return", "None"))
+        signatures[f"sglc_{kernel.name}"] = (
+            result,
+            *[_NUMBERS.get(kind, POINTER) for kind in kinds.values()],
+        )
+    return Library(build, signatures, brief, wide)
+
+
+class Library:
+    """The functions of one module. `build` gives its IR text, where no object code of it is kept.
+
+    `signatures` are by the names in the IR; functions are attributes of what `functions` returns, without
+    the prefix `sglc_`. Calls run without the interpreter lock, but for the `brief` functions: those take less
+    time than it may take to get the lock back from a busy thread.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], str],
+        signatures: Mapping[str, Signature],
+        brief: Collection[str] = (),
+        wide: bool = False,
+    ) -> None:
+        self._wide = wide
+        self._build = build
+        self._signatures = signatures
+        self._brief = frozenset(brief)
+        self._made = False
+        self._functions: SimpleNamespace | None = None
+
+    def functions(self) -> SimpleNamespace | None:
+        """The compiled functions, or None where the reference has to do."""
+        if _forced_reference:
+            return None
+        if not self._made:
+            self._functions = self._compile()
+            self._made = True
+        return self._functions
+
+    def _compile(self) -> SimpleNamespace | None:
+        try:
+            from sglc.kernels.llvm import jit
+            from sglc.kernels.llvm.target import host, wide_host
+
+            target = wide_host() if self._wide else host()
+            addresses = jit.library_functions(self._build, list(self._signatures), target)
+        except (ImportError, OSError, RuntimeError) as fault:
+            _unmade.note(fault)
+            return None
+        found = SimpleNamespace()
+        for name, (result, *arguments) in self._signatures.items():
+            function = jit.bind(addresses[name], result, *arguments, brief=name in self._brief)  # type: ignore[arg-type]
+            setattr(found, name.removeprefix("sglc_"), function)
+        return found
+
+
+def _slow_address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+_HEADER = object.__basicsize__
+_pointer_at = ctypes.c_void_p.from_address
+
+
+def _fast_address(array: np.ndarray) -> int:
+    """Reads the array object's first field, which numpy's C interface fixes to be the pointer to its data."""
+    return _pointer_at(id(array) + _HEADER).value or 0
+
+
+def _choose() -> Callable[[np.ndarray], int]:
+    """The fast way (a fifth of the time, which is that of a small kernel) where it is seen to be right."""
+    if sys.implementation.name != "cpython":
+        return _slow_address
+    whole = np.arange(8, dtype=np.int32)
+    probes = (whole, whole[3:], whole.reshape(2, 4), np.zeros(0, np.float32))
+    right = all(_fast_address(probe) == _slow_address(probe) for probe in probes)
+    return _fast_address if right else _slow_address
+
+
+address = _choose()
+"""Where an array's data begin. It is the caller who keeps the array alive."""

@@ -1,0 +1,1 @@
+"""Questions about terms: emptiness, ambiguity, membership, shortest words."""

@@ -1,0 +1,1 @@
+"""Deterministic automata: construction, product, minimisation, serialised form."""

@@ -1,0 +1,1 @@
+"""The formats of JSON Schema as languages."""

@@ -1,0 +1,1 @@
+"""Sets of numbers as automata over their digits."""

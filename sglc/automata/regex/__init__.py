@@ -1,0 +1,1 @@
+"""Regular expressions of several dialects, from text to automaton or term."""

@@ -1,0 +1,211 @@
+"""Groups that are referred to and groups that give nothing back, as far as they are regular.
+
+A *backreference* is regular where its group has finitely many words: `(["']).*\\1` is `".*"` or `'.*'`. The
+group must stand before it in the same sequence (or in one around it), so that it has always been matched.
+
+An *atomic group* `(?>…)`, and a possessive quantifier, which is an atomic group around a loop, matches what a
+backtracking matcher tries first and nothing else: the first alternative that matches at all, the longest run
+of a loop. That is said by negative lookahead, wherever an earlier part never has to give back for the sake of
+a later one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sglc.automata.dfa.operations import is_finite
+from sglc.automata.regex.determinize import compile_node
+from sglc.automata.regex.tree import (
+    EMPTY,
+    Back,
+    Capture,
+    Chars,
+    Edge,
+    Either,
+    Join,
+    Look,
+    Loop,
+    Node,
+    RegexError,
+    has_places,
+    parts,
+)
+from sglc.automata.term import CharDfa
+
+MOST_WORDS = 200
+"""Words of a group that is referred to; the groups of a pattern together may make ten times the copies."""
+
+
+class References:
+    """Puts words in the place of backreferences."""
+
+    def __init__(self, referred: set[int]) -> None:
+        """`referred`: the numbers of the groups that are referred to."""
+        self.referred = referred
+        self.copies = 10 * MOST_WORDS
+
+    def resolve(self, node: Node) -> Node:
+        """The node without captures and backreferences. Raises RegexError for one that is not regular."""
+        if isinstance(node, Back):
+            raise RegexError(
+                node.position,
+                "a backreference is regular only where its group comes before it in the same sequence",
+            )
+        if isinstance(node, Join):
+            return self.sequence(node.items)
+        if isinstance(node, Capture):
+            return self.resolve(node.item)
+        if isinstance(node, Either):
+            return Either(tuple(map(self.resolve, node.arms)))
+        if isinstance(node, Loop):
+            return Loop(self.resolve(node.item), node.minimum, node.maximum, node.position)
+        if isinstance(node, Look):
+            return replace(node, item=self.resolve(node.item))
+        return node
+
+    def sequence(self, items: tuple[Node, ...]) -> Node:
+        for index, item in enumerate(items):
+            if isinstance(item, Capture) and item.number in self.referred:
+                later = items[index + 1 :]
+                if any(_refers(part, item.number) for part in later):
+                    return self.copied(items[:index], item, later)
+        return Join(tuple(map(self.resolve, items)))
+
+    def copied(self, before: tuple[Node, ...], group: Capture, later: tuple[Node, ...]) -> Node:
+        arms = []
+        for word in self.words(group):
+            self.copies -= 1
+            if self.copies < 0:
+                raise RegexError(group.position, "groups that are referred to have too many words")
+            text = Join(tuple(Chars(((ord(char), ord(char)),)) for char in word))
+            arms.append(Join((text, *[_replaced(part, group.number, text) for part in later])))
+        return Join((*map(self.resolve, before), Either(tuple(map(self.resolve, arms)))))
+
+    def words(self, group: Capture) -> list[str]:
+        item = self.resolve(group.item)
+        dfa = None if has_places(item) else compile_node(item, limit=20 * MOST_WORDS)
+        if dfa is None or not is_finite(dfa):
+            raise RegexError(
+                group.position, "a group that is referred to must match finitely many texts by itself"
+            )
+        return _words(dfa, group.position)
+
+
+def _words(dfa: CharDfa, position: int) -> list[str]:
+    found = []
+    waiting = [("", 0)] if dfa.edges else []
+    while waiting:
+        text, state = waiting.pop()
+        if state in dfa.accepting:
+            found.append(text)
+        for low, high, target in dfa.edges[state]:
+            if high - low >= MOST_WORDS or len(found) + len(waiting) > MOST_WORDS:
+                raise RegexError(position, f"a group that is referred to has more than {MOST_WORDS} words")
+            waiting += [(text + chr(point), target) for point in range(low, high + 1)]
+    return sorted(found)
+
+
+def _refers(node: Node, number: int) -> bool:
+    return (isinstance(node, Back) and node.number == number) or any(
+        _refers(part, number) for part in parts(node)
+    )
+
+
+def _replaced(node: Node, number: int, text: Node) -> Node:
+    match node:
+        case Back():
+            return text if node.number == number else node
+        case Join(items):
+            return Join(tuple(_replaced(item, number, text) for item in items))
+        case Either(arms):
+            return Either(tuple(_replaced(arm, number, text) for arm in arms))
+        case Loop() | Look() | Capture():
+            return replace(node, item=_replaced(node.item, number, text))
+    return node
+
+
+# --- atomic groups --------------------------------------------------------------------------------------
+
+
+def atomic(node: Node, position: int) -> Node:
+    """What a backtracking matcher tries first. Raises RegexError where that depends on more than is here."""
+    match node:
+        case Capture():
+            return replace(node, item=atomic(node.item, position))
+        case Either(arms):
+            if all(isinstance(arm, Chars) for arm in arms):
+                return node
+            barred = [Look(arm, False, True, position) for arm in arms]
+            return Either(
+                tuple(Join((*barred[:index], atomic(arm, position))) for index, arm in enumerate(arms))
+            )
+        case Join(items):
+            out = []
+            for index, item in enumerate(items):
+                if not _is_rigid(item):
+                    if not all(map(_never_fails, items[index + 1 :])):
+                        raise RegexError(position, "this atomic group would have to give back inside itself")
+                    item = atomic(item, position)
+                out.append(item)
+            return Join(tuple(out))
+        case Loop():
+            return _atomic_loop(node, position)
+    return node
+
+
+def _atomic_loop(node: Loop, position: int) -> Node:
+    minimum, maximum = node.minimum, node.maximum
+    once = node.item if _is_rigid(node.item) else atomic(node.item, position)
+    if minimum > 1 and not _is_rigid(node.item):
+        raise RegexError(position, "this atomic group would have to give back inside itself")
+    if _may_be_empty(node.item):
+        raise RegexError(position, "an atomic loop over what may be empty is not available")
+    if node.lazy:
+        return Loop(once, minimum, minimum, node.position)
+    over = Look(node.item, False, True, position)
+    if maximum is None:
+        return Join((Loop(once, minimum, None, node.position), over))
+    if minimum == maximum:
+        return Loop(once, minimum, maximum, node.position)
+    fewer = Join((Loop(once, minimum, maximum - 1, node.position), over))
+    return Either((Loop(once, maximum, maximum, node.position), fewer))
+
+
+def _is_rigid(node: Node) -> bool:
+    """Whether there is one way to match at most, so that nothing can be given back."""
+    match node:
+        case Chars() | Edge() | Look() | Back():
+            return True
+        case Join(items):
+            return all(map(_is_rigid, items))
+        case Loop():
+            return node.minimum == node.maximum and _is_rigid(node.item)
+        case Capture():
+            return _is_rigid(node.item)
+    return False
+
+
+def _never_fails(node: Node) -> bool:
+    match node:
+        case Join(items):
+            return all(map(_never_fails, items))
+        case Either(arms):
+            return any(map(_never_fails, arms))
+        case Loop():
+            return node.minimum == 0 or _never_fails(node.item)
+        case Capture():
+            return _never_fails(node.item)
+    return node == EMPTY
+
+
+def _may_be_empty(node: Node) -> bool:
+    match node:
+        case Join(items):
+            return all(map(_may_be_empty, items))
+        case Either(arms):
+            return any(map(_may_be_empty, arms))
+        case Loop():
+            return node.minimum == 0 or _may_be_empty(node.item)
+        case Capture():
+            return _may_be_empty(node.item)
+    return not isinstance(node, Chars)

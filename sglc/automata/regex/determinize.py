@@ -1,0 +1,235 @@
+"""Automata of the trees of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sglc.automata.dfa.minimize import minimal_dfa
+from sglc.automata.dfa.operations import NONE
+from sglc.automata.regex.lazy_nfa import char_nfa
+from sglc.automata.regex.lookaround import determinise_looks
+from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
+from sglc.automata.regex.tree import Node, RegexError, cut, factor, without_anchors
+from sglc.automata.term import CharDfa, CharNfa
+
+DEFAULT_LIMIT = 20_000
+"""States of the automaton. The unrolled pattern may have ten times as many, the work is bounded likewise."""
+
+_WORK_PER_STATE = 25
+
+
+def compile_node(
+    node: Node, *, open_left: bool = False, open_right: bool = False, limit: int = DEFAULT_LIMIT
+) -> CharDfa:
+    """`open_left`, `open_right`: any text may come before the match, or follow it."""
+    nfa = _nfa(node, open_left, open_right, limit)
+    if nfa.looks:
+        return determinise_looks(nfa, limit)
+    return _determinise(nfa, limit)
+
+
+def compile_small(
+    node: Node, *, open_left: bool, open_right: bool, small: int, limit: int
+) -> CharDfa | CharNfa:
+    """The same, but not made deterministic if that takes more than `small` states, or as much work.
+
+    Patterns with lookahead or lookbehind always are.
+    """
+    nfa = _nfa(node, open_left, open_right, limit)
+    if nfa.looks:
+        return determinise_looks(nfa, limit)
+    whole = nfa.budget.work
+    nfa.budget.work = min(whole, small * _WORK_PER_STATE)
+    try:
+        return _determinise(nfa, small)
+    except RegexError:
+        nfa.budget.work = whole
+        return char_nfa(nfa) or NONE
+
+
+def _nfa(node: Node, open_left: bool, open_right: bool, limit: int) -> Nfa:
+    node, open_left, open_right = without_anchors(node, open_left, open_right)
+    if open_left:
+        node = cut(node, left=True)
+    if open_right:
+        node = cut(node, left=False)
+    budget = Budget(10 * limit, limit * _WORK_PER_STATE)
+    return Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
+
+
+def _determinise(nfa: Nfa, limit: int) -> CharDfa:
+    cut_up = Blocks([nfa])
+    if not nfa.edges:
+        return _determinise_plain(nfa, cut_up, limit)
+    moves = cut_up.moves[0]
+    kinds = cut_up.kinds
+    budget = nfa.budget
+    eager: dict[int, list] = {}
+    waiting: dict[int, list] = {}
+    for state, edges in nfa.edges.items():
+        for edge, target in edges:
+            # What depends on the next character waits for it.
+            (eager if edge.kind in EAGER else waiting).setdefault(state, []).append((edge, target))
+
+    known_reach: dict[tuple[int, int, int | None], frozenset[int]] = {}
+    looked = 0
+    """Work that has not been charged yet."""
+
+    def reach(state: int, before: int, behind: int | None) -> frozenset[int]:
+        """The states that matter after silent edges and those that are decided, from one state."""
+        nonlocal looked
+        key = (state, before, behind)
+        found = known_reach.get(key)
+        if found is None:
+            seen = {state}
+            stack = [state]
+            while stack:
+                here = stack.pop()
+                targets = list(nfa.silents[here])
+                targets += [t for edge, t in eager.get(here, ()) if cut_up.holds(edge, before, 0)]
+                if behind is not None and here in waiting:
+                    targets += [t for edge, t in waiting[here] if cut_up.holds(edge, before, behind)]
+                for target in targets:
+                    if target not in seen:
+                        seen.add(target)
+                        stack.append(target)
+            looked += len(seen)
+            found = frozenset(s for s in seen if moves[s] or s == nfa.end or s in waiting)
+            known_reach[key] = found
+        return found
+
+    def closure(states: Iterable[int], before: int, behind: int | None) -> frozenset[int]:
+        nonlocal looked
+        parts = [reach(state, before, behind) for state in states]
+        looked += sum(map(len, parts))
+        return frozenset().union(*parts)
+
+    def arrive(states: set[int], before: int) -> tuple[frozenset[int], int]:
+        """The states that matter, and the kind of the character before while it may still be asked for."""
+        kernel = closure(states, before, None)
+        if nfa.open_right and nfa.end in kernel:
+            return everything
+        if not waiting:
+            return kernel, 0
+        return kernel, before if any(s in waiting for s in kernel) else 0
+
+    everything = (frozenset({nfa.end}), 0)
+    first = arrive({nfa.start}, NO_CHAR)
+    number = {first: 0}
+    order = [first]
+    rows: list[dict[int, int]] = []
+    accepting: set[int] = set()
+    for kernel, before in order:
+        waits = bool(waiting) and any(state in waiting for state in kernel)
+        if nfa.end in (closure(kernel, before, NO_CHAR) if waits else kernel):
+            accepting.add(len(rows))
+        gathered: dict[int, set[int]] = {}
+        for kind in set(kinds) if waits else (None,):
+            for state in kernel if kind is None else closure(kernel, before, kind):
+                for parts, target in moves[state]:
+                    looked += len(parts)
+                    for block in parts:
+                        if kind is not None and kinds[block] != kind:
+                            continue
+                        if block in gathered:
+                            gathered[block].add(target)
+                        else:
+                            gathered[block] = {target}
+        targets_of: dict[int, int] = {}
+        rows.append(targets_of)
+        same: dict[tuple[frozenset[int], int], int] = {}
+        for block, targets in gathered.items():
+            key = (frozenset(targets), kinds[block])
+            known = same.get(key)
+            if known is None:
+                arrived = arrive(targets, kinds[block])
+                looked += len(arrived[0]) + 1
+                known = number.get(arrived)
+                if known is None:
+                    known = number[arrived] = len(order)
+                    order.append(arrived)
+                same[key] = known
+            targets_of[block] = known
+        budget.spend(looked)
+        looked = 0
+        if len(order) > limit:
+            raise RegexError(0, f"the pattern needs more than {limit} states")
+    return minimal_dfa(rows, accepting, cut_up.blocks)
+
+
+def _determinise_plain(nfa: Nfa, cut_up: Blocks, limit: int) -> CharDfa:
+    """The same, without anything that depends on neighbouring characters: where some states lead is found
+    once for all the places they are met in."""
+    moves, end, budget = cut_up.moves[0], nfa.end, nfa.budget
+    known_reach: dict[int, frozenset[int]] = {}
+
+    def reach(state: int) -> frozenset[int]:
+        """The states that matter after silent edges."""
+        seen = {state}
+        stack = [state]
+        for here in stack:
+            for target in nfa.silents[here]:
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        budget.spend(len(seen))
+        found = known_reach[state] = frozenset([s for s in seen if moves[s] or s == end])
+        return found
+
+    def arrive(states: frozenset[int]) -> tuple[frozenset[int], int]:
+        """The states that matter, and the work that it is to find them."""
+        parts = [known_reach.get(state) or reach(state) for state in states]
+        kernel = frozenset().union(*parts)
+        if nfa.open_right and end in kernel:
+            kernel = everything
+        return kernel, sum(map(len, parts)) + len(kernel) + 1
+
+    everything = frozenset({end})
+    first, work = arrive(frozenset({nfa.start}))
+    number = {first: 0}
+    order = [first]
+    rows: list[dict[int, int]] = []
+    accepting: set[int] = set()
+    arrived: dict[frozenset[int], tuple[int, int]] = {}
+    for kernel in order:
+        if end in kernel:
+            accepting.add(len(rows))
+        # Many states move on by the same set of characters: the lists of blocks are shared.
+        by_set: dict[int, tuple[list[int], set[int]]] = {}
+        for state in kernel:
+            for parts, target in moves[state]:
+                work += len(parts)
+                known = by_set.get(id(parts))
+                if known is None:
+                    by_set[id(parts)] = parts, {target}
+                else:
+                    known[1].add(target)
+        sets_of: dict[int, tuple[int, ...]] = {}
+        for name, (parts, _) in by_set.items():
+            for block in parts:
+                sets_of[block] = (*sets_of[block], name) if block in sets_of else (name,)
+        row: dict[int, int] = {}
+        rows.append(row)
+        same: dict[tuple[int, ...], int] = {}
+        met: set[frozenset[int]] = set()
+        for block, names in sets_of.items():
+            place = same.get(names)
+            if place is None:
+                targets = frozenset().union(*[by_set[name][1] for name in names])
+                found = arrived.get(targets)
+                if found is None:
+                    following, cost = arrive(targets)
+                    if following not in number:
+                        number[following] = len(order)
+                        order.append(following)
+                    found = arrived[targets] = number[following], cost
+                place = same[names] = found[0]
+                if targets not in met:
+                    met.add(targets)
+                    work += found[1]
+            row[block] = place
+        budget.spend(work)
+        work = 0
+        if len(order) > limit:
+            raise RegexError(0, f"the pattern needs more than {limit} states")
+    return minimal_dfa(rows, accepting, cut_up.blocks)
