@@ -1,1 +1,1 @@
-"""Grammars: SGL's own (`sgl.lark`, package data), and context-free grammars as constraints."""
+"""The grammar of SGL, `sgl.lark`, as package data."""

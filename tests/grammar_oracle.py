@@ -5,7 +5,7 @@ For grammars of characters (no patterns, nothing ignored). It shares nothing wit
 
 from __future__ import annotations
 
-from sglc.grammar.model import (
+from sglc.cfg.model.grammar import (
     Alternatives,
     Characters,
     Difference,

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from sglc.automata.term import Language
-from sglc.grammar.model import (
+from sglc.cfg.model.grammar import (
     EMPTY,
     Alternatives,
     Characters,

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars, words_of
 from lark_oracle import lark_accepts, lark_of
-from sglc.grammar import terminals as terminals_module
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.factoring import Factoring
-from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
-from sglc.grammar.model import Grammar
-from sglc.grammar.read import read_grammar
+from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
+from sglc.cfg.lexer import terminals as terminals_module
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.notation.reader import read_grammar
+from sglc.cfg.transforms.left_factoring import Factoring
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 

@@ -8,10 +8,10 @@ import pytest
 
 from sglc.bytecode.code import Program
 from sglc.bytecode.serial import dumps, loads
+from sglc.cfg.notation.reader import SHIPPED
 from sglc.check.program import check
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.driver import compile_file, compile_source
-from sglc.grammar.read import SHIPPED
 from sglc.library import Library
 from sglc.source import Source
 from sglc.testing import run_tests

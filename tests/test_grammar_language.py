@@ -11,11 +11,11 @@ from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
 from lark_oracle import lark_accepts, lark_of, longest_first_parsers
 from sglc.automata.term import Language, LateRules, Rule
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.model import Grammar
-from sglc.grammar.read import read_grammar
-from sglc.grammar.to_lark import to_lark
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.notation.print_lark import to_lark
+from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask import compiler as compiler_module
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError

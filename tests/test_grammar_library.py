@@ -12,9 +12,9 @@ import pytest
 from budget import examples
 from grammar_parsers import OTHERS, sqlite_says
 from grammar_texts import BAD, GOOD, NARROWER
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.read import SHIPPED, shipped_grammar
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.reader import SHIPPED, shipped_grammar
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary import Vocabulary
 

@@ -11,11 +11,11 @@ import pytest
 
 from grammar_strategies import BYTES
 from lark_oracle import lark_accepts
-from sglc.grammar import patterns
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
-from sglc.grammar.patterns import parse_pattern
-from sglc.grammar.read import read_grammar
+from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
+from sglc.cfg.lexer import match_semantics as patterns
+from sglc.cfg.lexer.match_semantics import parse_pattern
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 
 LARK_OF_LARK = (Path(lark.__file__).parent / "grammars" / "lark.lark").read_text(encoding="utf-8")

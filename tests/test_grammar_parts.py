@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import grammar_oracle
 from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
-from sglc.check.program import check
-from sglc.driver import compile_source
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language, parser_of
-from sglc.grammar.model import (
+from sglc.cfg.analysis.multiplicity import occurrences
+from sglc.cfg.language import GrammarOptions, grammar_language, parser_of
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import (
     Alternatives,
     Expression,
     Grammar,
@@ -29,8 +28,9 @@ from sglc.grammar.model import (
     Rule,
     Sequence,
 )
-from sglc.grammar.occurrences import occurrences
-from sglc.grammar.read import read_grammar, shipped_grammar
+from sglc.cfg.notation.reader import read_grammar, shipped_grammar
+from sglc.check.program import check
+from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from golden_case import GoldenCase, golden_cases
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import grammar_language
-from sglc.grammar.lark_cursor import Cursor
-from sglc.grammar.model import Grammar, Literal, Pattern
-from sglc.grammar.read import read_grammar
-from sglc.grammar.to_lark import to_lark
+from sglc.cfg.language import grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar, Literal, Pattern
+from sglc.cfg.notation.lark_cursor import Cursor
+from sglc.cfg.notation.print_lark import to_lark
+from sglc.cfg.notation.reader import read_grammar
 
 
 def shown(text: str) -> str:

@@ -11,25 +11,23 @@ from hypothesis import strategies as st
 from budget import examples
 from grammar_oracle import accepts
 from grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
-from sglc.grammar import (
-    emitter,
-    graph_builder,
-    language,
-    left_recursion,
-    levels,
-    lexing,
-    options_in_turn,
-    regular_parts,
-)
-from sglc.grammar.contests import Contest, Contests
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.graph import LEAF, RULE
-from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.model import Grammar
-from sglc.grammar.read import read_grammar
-from sglc.grammar.rivals import Rivals
-from sglc.grammar.shapes import ShapedRules
-from sglc.grammar.terminals import Token
+from sglc.cfg import language
+from sglc.cfg.emit import emit_terms as emitter
+from sglc.cfg.emit import regular_subgrammars as regular_parts
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.lexer import lexis as lexing
+from sglc.cfg.lexer.conflict_sets import Rivals
+from sglc.cfg.lexer.terminal_conflicts import Contest, Contests
+from sglc.cfg.lexer.terminals import Token
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.model.graph import LEAF, RULE
+from sglc.cfg.model.rule_templates import ShapedRules
+from sglc.cfg.notation.reader import read_grammar
+from sglc.cfg.transforms import build_graph as graph_builder
+from sglc.cfg.transforms import denest_operators as levels
+from sglc.cfg.transforms import left_recursion
+from sglc.cfg.transforms import unroll_options as options_in_turn
 from sglc.runtime.mask import compiler
 from sglc.runtime.mask.constraint import compile_constraint
 

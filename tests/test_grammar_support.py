@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from grammar_strategies import BYTES
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.reader import read_grammar
+from sglc.cfg.support_page import FEATURES, Feature, page
 from sglc.check.program import check
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.read import read_grammar
-from sglc.grammar.support import FEATURES, Feature, page
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.source import Source

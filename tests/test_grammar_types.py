@@ -14,12 +14,12 @@ from lark import Lark
 
 from sglc.automata.analysis.membership import is_word
 from sglc.bytecode.serial import HEADER, dumps, loads, sign
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.serialize import from_text, to_text
+from sglc.cfg.notation.lark import read_lark
+from sglc.cfg.notation.print_ebnf import show_grammar
 from sglc.check.program import check
 from sglc.driver import compile_file, compile_source
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.lark_reader import read_lark
-from sglc.grammar.portable import from_text, to_text
-from sglc.grammar.show import show_grammar
 from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.runtime.errors import ArgumentError

@@ -24,7 +24,7 @@ CHECK = {
 CHECKED = LEAVES | {"sglc.syntax", "sglc.library"}
 BELOW_EXPRESSIONS = CHECKED | {"sglc.check.core", "sglc.check.types", "sglc.check.names"}
 COMPILE = LEAVES | {
-    "sglc.options", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources",
+    "sglc.options", "sglc.cfg", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources",
     "sglc.library", "sglc.check", "sglc.check.core", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode",
     "sglc.emit", "sglc.show",
 }  # fmt: skip
@@ -47,12 +47,13 @@ LAW: dict[str, set[str]] = {
     "sglc.cache_files": set(),
     "sglc.diagnostics": {"sglc.source"},
     "sglc.automata": set(),
-    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.grammar", "sglc.schema"},
+    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.cfg", "sglc.schema"},
     "sglc.schema": {"sglc.automata"},
-    "sglc.grammar": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
+    "sglc.cfg": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
+    "sglc.grammar": set(),
     "sglc.stdlib": set(),
     "sglc.lalr": {"sglc.cache_files"},
-    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.grammar", "sglc.lalr"},
+    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.cfg", "sglc.grammar", "sglc.lalr"},
     "sglc.sources": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
     "sglc.check.core": CHECKED,
@@ -60,7 +61,7 @@ LAW: dict[str, set[str]] = {
     "sglc.check.names": CHECKED | {"sglc.check.core", "sglc.check.types"},
     "sglc.check.patterns": BELOW_EXPRESSIONS,
     "sglc.check.expressions": BELOW_EXPRESSIONS,
-    "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.grammar"},
+    "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.cfg"},
     "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
     "sglc.check.statements": BELOW_EXPRESSIONS
     | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
@@ -75,7 +76,7 @@ LAW: dict[str, set[str]] = {
     "sglc.kernels": {"sglc.cache_files"},
     "sglc.kernels.triton": set(),
     "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
-    "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.grammar"},
+    "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.cfg"},
     "sglc.runtime.adapters": RUN | {"sglc.kernels.triton", "sglc.runtime.mask"},
     "sglc.runtime.chat": RUN | {"sglc.runtime.errors", "sglc.runtime.chat_sandbox"},
     "sglc.runtime.chat_sandbox": set(),

@@ -12,9 +12,9 @@ from grammar_strategies import BYTES, token_grammars
 from sglc.automata.charset import ranges
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, NotBefore, Repeat, Rule, Sequence, Term, Text, Words
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, grammar_language
-from sglc.grammar.read import read_grammar
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask.byte_sets import members, packed
 from sglc.runtime.mask.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint

@@ -17,10 +17,10 @@ from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import Bytes, Choice, Language, LateRules, Repeat, Term
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
-from sglc.grammar.model import Grammar
-from sglc.grammar.read import read_grammar
+from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.notation.reader import read_grammar
 from sglc.kernels.gss import api as stacks
 from sglc.kernels.gss import closure as stack_closure
 from sglc.kernels.gss import follow as stack_follow

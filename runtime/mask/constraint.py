@@ -20,8 +20,8 @@ from sglc.runtime.mask.workspaces import Workspace
 
 if TYPE_CHECKING:
     from sglc.automata.regex.dialects import DialectName
-    from sglc.grammar.language import GrammarOptions
-    from sglc.grammar.model import Grammar
+    from sglc.cfg.language import GrammarOptions
+    from sglc.cfg.model.grammar import Grammar
     from sglc.schema.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
@@ -131,7 +131,7 @@ def compile_constraint(
 ) -> Constraint:
     """Compile one description of legal text (exactly one of them; `table` belongs to `type`, `schema_options`
     to `json_schema`, which is a parsed schema, `grammar_options` to `grammar`, a text in Lark's notation or
-    what `sglc.grammar.read.read_grammar` gives).
+    what `sglc.cfg.notation.reader.read_grammar` gives).
 
     A regex matches the whole text, and is read as docs/patterns.md says of its dialect: "sgl", "ecma" or
     "python". Raises ConstraintError for what is malformed or too large and UnsupportedConstraint for what is
@@ -178,10 +178,10 @@ def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
 
 
 def _grammar_language(grammar: str | Grammar, options: GrammarOptions | None) -> Language:
-    from sglc.grammar.errors import GrammarError
-    from sglc.grammar.language import grammar_language
-    from sglc.grammar.model import Grammar as AnyGrammar
-    from sglc.grammar.read import read_grammar
+    from sglc.cfg.language import grammar_language
+    from sglc.cfg.model.errors import GrammarError
+    from sglc.cfg.model.grammar import Grammar as AnyGrammar
+    from sglc.cfg.notation.reader import read_grammar
 
     _check("grammar", grammar, str | AnyGrammar, "a text or a Grammar")
     try:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.model import Given
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Given
 from sglc.types.grammar_text import bound, grammar_name, parameters_of, parts_given
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type

@@ -32,15 +32,15 @@ from sglc.automata.term import (
     Text,
     Words,
 )
-from sglc.grammar.checks import check_names
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.given import filled, given_parts, sampled
-from sglc.grammar.language import GrammarOptions, grammar_language, parser_of
-from sglc.grammar.model import Given, Grammar
-from sglc.grammar.occurrences import occurrences
-from sglc.grammar.parsing import Parser
-from sglc.grammar.portable import from_text, to_text
-from sglc.grammar.show import show_grammar
+from sglc.cfg.analysis.multiplicity import occurrences
+from sglc.cfg.gll_parser import Parser
+from sglc.cfg.language import GrammarOptions, grammar_language, parser_of
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Given, Grammar
+from sglc.cfg.model.parameters import filled, given_parts, sampled
+from sglc.cfg.model.serialize import from_text, to_text
+from sglc.cfg.model.validate import check_names
+from sglc.cfg.notation.print_ebnf import show_grammar
 
 
 def _options(grammar: Grammar) -> GrammarOptions:

@@ -44,7 +44,7 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
-from sglc.grammar.errors import GrammarError
+from sglc.cfg.model.errors import GrammarError
 from sglc.types.given import given_types, one_of_term, span_term
 from sglc.types.grammar_text import NotInJson, grammar_terms
 from sglc.types.json_text import json_text

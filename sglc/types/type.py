@@ -27,10 +27,10 @@ class Str:
     patterns admit ("free", after `matching`). As JSON, which escapes them, every text may be written.
     `until`: stop texts that cannot occur inside the value and end it where it stands as raw text.
     `excludes`: texts that cannot occur inside. `patterns`: regexes that each match the whole value.
-    `grammar`: the portable text of a grammar (`sglc.grammar.portable`), or empty. Then the value is a text of
-    this grammar, control characters included where it has them, and nothing else refines it.
-    `given`: of a grammar with parameters the numbers of the values that its hole is given for them. When the
-    hole is reached, the grammar with these values takes its place; see `sglc.types.given`.
+    `grammar`: the portable text of a grammar (`sglc.cfg.model.serialize`), or empty. Then the value is a text
+    of this grammar, control characters included where it has them, and nothing else refines it. `given`: of a
+    grammar with parameters the numbers of the values that its hole is given for them. When the hole is
+    reached, the grammar with these values takes its place; see `sglc.types.given`.
     """
 
     min_chars: int = 0

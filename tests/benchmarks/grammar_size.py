@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import report
 
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.language import GrammarOptions, Lexing, grammar_language
-from sglc.grammar.read import read_grammar
+from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.errors import ConstraintError
 from sglc.runtime.mask.vocabulary import Vocabulary

@@ -116,8 +116,8 @@ def compile_schema(schema: Any, **options: Any) -> Any:
 
 def lark_language(text: str, options: dict[str, Any]) -> Any:
     """A grammar in Lark's notation with the options of `GrammarOptions`."""
-    from sglc.grammar.language import GrammarOptions, grammar_language
-    from sglc.grammar.read import read_grammar
+    from sglc.cfg.language import GrammarOptions, grammar_language
+    from sglc.cfg.notation.reader import read_grammar
 
     return grammar_language(read_grammar(text, "lark"), GrammarOptions(**options))
 

@@ -6,16 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from sglc.check.core.context import ModuleContext, OpenGrammar
-from sglc.check.core.files import file_text
-from sglc.check.declarations.grammar_parameters import Parameters
-from sglc.check.expressions.constants import Constants
-from sglc.check.types.assignability import UNKNOWN
-from sglc.check.types.resolve import TypeResolver
-from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
-from sglc.grammar.errors import GrammarError
-from sglc.grammar.model import (
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import (
     EMPTY,
     Alternatives,
     Expression,
@@ -28,7 +20,15 @@ from sglc.grammar.model import (
     Sequence,
     Terminal,
 )
-from sglc.grammar.read import ENDINGS, SHIPPED, read_grammar, shipped_grammar
+from sglc.cfg.notation.reader import ENDINGS, SHIPPED, read_grammar, shipped_grammar
+from sglc.check.core.context import ModuleContext, OpenGrammar
+from sglc.check.core.files import file_text
+from sglc.check.declarations.grammar_parameters import Parameters
+from sglc.check.expressions.constants import Constants
+from sglc.check.types.assignability import UNKNOWN
+from sglc.check.types.resolve import TypeResolver
+from sglc.diagnostics.diagnostic import Label
+from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax import ast
 from sglc.types import type as t

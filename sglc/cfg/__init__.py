@@ -1,0 +1,1 @@
+"""Context-free grammars: from their text to the language of their texts."""

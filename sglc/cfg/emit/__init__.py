@@ -1,0 +1,1 @@
+"""From graph and lexer to terms, and the analyses that need both."""

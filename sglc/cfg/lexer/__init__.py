@@ -1,0 +1,1 @@
+"""Terminals as automata: longest match, and what happens where two match."""

@@ -1,0 +1,74 @@
+"""What the leaves of a grammar read; of plain texts it is made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa.operations import literal
+from sglc.cfg.lexer.match_semantics import Automaton
+
+Beginning = tuple[tuple[Ranges, Ranges], ...]
+"""Of each part the characters that it begins with, and those that may not follow it."""
+
+
+class LeafParts(Mapping[int, Automaton]):
+    """By leaf what it reads: what is `made`, or a text of `texts`, behind which its `barred` may not come."""
+
+    def __init__(self, made: dict[int, Automaton], texts: dict[int, str], barred: dict[int, Ranges]) -> None:
+        self.made = made
+        self.texts = texts
+        self.barred = barred
+        self._late: dict[int, Automaton] = {}
+
+    def __getitem__(self, node: int) -> Automaton:
+        found = self.made.get(node)
+        if found is None:
+            found = self._late.get(node)
+        if found is None:
+            found = self._late[node] = ((literal(self.texts[node]), self.barred[node]),)
+        return found
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.texts or node in self.made
+
+    def __iter__(self) -> Iterator[int]:
+        return chain(self.made, self.texts)
+
+    def __len__(self) -> int:
+        return len(self.made) + len(self.texts)
+
+    def ends(self) -> dict[Ranges, None]:
+        """All that may not follow some part, each once."""
+        made = [barred for parts in self.made.values() for _, barred in parts]
+        return dict.fromkeys([*made, *{id(barred): barred for barred in self.barred.values()}.values()])
+
+    @property
+    def hollow(self) -> bool:
+        """Whether some leaf reads nothing."""
+        return not all(self.made.values())
+
+    def beginnings(self) -> dict[int, Beginning]:
+        """By leaf how its parts begin and end."""
+        found: dict[int, Beginning] = {}
+        same: dict[tuple[str, Ranges], Beginning] = {}
+        barred = self.barred
+        for node, text in self.texts.items():
+            key = text[0], barred[node]
+            begins = same.get(key)
+            if begins is None:
+                begins = same[key] = ((((ord(text[0]), ord(text[0])),), key[1]),)
+            found[node] = begins
+        for node, parts in self.made.items():
+            found[node] = tuple([(first_of((part,)), part[1]) for part in parts])
+        return found
+
+
+def first_of(parts: Automaton) -> Ranges:
+    """The characters that some parts begin with."""
+    if len(parts) == 1 and parts[0][0].edges and len(parts[0][0].edges[0]) == 1:
+        ((low, high, _),) = parts[0][0].edges[0]
+        return ((low, high),)
+    return charset.ranges((low, high) for dfa, _ in parts if dfa.edges for low, high, _ in dfa.edges[0])

@@ -1,0 +1,304 @@
+"""What each terminal of a grammar reads, and which characters may not come after it.
+
+`dynamic` is what Lark's Earley parser does with `lexer="dynamic_complete"`: a terminal matches as its
+pattern can, whatever else could match there. `longest` is what a lexer does, and more exactly Lark's
+contextual lexer: of the terminals that may come at a place it tries them in a fixed order and takes the first
+that matches, as long as that one goes; a keyword inside an identifier's pattern is told by its whole text. A
+text is read back as it was written if, for each of its terminals T,
+
+- T does not go on into what follows,
+- no terminal that is tried before T matches at its place, neither in the text of T nor beyond it,
+- T is not the text of a keyword that is told from T by its text.
+
+The first two leave characters that may not follow, one of which is enough to know; the others take words
+away from T. Where only a character further on would tell, the first one is barred: the texts that are left
+are still read back as they were written.
+
+Ignored text is matched as long as it goes in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges, atoms, meet
+from sglc.automata.dfa.operations import any_char_class
+from sglc.automata.term import CharDfa
+from sglc.cfg.analysis.equivalence_classes import Alike
+from sglc.cfg.analysis.follow_sets import first_sets, follow_sets
+from sglc.cfg.lexer.conflict_sets import Rivals
+from sglc.cfg.lexer.ignored import skipped
+from sglc.cfg.lexer.lexeme_parts import Beginning, LeafParts, first_of
+from sglc.cfg.lexer.lr0_states import TooManyStates, tried_together
+from sglc.cfg.lexer.match_semantics import Automaton
+from sglc.cfg.lexer.nfa_union import alternation
+from sglc.cfg.lexer.terminal_conflicts import Contest, Contests, share
+from sglc.cfg.lexer.terminals import Token, Tokens
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.model.graph import LEAF, Graph
+
+MANY_NODES = 5_000
+"""So many parts of a grammar are looked at by classes."""
+MANY_TOKENS = 1_000
+"""Beyond this, any two terminals are taken to be possible at the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexis:
+    """What is read by each leaf (`parts`), and by ignored text; without ignored terminals `skip` is None.
+
+    Each part is a set of texts with the characters that may not follow them. With `whole`, terminals that are
+    data are read whole, and their part tells only how they begin. `plain`: anything may follow any of them.
+    """
+
+    parts: Mapping[int, Automaton]
+    skip: Automaton | None
+    whole: bool = False
+    plain: bool = False
+    alike: Alike | None = None
+    """Classes of parts, where the grammar is large; the leaves of one have parts with the same first
+    characters that bar the same."""
+    ends: tuple[Ranges, ...] = ()
+    """What may not follow some part of a leaf, each once; not of a plain lexis."""
+    hollow: bool = False
+    """Whether some leaf reads nothing; not of a plain lexis."""
+
+
+class _LateParts(Mapping[int, Automaton]):
+    """What leaves read by their patterns alone, made when it is asked for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._made: dict[int, Automaton] = {}
+
+    def __getitem__(self, node: int) -> Automaton:
+        found = self._made.get(node)
+        if found is None:
+            if self._graph.kind[node] != LEAF:
+                raise KeyError(node)
+            found = self._made[node] = _reads(self._graph.about[node])
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([node for node in self._graph.reached(self._graph.start) if node in self])
+
+    def __len__(self) -> int:
+        return len(list(self))
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, int) and self._graph.kind[node] == LEAF
+
+
+def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
+    """Terminals by their patterns alone, if anything may follow any of them."""
+    leaves = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    if any([_looks_ahead(about) for about in leaves]):
+        return None
+    skip = skipped(grammar, tokens, {})
+    if skip and any([barred for _, barred in skip]):
+        # Ignored text goes on as long as it can, which matters where something else begins like it.
+        exact = [about.exact if isinstance(about, Token) else None for about in leaves]
+        chars = {text[0] for text in exact if text}
+        firsts: set[Ranges] = {((ord(char), ord(char)),) for char in chars}
+        firsts |= {first_of(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
+        if any([share(barred, first) for _, barred in skip for first in firsts]):
+            return None
+        skip = _narrowed(skip, ())
+    return Lexis(_LateParts(graph), skip, whole=True, plain=True)
+
+
+def dynamic_lexis(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, *, alike: bool = False
+) -> Lexis:  # fmt: skip
+    """Terminals of `nodes`, which are all below the start, by their patterns alone; see `_relevant`."""
+    parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
+    leaves = LeafParts(parts, {}, {})
+    return replace(_relevant(graph, nodes, leaves, skipped(grammar, tokens, {}), alike), whole=True)
+
+
+def longest_lexis(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals, *, alike: bool = False
+) -> Lexis:  # fmt: skip
+    """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other; see
+    `_relevant`."""
+    token_of = _tokens_of(graph, nodes)
+    ignored = _ignored(grammar, tokens)
+    # Where blanks may part words, they must: a keyword is no beginning of a name.
+    used = {token.index: token for token in token_of.values()}.values()
+    patterns = [token for token in used if ignored and not token.is_text and not token.words]
+    contests = Contests(rivals, ignored, patterns)
+    known: dict[tuple[int, int | None], Automaton] = {}
+    made: dict[int, Automaton] = {}
+    texts: dict[int, str] = {}
+    ends: dict[int, Ranges] = {}
+    for node, token in token_of.items():
+        tried = rivals.at.get(node)
+        text = token.exact
+        if token in ignored:
+            # A lexer drops what is ignored before the parser could ask for it.
+            made[node] = ()
+        elif text is not None:
+            barred = contests.barred(token, tried)
+            if barred is None:
+                made[node] = ()
+            else:
+                texts[node], ends[node] = text, barred
+        else:
+            if (token.index, tried) not in known:
+                known[token.index, tried] = contests.parts(token, tried)
+            made[node] = known[token.index, tried]
+    # Ignored text may be tried anywhere.
+    everywhere = rivals
+    if rivals.together is not None:
+        everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
+    matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
+    return _relevant(graph, nodes, LeafParts(made, texts, ends), skipped(grammar, tokens, matched), alike)
+
+
+def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
+    found: dict[int, Token] = {}
+    for node in nodes:
+        if graph.kind[node] == LEAF:
+            about = graph.about[node]
+            if not isinstance(about, Token):
+                raise GrammarError(
+                    "this grammar has no terminals that could be matched longest-first",
+                    hint="leave out lexing='longest'",
+                )
+            found[node] = about
+    return found
+
+
+def _ignored(grammar: Grammar, tokens: Tokens) -> list[Token]:
+    return [tokens.named(name) for name in dict.fromkeys(grammar.ignore)]
+
+
+def _reads(about: object) -> Automaton:
+    if isinstance(about, Token):
+        if about.words:
+            begins = charset.ranges((ord(text[0]), ord(text[0])) for text in about.words)
+            return ((any_char_class(begins), ()),)
+        return about.automaton
+    assert isinstance(about, CharDfa)
+    return ((about, ()),)
+
+
+def _looks_ahead(about: object) -> bool:
+    """Whether something may not follow what a leaf reads, or it reads nothing."""
+    if not isinstance(about, Token) or about.exact is not None or about.words:
+        return False
+    return not about.automaton or any([barred for _, barred in about.automaton])
+
+
+# --- which characters matter ----------------------------------------------------------------------------
+
+
+def _relevant(
+    graph: Graph, nodes: list[int], parts: LeafParts, skip: Automaton | None, alike: bool
+) -> Lexis:  # fmt: skip
+    """Bar only characters that could come: most terminals then need not look ahead at all.
+
+    `alike`: look at classes of parts, for which `nodes` are mostly in the order from above to below.
+    """
+    if not any([*parts.ends(), *[barred for _, barred in skip or ()]]):
+        return Lexis(parts, skip, ends=tuple(parts.ends()), hollow=parts.hollow)
+    beginnings = parts.beginnings()
+    if alike:
+        classes = Alike(graph, nodes, beginnings)
+        of, graph, nodes = classes.of, classes.classes, classes.order
+        sets = {number: _first_of_all(beginnings[leaf]) for number, leaf in classes.leaf.items()}
+    else:
+        classes, of = None, list(range(len(graph.kind)))
+        sets = {node: _first_of_all(begins) for node, begins in beginnings.items()}
+    distinct = list(dict.fromkeys(sets.values()))
+    blocks, members = atoms(distinct)
+    bits = {these: sum(1 << block for block in members[index]) for index, these in enumerate(distinct)}
+    first = first_sets(graph, nodes, {node: bits[these] for node, these in sets.items()})
+    follow = follow_sets(graph, nodes, first, 0)
+    skipped = first_of(skip) if skip else ()
+
+    def coming(mask: int) -> Ranges:
+        found = [part for block, these in enumerate(blocks) if mask >> block & 1 for part in these]
+        return charset.ranges([*found, *skipped])
+
+    known: dict[int, Ranges] = {}
+    made: dict[int, Automaton] = {}
+    for node, these in parts.made.items():
+        if any([barred for _, barred in these]):
+            mask = follow[of[node]]
+            if mask not in known:
+                known[mask] = coming(mask)
+            these = _narrowed(these, known[mask])
+        made[node] = these
+    # Texts of one class bar the same.
+    kept: dict[int, Ranges] = {}
+    same: dict[tuple[int, Ranges], Ranges] = {}
+    texts: dict[int, Ranges] = {}
+    for node, barred in parts.barred.items():
+        number = of[node]
+        found = kept.get(number)
+        if found is None:
+            mask = follow[number]
+            if mask not in known:
+                known[mask] = coming(mask)
+            found = kept[number] = same.setdefault((mask, barred), meet(barred, known[mask]))
+        texts[node] = found
+    if skip:
+        skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
+    found_parts = LeafParts(made, parts.texts, texts)
+    ends, hollow = tuple(found_parts.ends()), found_parts.hollow
+    return Lexis(found_parts, skip, alike=classes, ends=ends, hollow=hollow)
+
+
+def _first_of_all(begins: Beginning) -> Ranges:
+    return begins[0][0] if len(begins) == 1 else charset.ranges(part for first, _ in begins for part in first)
+
+
+def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
+    """Parts with only those barred characters that may come, joined where these are the same."""
+    by_barred: dict[Ranges, list[CharDfa]] = {}
+    for dfa, barred in parts:
+        by_barred.setdefault(meet(barred, coming), []).append(dfa)
+    return tuple(
+        (dfas[0] if len(dfas) == 1 else alternation(dfas), barred) for barred, dfas in by_barred.items()
+    )
+
+
+# --- a terminal among others ----------------------------------------------------------------------------
+
+
+def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
+    """By terminal those that may be tried where it is read; of a graph in which nothing is left out yet.
+
+    Leaves of the graph are parted where a terminal has other rivals in one place than in another.
+    """
+    nodes = graph.reached(graph.start)
+    token_of = _tokens_of(graph, nodes)
+    ignored = _ignored(grammar, tokens)
+    everything = list({token.index: token for token in token_of.values()}.values())
+    if len(everything) > MANY_TOKENS:
+        return Rivals(everything, ignored, None)
+    place = {token.index: number for number, token in enumerate(everything)}
+    numbers = {node: place[token.index] for node, token in token_of.items()}
+    try:
+        together, apart = tried_together(graph, nodes, numbers, len(everything))
+    except TooManyStates:
+        return Rivals(everything, ignored, _after_the_same(graph, nodes, numbers, len(everything)))
+    rivals = Rivals(everything, ignored, together)
+    rivals.tell_apart(graph, apart)
+    return rivals
+
+
+def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:
+    """As `tried_together`, where there are too many states: all that may come after the same terminal."""
+    first = first_sets(graph, nodes, {node: 1 << number for node, number in numbers.items()})
+    follow = follow_sets(graph, nodes, first, 0)
+    together = [0] * count
+    for mask in {first[graph.start], *(follow[node] for node in numbers)}:
+        for number in range(count):
+            if mask >> number & 1:
+                together[number] |= mask
+    return together

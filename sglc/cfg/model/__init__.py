@@ -1,0 +1,1 @@
+"""A grammar as data: rules, graph, parameters, errors, serialised form."""

@@ -1,0 +1,108 @@
+"""What every grammar must satisfy whatever it was written in: names are defined, terminals are regular."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import (
+    Alternatives,
+    Difference,
+    Expression,
+    Grammar,
+    Named,
+    Reference,
+    Repeat,
+    Sequence,
+)
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Source
+
+
+def references(body: Expression) -> Iterator[Reference]:
+    """All references in an expression, from left to right."""
+    waiting = [body]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is Reference:
+            yield item  # type: ignore[misc]
+        elif kind is Sequence:
+            waiting += item.items[::-1]  # type: ignore[union-attr]
+        elif kind is Alternatives:
+            waiting += item.arms[::-1]  # type: ignore[union-attr]
+        elif kind is Repeat or kind is Named:
+            waiting.append(item.item)  # type: ignore[union-attr]
+        elif kind is Difference:
+            waiting += (item.without, item.item)  # type: ignore[union-attr]
+
+
+def check_names(grammar: Grammar, source: Source | None = None, used: Collection[str] | None = None) -> None:
+    """Raises GrammarError for an undefined name, a terminal that needs a rule or itself, no start.
+
+    `used` are the names in all rules, where they are known. A grammar is checked once.
+    """
+    if grammar.checked:
+        return
+    rules, terminals = grammar.rules, grammar.terminals
+    if grammar.start not in rules:
+        hint = f"it has {', '.join(list(rules)[:5])}" if rules else "it has no rules"
+        close = nearest(grammar.start, rules)
+        raise GrammarError(
+            f"the grammar has no rule {grammar.start} to start with", source, 0 if source else -1,
+            f"did you mean {close}?" if close else hint,
+        )  # fmt: skip
+    if grammar.whole and grammar.whole not in rules:
+        raise GrammarError(f"the grammar has no rule {grammar.whole} for {grammar.start} to stand in")
+    if used is None or any([use not in rules and use not in terminals for use in used]):
+        for name, rule in rules.items():
+            for reference in references(rule.body):
+                if reference.name not in rules and reference.name not in terminals:
+                    raise _undefined(grammar, reference, name, rule.source)
+    for name in grammar.ignore:
+        if name not in terminals:
+            what = "a rule" if name in rules else "not defined"
+            raise GrammarError(f"{name} is ignored but is {what}", source, 0 if source else -1)
+    uses: dict[str, list[Reference]] = {}
+    for name, terminal in terminals.items():
+        uses[name] = list(references(terminal.body))
+        for reference in uses[name]:
+            if reference.name in rules:
+                raise GrammarError(
+                    f"the terminal {name} uses the rule {reference.name}", terminal.source, reference.at,
+                    "terminals are made of terminals only",
+                )  # fmt: skip
+            if reference.name not in terminals:
+                raise _undefined(grammar, reference, name, terminal.source)
+    _refuse_circles(grammar, uses)
+    object.__setattr__(grammar, "checked", True)
+
+
+def _undefined(grammar: Grammar, reference: Reference, where: str, source: Source | None) -> GrammarError:
+    close = nearest(reference.name, [*grammar.rules, *grammar.terminals])
+    return GrammarError(
+        f"{reference.name} is not defined (used by {where})", source, reference.at,
+        f"did you mean {close}?" if close else "",
+    )  # fmt: skip
+
+
+def _refuse_circles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
+    done: set[str] = set()
+    for first in uses:
+        path: dict[str, None] = {}
+        stack: list[tuple[str, bool, Reference | None]] = [(first, False, None)]
+        while stack:
+            name, leaving, reference = stack.pop()
+            if leaving:
+                del path[name]
+                done.add(name)
+            elif name in path:
+                assert reference is not None
+                raise GrammarError(
+                    f"the terminal {name} is used in its own definition", grammar.terminals[name].source,
+                    grammar.terminals[name].at, "only rules may be recursive",
+                )  # fmt: skip
+            elif name not in done:
+                path[name] = None
+                stack.append((name, True, None))
+                stack += [(use.name, False, use) for use in uses[name]]

@@ -1,0 +1,1 @@
+"""Notations of grammars, read and printed: Lark, EBNF, BNF, GBNF."""

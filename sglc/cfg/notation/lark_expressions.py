@@ -1,0 +1,209 @@
+"""Reads the expressions of grammars in Lark's notation: recursive descent over their tokens."""
+
+from __future__ import annotations
+
+from sglc.cfg.model.grammar import (
+    EMPTY,
+    Alternatives,
+    Expression,
+    Literal,
+    Named,
+    Pattern,
+    Reference,
+    Repeat,
+    Sequence,
+)
+from sglc.cfg.notation.lark_cursor import NEAR, Cursor
+from sglc.cfg.notation.lark_lexer import (
+    CLOSE,
+    END,
+    HEAD,
+    LINE,
+    NAME,
+    NUMBER,
+    OPEN,
+    OR,
+    REGEXP,
+    STRING,
+    TIMES,
+    unescaped,
+)
+from sglc.cfg.notation.lark_templates import Use
+
+MAX_DEPTH = 100
+MAX_COUNT = 100_000
+
+
+class ExpressionReader(Cursor):
+    """What stands behind the colon of a definition."""
+
+    def alternatives(self, depth: int) -> Expression:
+        """Sequences with `|` between them."""
+        if depth > MAX_DEPTH:
+            raise self.fault(f"nested more than {MAX_DEPTH} deep")
+        texts, known = self.texts, self.known
+        index = self.index
+        arms: list[Expression] = []
+        items: list[Expression] = []
+        while True:
+            text = texts[index]
+            item = known[text]
+            if item.__class__ is not int:
+                items.append(item)  # type: ignore[arg-type]
+                index += 1
+                continue
+            self.index = index
+            if item == OR:
+                arms.append(_sequence(items))
+                items = []
+                index += 1
+            elif item == LINE or item == HEAD or item == CLOSE:
+                break
+            elif item == OPEN:
+                items.append(self.group(depth))
+                index = self.index
+            elif item == TIMES:
+                if not items or known[texts[index - 1]] in (TIMES, NUMBER):
+                    break
+                items[-1] = self.repeated(items[-1])
+                index = self.index
+            elif item <= REGEXP:
+                made = self.atom(item, depth)
+                if not self.placed and self.index == index + 1:
+                    known[text] = made
+                items.append(made)
+                index = self.index
+            elif text == "{" and items and known[texts[index - 1]] == NAME:
+                self.index = index - 1
+                items[-1] = self.reference(depth)
+                index = self.index
+            elif text == ".." and items and texts[index - 1][0] == '"':
+                self.index = index - 1
+                items[-1] = self.string()
+                index = self.index
+            elif text == "->":
+                items = [Named(_sequence(items), self.alias())]
+                index = self.index
+                if known[texts[index]] != OR:
+                    break
+            else:
+                break
+        arms.append(_sequence(items))
+        return arms[0] if len(arms) == 1 else Alternatives(tuple(arms))
+
+    def alias(self) -> str:
+        self.index += 1
+        at = self.index
+        name = self.name()
+        if name.isupper():
+            raise self.fault("an alias is written in lower case", at)
+        return name
+
+    def atom(self, kind: int, depth: int) -> Expression:
+        if kind == NAME:
+            return self.reference(depth)
+        return self.string() if kind == STRING else self.regexp()
+
+    def repeated(self, item: Expression) -> Expression:
+        mark = self.texts[self.index]
+        at = self.index
+        self.index += 1
+        if mark == "*":
+            return Repeat(item)
+        if mark == "+":
+            return Repeat(item, 1)
+        if mark == "?":
+            if self.adjoined and self.texts[self.index][:1].isalpha():
+                if self.place(self.index) == self.place(at) + 1:
+                    raise self.fault("a blank is needed between ? and the next name")
+            return Repeat(item, 0, 1)
+        minimum = maximum = self.number("a count")
+        if self.texts[self.index] == "..":
+            self.index += 1
+            maximum = self.number("a count")
+        if minimum < 0 or maximum < minimum:
+            raise self.fault(f"{minimum}..{maximum} is no range of counts", at)
+        if maximum > MAX_COUNT:
+            raise self.fault(f"a count may be at most {MAX_COUNT}", at)
+        return Repeat(item, minimum, maximum)
+
+    def group(self, depth: int) -> Expression:
+        mark = self.texts[self.index]
+        at = self.index
+        self.index += 1
+        item = self.alternatives(depth + 1)
+        if self.texts[self.index] != (")" if mark == "(" else "]"):
+            if self.kind() in (LINE, HEAD, END):
+                raise self.fault(f"this {mark} is never closed", at)
+            raise self.unexpected()
+        self.index += 1
+        return item if mark == "(" else Repeat(item, 0, 1)
+
+    def reference(self, depth: int) -> Expression:
+        first = self.index
+        name = self.name()
+        if self.texts[self.index] != "{":
+            return Reference(name, self.place(first) if self.placed else self.head[1])
+        if depth > MAX_DEPTH:
+            raise self.fault(f"nested more than {MAX_DEPTH} deep")
+        self.index += 1
+        arguments: list[Expression] = []
+        while True:
+            kind = self.kind()
+            if kind > REGEXP:
+                raise self.fault("an argument of a template is a name, a text or a pattern")
+            arguments.append(self.atom(kind, depth + 1))
+            if not self.comma("}"):
+                return Use(name, tuple(arguments), self.place(first))  # type: ignore[return-value]
+
+    def string(self) -> Expression:
+        first = self.index
+        written = self.texts[first]
+        self.index += 1
+        ignore_case = written[-1] == "i"
+        inner = written[1:-2] if ignore_case else written[1:-1]
+        if self.texts[self.index] == "..":
+            return self.range(inner, first)
+        # Far from the last place that is known, all places are found at once.
+        far = self.placed or first - self.head[0] >= NEAR
+        at = self.place(first) if far else self.source.text.find(written, self.head[1])
+        text = inner
+        if "\\" in inner:
+            text = unescaped(inner, self.source, at).replace("\\\\", "\\")
+        if not text:
+            raise self.fault("an empty text is no terminal", first, "leave it out, or use [ ] or ?")
+        return Literal(text, ignore_case, at)
+
+    def range(self, low: str, first: int) -> Expression:
+        self.index += 1
+        if self.kind() != STRING:
+            raise self.fault('a range is written "a".."z"')
+        written = self.texts[self.index]
+        self.index += 1
+        high = written[1 : -2 if written.endswith("i") else -1]
+        at = self.place(first)
+        if len(unescaped(low, self.source, at)) != 1 or len(unescaped(high, self.source, at)) != 1:
+            raise self.fault("a range has a single character at both ends", first)
+        return Pattern(f"[{low}-{high}]", frozenset(), at)
+
+    def regexp(self) -> Expression:
+        first = self.index
+        written = self.texts[self.index]
+        self.index += 1
+        end = written.rindex("/")
+        flags = frozenset(written[end + 1 :])
+        inner = written[1:end]
+        if "\n" in inner:
+            self.broken = True
+            if "x" not in flags:
+                raise self.fault("a pattern with line ends needs the flag x", first)
+        if "l" in flags:
+            raise self.fault("the flag l (locale) is not supported", first)
+        at = self.place(first)
+        return Pattern(unescaped(inner, self.source, at), flags, at)
+
+
+def _sequence(items: list[Expression]) -> Expression:
+    if len(items) == 1:
+        return items[0]
+    return Sequence(tuple(items)) if items else EMPTY

@@ -1,0 +1,181 @@
+"""What a Lark file defines, and its templates, each use of which becomes a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import (
+    Alternatives,
+    Expression,
+    Literal,
+    Named,
+    Pattern,
+    Reference,
+    Repeat,
+    Rule,
+    Sequence,
+    Terminal,
+)
+from sglc.cfg.model.rule_templates import Written
+from sglc.diagnostics.suggest import nearest
+from sglc.source import Source
+
+MAX_TEMPLATES = 10_000
+"""Uses of templates with different arguments."""
+
+
+@dataclass(slots=True)
+class Template:
+    rule: Rule
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A template with its arguments; replaced by a reference when templates are expanded."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    at: int
+
+
+@dataclass(slots=True)
+class File:
+    """What one file defines, before templates are expanded."""
+
+    rules: dict[str, Rule | Written]
+    terminals: dict[str, Terminal]
+    templates: dict[str, Template]
+    ignore: list[str]
+
+    @property
+    def read(self) -> dict[str, Rule]:
+        """The rules but those that are known by their shape only."""
+        return {name: rule for name, rule in self.rules.items() if isinstance(rule, Rule)}
+
+
+class Expander:
+    """Makes a rule of every use of a template with different arguments."""
+
+    def __init__(self, file: File, source: Source) -> None:
+        self.file = file
+        self.source = source
+        self.rules: dict[str, Rule] = {}
+        self.made: set[str] = set()
+        self.waiting: list[tuple[str, Template, tuple[Expression, ...]]] = []
+
+    def expand(self) -> dict[str, Rule]:
+        for name, rule in self.file.read.items():
+            self.rules[name] = replace(rule, body=self.rewrite(rule.body, {}, name))
+        while self.waiting:
+            name, template, arguments = self.waiting.pop()
+            values = dict(zip(template.parameters, arguments, strict=True))
+            rule = template.rule
+            self.rules[name] = replace(rule, name=name, body=self.rewrite(rule.body, values, name))
+        return self.rules
+
+    def rewrite(self, item: Expression, values: dict[str, Expression], where: str) -> Expression:
+        match item:
+            case Reference(name, at):
+                if name in values:
+                    return values[name]
+                template = self.file.templates.get(name)
+                if template is not None:
+                    count = _arguments(len(template.parameters))
+                    raise GrammarError(f"the template {name} takes {count}", self.source, at)
+                return item
+            case Sequence(items):
+                return Sequence(tuple(self.rewrite(inner, values, where) for inner in items))
+            case Alternatives(arms):
+                return Alternatives(tuple(self.rewrite(arm, values, where) for arm in arms))
+            case Repeat(inner, minimum, maximum):
+                return Repeat(self.rewrite(inner, values, where), minimum, maximum)
+            case Named(inner, name):
+                return Named(self.rewrite(inner, values, where), name)
+            case Use():
+                return self.use(item, values, where)
+        return item
+
+    def use(self, item: Use, values: dict[str, Expression], where: str) -> Expression:
+        name = item.name
+        given = values.get(name)
+        if given is not None:
+            if not isinstance(given, Reference):
+                raise GrammarError(f"{name} is used as a template but is none", self.source, item.at)
+            name = given.name
+        template = self.file.templates.get(name)
+        if template is None:
+            known = nearest(name, self.file.templates)
+            raise GrammarError(f"no template is called {name}", self.source, item.at, meant(known))
+        arguments = tuple(self.rewrite(argument, values, where) for argument in item.arguments)
+        if len(arguments) != len(template.parameters):
+            raise GrammarError(
+                f"{name} takes {_arguments(len(template.parameters))}, not {len(arguments)}",
+                self.source, item.at,
+            )  # fmt: skip
+        made = f"{name}{{{','.join(_shown(argument) for argument in arguments)}}}"
+        if made not in self.made:
+            if len(self.made) >= MAX_TEMPLATES or len(made) > 10_000:
+                raise GrammarError(
+                    f"the template {name} leads to more and more rules", self.source, item.at,
+                    "its arguments grow without end",
+                )  # fmt: skip
+            self.made.add(made)
+            self.waiting.append((made, template, arguments))
+        return Reference(made, item.at)
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
+
+
+def _shown(argument: Expression) -> str:
+    if isinstance(argument, Reference):
+        return argument.name
+    if isinstance(argument, Literal):
+        return repr(argument.text) + ("i" if argument.ignore_case else "")
+    assert isinstance(argument, Pattern)
+    return f"/{argument.regex}/{''.join(sorted(argument.flags))}"
+
+
+def names(item: Expression) -> list[str]:
+    """The names that an expression refers to."""
+    found: list[str] = []
+    waiting = [item]
+    while waiting:
+        match waiting.pop():
+            case Reference(name):
+                found.append(name)
+            case Sequence(items) | Alternatives(items):
+                waiting += items
+            case Repeat(inner) | Named(inner):
+                waiting.append(inner)
+            case Use(name, arguments):
+                found.append(name)
+                waiting += arguments
+            case _:
+                pass
+    return found
+
+
+def renamed(item: Expression, new: Callable[[str], str]) -> Expression:
+    """An expression with other names."""
+    match item:
+        case Reference(name):
+            return Reference(new(name))
+        case Sequence(items):
+            return Sequence(tuple(renamed(inner, new) for inner in items))
+        case Alternatives(arms):
+            return Alternatives(tuple(renamed(arm, new) for arm in arms))
+        case Repeat(inner, minimum, maximum):
+            return Repeat(renamed(inner, new), minimum, maximum)
+        case Named(inner, name):
+            return Named(renamed(inner, new), name)
+    return item
+
+
+def meant(name: str | None) -> str:
+    """A hint from the nearest name."""
+    return f"did you mean {name}?" if name else ""

@@ -1,0 +1,101 @@
+"""A grammar in the notation of grammar blocks, a form of EBNF, for people and models to read."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from sglc.cfg.model.grammar import (
+    Alternatives,
+    Characters,
+    CodePoints,
+    Difference,
+    Expression,
+    Given,
+    Grammar,
+    Literal,
+    Named,
+    Pattern,
+    Reference,
+    Repeat,
+    Sequence,
+    Words,
+)
+
+MANY_WORDS = 40
+"""Words of one set that are shown; of larger sets the first ones and how many there are."""
+
+_ARMS, _ITEMS, _ONE = 0, 1, 2
+_MARKS = {(0, None): "*", (1, None): "+", (0, 1): "?"}
+
+
+def show_grammar(grammar: Grammar) -> str:
+    """One rule a line, the start first: `start: term (("+" | "-") term)*`. Aliases of trees are left out."""
+    names = [grammar.start, *(name for name in grammar.rules if name != grammar.start)]
+    lines = [f"{name}: {_show(grammar.rules[name].body, _ARMS)}" for name in names]
+    hidden = set()
+    for name in grammar.ignore:
+        body = grammar.terminals[name].body
+        hidden.add(name)
+        lines.append(f"skip {_show(body, _ITEMS)}")
+    lines += [f"{n}: {_show(t.body, _ARMS)}" for n, t in grammar.terminals.items() if n not in hidden]
+    return "\n".join(lines)
+
+
+def _show(body: Expression, around: int) -> str:
+    match body:
+        case Literal(text, ignore_case):
+            return json.dumps(text, ensure_ascii=False) + ("i" if ignore_case else "")
+        case Pattern(regex, flags):
+            escaped = re.sub(r"(\\.)|/", lambda found: found[1] or r"\/", regex, flags=re.DOTALL)
+            shown = escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
+            return f"/{shown}/" + "".join(sorted(flags))
+        case Characters(points):
+            return _class(points)
+        case Words(texts):
+            words = [json.dumps(text, ensure_ascii=False) for text in sorted(texts)]
+            if len(words) > MANY_WORDS:
+                words = [*words[:MANY_WORDS], f"… ({len(words)} in all)"]
+            return _within(" | ".join(words), _ARMS if len(words) > 1 else _ONE, around)
+        case Given(listed=listed):
+            return _within(f"one of {body.shown}", _ARMS, around) if listed else body.shown
+        case Reference(name):
+            return name
+        case Sequence(items):
+            if not items:
+                return '""'
+            if len(items) == 1:
+                return _show(items[0], around)
+            return _within(" ".join(_show(item, _ITEMS + 1) for item in items), _ITEMS, around)
+        case Alternatives(arms):
+            return _within(" | ".join(_show(arm, _ITEMS) for arm in arms), _ARMS, around)
+        case Repeat(item, low, high):
+            if (low, high) == (1, 1):
+                return _show(item, around)
+            count = f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
+            inner = _show(item, _ONE)
+            return (f"({inner})" if isinstance(item, Repeat) else inner) + _MARKS.get((low, high), count)
+        case Difference(item, without):
+            return f"({_show(item, _ONE)} - {_show(without, _ONE)})"
+        case Named(item):
+            return _show(item, around)
+
+
+def _within(text: str, own: int, around: int) -> str:
+    return f"({text})" if own < around else text
+
+
+def _class(points: CodePoints) -> str:
+    if len(points) == 1 and points[0][0] == points[0][1]:
+        return json.dumps(chr(points[0][0]), ensure_ascii=False)
+    parts = [_char(low) if low == high else f"{_char(low)}-{_char(high)}" for low, high in points]
+    return f"/[{''.join(parts)}]/"
+
+
+def _char(code: int) -> str:
+    char = chr(code)
+    if char in "]\\^-/[":
+        return "\\" + char
+    if char.isprintable():
+        return char
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
