@@ -21,7 +21,7 @@ from sglc.diagnostics import codes_check
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.library import Library
 from sglc.source import Source
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 FILES = sorted((GOLDEN / "check").glob("*.sgl"))
 CASES = golden_cases("diagnostics/check")

@@ -18,7 +18,7 @@ from sglc.check.core.result import (
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant, Dec, Int, Named, Str
 from sglc.types.values import EnumValue, RecordValue
 

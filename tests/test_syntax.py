@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from golden_case import golden_cases, render_all
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.source import Source, Span
-from sglc.syntax import ast, tables
+from sglc.syntax import tables
 from sglc.syntax.dump import dump
 from sglc.syntax.parse import parse, parse_expression, parse_type, tokens
 from sglc.syntax.parser import BUILDERS, actions, language, language_of
+from sglc.syntax.tree import ast
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted((ROOT / "examples").glob("*.sgl")) + sorted((ROOT / "stdlib").glob("*.sgl"))

@@ -9,8 +9,8 @@ from sglc.diagnostics.edits import edited
 from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source
-from sglc.syntax import ast
 from sglc.syntax.parse import parse
+from sglc.syntax.tree import ast
 from sglc.testing import run_tests
 from sglc.types.member import is_member
 

@@ -178,8 +178,8 @@ _LESS = (
 
 _OTHERS = (
     "`sglc.cfg.notation.print_lark.to_lark(grammar)` writes what `read_grammar` has read, in any notation "
-    "without differences, in that of Lark, and names the rule to start with: what is generated parses with "
-    'it there (parser `earley`, `lexer="dynamic_complete"`).'
+    "and without differences, in that of Lark, and names the rule to start with: what is generated parses "
+    'with it there (parser `earley`, `lexer="dynamic_complete"`).'
 )
 
 

@@ -18,7 +18,7 @@ from sglc.check.types.assignability import INT, NULL
 from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 MAX_WITHIN = 10_000_000
 

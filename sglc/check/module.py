@@ -11,7 +11,7 @@ from sglc.check.types.unsatisfiable import report_empty
 from sglc.check.wiring import checkers_of
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Named
 from sglc.types.values import Value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.walk import Body, roles
 from sglc.diagnostics.diagnostic import Label
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 def check_roles(module: ModuleContext, body: Body) -> None:

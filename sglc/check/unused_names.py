@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.check.core.context import Entity, ModuleContext
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 def report_unused_names(module: ModuleContext) -> None:

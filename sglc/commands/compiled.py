@@ -27,7 +27,8 @@ KEPT = 256
 LARGEST = 64 * 1024 * 1024
 COMPILER = (
     "sglc.automata", "sglc.bytecode", "sglc.cfg", "sglc.check", "sglc.emit", "sglc.grammar", "sglc.ir",
-    "sglc.lalr", "sglc.lower", "sglc.passes", "sglc.schema", "sglc.sources", "sglc.stdlib", "sglc.syntax", "sglc.types",
+    "sglc.lalr", "sglc.lower", "sglc.passes", "sglc.schema", "sglc.sources", "sglc.stdlib", "sglc.syntax",
+    "sglc.types",
 )  # fmt: skip
 """Packages that a compiled program depends on."""
 

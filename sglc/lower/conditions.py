@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.ir import ops, terminators
 from sglc.lower.context import Context
 from sglc.lower.expressions import Expressions
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 class Conditions:

@@ -11,7 +11,7 @@ from sglc.check.core.result import CheckedModule, LocalSymbol
 from sglc.ir.builder import FunctionBuilder
 from sglc.ir.module import Function, HoleInfo, RetryPolicy
 from sglc.ir.ops import CloseRole, EndTry, Snapshot
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 HoleNode = ast.Gen | ast.Choose | ast.Select
 

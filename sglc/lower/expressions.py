@@ -24,7 +24,7 @@ from sglc.ir import ops, terminators
 from sglc.lower.context import Context, HoleNode
 from sglc.lower.splitting import Operand, Splitting, by_argument
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Named
 
 

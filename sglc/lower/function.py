@@ -10,7 +10,7 @@ from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
 from sglc.lower.statements import Statements
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.type import Type
 

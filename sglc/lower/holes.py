@@ -11,7 +11,7 @@ from sglc.lower.conditions import Conditions
 from sglc.lower.context import Context, HoleNode
 from sglc.lower.expressions import Expressions
 from sglc.lower.splitting import Operand
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 OPTIONS = ("max_tokens", "temp", "top_p", "top_k", "min_p", "seed", "n")
 """Options whose values are on the stack when the hole is filled; `until` is part of the type."""

@@ -8,7 +8,7 @@ from sglc.check.core.result import ConstantSymbol, LocalSymbol, RecordSymbol, Ty
 from sglc.ir import ops, terminators
 from sglc.lower.context import Context
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Dec, Float, Int, Named, TupleOf, Type
 
 NUMBER = Alternatives((Int(), Dec(), Float()))

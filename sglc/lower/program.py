@@ -10,7 +10,7 @@ from sglc.check.core.result import CheckedModule, CheckedProgram, ErrorSymbol
 from sglc.ir.module import TEST_MARK, ErrorInfo, Function, Module, Parameter
 from sglc.lower.context import Context, ProgramContext
 from sglc.lower.function import FunctionLowering
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 def lower(program: CheckedProgram) -> Module:

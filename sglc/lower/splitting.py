@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.check.core.result import BuiltinSymbol, CheckedModule, ConstantSymbol, DefaultArgument, LocalSymbol
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 Operand = ast.Expression | DefaultArgument | LocalSymbol | ConstantSymbol
 """What becomes one temporary: an expression, a known value, or what a name stands for."""

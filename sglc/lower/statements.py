@@ -14,7 +14,7 @@ from sglc.lower.expressions import Expressions
 from sglc.lower.holes import Holes
 from sglc.lower.patterns import Patterns
 from sglc.lower.tests import Tests
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 class Statements:

@@ -10,7 +10,7 @@ from sglc.ir import ops, terminators
 from sglc.lower.context import Context, Surrounding
 from sglc.lower.expressions import Expressions
 from sglc.lower.witnesses import shown_text, witnesses
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 Inside = Callable[[Surrounding, tuple[ast.Statement, ...]], None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 _CHARS = 60
 _PLAIN = (ast.Number, ast.Boolean, ast.Null, ast.Regex, ast.Range, ast.SchemaOf)

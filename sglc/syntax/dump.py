@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sglc.source import Source, Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 def dump(module: Any, *, spans: bool = False) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 MAX_CHARACTERS = 4 * 1024 * 1024
 MAX_DEPTH = 220

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
-from sglc.syntax import ast
 from sglc.syntax.builders.parts import settled
 from sglc.syntax.errors.sound_edits import with_sound_edits
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
 from sglc.syntax.parser import Parser, language
+from sglc.syntax.tree import ast
 
 _MANY_TOKENS = 100
 """Tokens of a line that may nest too deeply."""

@@ -11,7 +11,6 @@ from typing import Any
 from sglc.lalr.machine import Machine, Run, Semantics
 from sglc.lalr.reductions import BuildFunction
 from sglc.source import Source, Span
-from sglc.syntax import ast
 from sglc.syntax.builders import (
     conditions,
     declarations,
@@ -37,6 +36,7 @@ from sglc.syntax.lexer.keywords import Words, instead_of, words_of
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.lexer.tokens import LexedText, StringPart
 from sglc.syntax.tables import Tables, load
+from sglc.syntax.tree import ast
 
 BUILDERS = (
     conditions, declarations, expressions, functions, grammars, holes, operators, patterns, refinements,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sglc.check.core.context import OpenGrammar
 from sglc.check.core.result import ExpressionType, HoleNode
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 class Callbacks:

@@ -10,7 +10,7 @@ from sglc.check.core.result import DefaultArgument, ExpressionType, HoleFacts, H
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
 from sglc.library import Library
 from sglc.source import Source, Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.condition import Condition
 from sglc.types.grammar_text import Count
 from sglc.types.type import DeclaredType, Type

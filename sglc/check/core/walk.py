@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 Body = Sequence[ast.Statement]
 

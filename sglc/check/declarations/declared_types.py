@@ -16,7 +16,7 @@ from sglc.check.types.json_types import fits_json
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import TAG, AliasType, EnumType, FieldType, RecordType, Type, UnionType
 
 

@@ -9,7 +9,7 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import EnumType, ListOf, Named, RecordType
 
 

@@ -30,7 +30,7 @@ from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.grammar_text import admitted
 

@@ -14,7 +14,7 @@ from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 KIND_OF: dict[type, str] = {
     ast.RecordDeclaration: "type", ast.EnumDeclaration: "type", ast.UnionDeclaration: "type",

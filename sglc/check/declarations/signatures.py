@@ -13,7 +13,7 @@ from sglc.check.names.errors import error_named
 from sglc.check.types.resolve import BUILTIN_TYPES, TypeResolver
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type
 
 

@@ -13,7 +13,7 @@ from sglc.check.types.assignability import field_type, show
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import RecordType
 
 ParameterList = Sequence[tuple[str, ExpressionType, DefaultArgument | None]]

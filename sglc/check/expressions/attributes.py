@@ -40,7 +40,7 @@ from sglc.check.types.assignability import (
 )
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.grammar_text import Count, part_type, read_grammar
 from sglc.types.type import (
     Alternatives,

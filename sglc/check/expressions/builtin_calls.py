@@ -33,7 +33,7 @@ from sglc.check.types.assignability import (
     numeric_rank,
     said,
 )
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 

@@ -28,7 +28,7 @@ from sglc.check.types.assignability import (
     said,
     widen,
 )
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, Optional, RecordType, TupleOf
 
 SIMPLE: dict[str, ExpressionType] = {

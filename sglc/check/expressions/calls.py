@@ -26,7 +26,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import UNKNOWN, allows_null, expand, said
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType
 
 

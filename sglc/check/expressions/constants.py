@@ -21,7 +21,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import STR, UNKNOWN, said
 from sglc.check.types.resolve import TypeResolver
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import ListOf
 from sglc.types.values import Value
 

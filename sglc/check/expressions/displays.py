@@ -29,7 +29,7 @@ from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.schema import MAX_MENTIONS, mentions, schema_text
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
 

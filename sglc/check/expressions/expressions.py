@@ -17,7 +17,7 @@ from sglc.check.expressions.operators import Operators
 from sglc.check.expressions.raising import Raising
 from sglc.check.expressions.references import References
 from sglc.check.types.assignability import BOOL, DEC, INT, NULL, UNKNOWN
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

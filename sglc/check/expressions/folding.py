@@ -20,7 +20,7 @@ from sglc.check.core.result import (
     VariantSymbol,
 )
 from sglc.check.types.assignability import Table, expand, widen
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.arithmetic import ARITHMETIC, ArithmeticFault, compute, is_number, negated
 from sglc.types.equality import equal
 from sglc.types.type import (

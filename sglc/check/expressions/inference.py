@@ -41,7 +41,7 @@ from sglc.check.types.assignability import (
 from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.member import MemberError, check_member
 from sglc.types.type import ListOf
 

@@ -23,7 +23,7 @@ from sglc.check.types.assignability import (
     said,
 )
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, Named, RecordType, TupleOf
 
 

@@ -25,7 +25,7 @@ from sglc.check.types.assignability import (
     without_null,
 )
 from sglc.diagnostics.diagnostic import Edit
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 

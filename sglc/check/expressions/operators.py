@@ -33,7 +33,7 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.regexes import check_regex
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.type import MapOf
 

@@ -14,7 +14,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import UNKNOWN, join, said
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

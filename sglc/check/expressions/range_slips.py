@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.check.core.walk import mentions, parts
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

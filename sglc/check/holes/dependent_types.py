@@ -18,7 +18,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.types.assignability import STR, UNKNOWN, expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.given import GivenError, given_types, in_grammar
 from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 

@@ -19,7 +19,7 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.unsatisfiable import conflict_at_junction, least_tokens
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import SpanOf, Str, Type
 
 

@@ -17,7 +17,7 @@ from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.types.assignability import Table, expand, is_enum
 from sglc.check.types.regexes import check_regex
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.condition import (
     All,

@@ -13,7 +13,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import INT, numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Str
 
 MAX_TOKENS = 1_000_000

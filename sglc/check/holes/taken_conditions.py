@@ -16,7 +16,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import FLIPPED
 from sglc.check.types.assignability import expand
 from sglc.check.types.regexes import check_regex
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.member import is_member
 

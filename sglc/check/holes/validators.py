@@ -8,7 +8,7 @@ from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.mask_predicates import asks
 from sglc.check.types.assignability import STR, Table, expand
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant
 
 

@@ -27,7 +27,7 @@ from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import STR, UNKNOWN, said
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.condition import All, Condition, given_numbers
 from sglc.types.given import GivenError, erased, given_types

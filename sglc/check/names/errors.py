@@ -7,7 +7,7 @@ from sglc.check.core.result import DefaultArgument
 from sglc.check.names.builtins import ERRORS
 from sglc.check.types.assignability import STR
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 def error_named(module: ModuleContext, name: ast.Name) -> str | None:

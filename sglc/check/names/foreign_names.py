@@ -9,7 +9,7 @@ from sglc.check.core.result import ExpressionType, ListValue
 from sglc.check.types.assignability import Table, is_text
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf
 
 

@@ -10,7 +10,7 @@ from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Constant
 
 

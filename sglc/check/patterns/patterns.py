@@ -35,7 +35,7 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType, TupleOf, Type, UnionType
 from sglc.types.values import EnumValue
 

@@ -24,7 +24,7 @@ from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import NULL, UNKNOWN, said, show, widen
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

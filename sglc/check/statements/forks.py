@@ -14,7 +14,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.types.assignability import NEVER, NULL, UNKNOWN, item_of, join, numeric_rank, said
 from sglc.diagnostics.diagnostic import Label
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from sglc.check.expressions.range_slips import Rounds
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import INT
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

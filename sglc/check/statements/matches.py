@@ -23,7 +23,7 @@ from sglc.check.patterns.exhaustive import MAX_WORK, TooComplex, judge
 from sglc.check.patterns.patterns import Patterns
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import UNKNOWN, expand, said
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

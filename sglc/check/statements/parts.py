@@ -12,7 +12,7 @@ from sglc.check.expressions.inference import Inference
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

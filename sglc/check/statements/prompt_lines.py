@@ -16,7 +16,7 @@ from sglc.check.names.unknown_names import look_at_text
 from sglc.check.statements.blocks import Blocks
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 _COMMENT = re.compile(r"[ \t]+(#+ .*[^\W\d_]{2})")
 

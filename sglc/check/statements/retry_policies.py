@@ -16,7 +16,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import INT
 from sglc.diagnostics.diagnostic import Label
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 MAX_ATTEMPTS = 100
 

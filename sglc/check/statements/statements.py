@@ -20,7 +20,7 @@ from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
 from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 _EFFECTS = (ast.Call, ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
 """Expressions that do something besides having a value."""

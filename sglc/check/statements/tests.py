@@ -15,7 +15,7 @@ from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import INT, said
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

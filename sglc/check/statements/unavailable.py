@@ -10,7 +10,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.statements.loops import Loops
 from sglc.check.types.assignability import UNKNOWN
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

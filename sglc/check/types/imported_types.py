@@ -19,7 +19,7 @@ from sglc.sources.declared import Declared, parts_of, renamed_declaration
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql import read_sql
 from sglc.sources.typescript import read_typescript
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import AliasType, Alternatives, ListOf, MapOf, Named, Optional, TupleOf, Type
 
 MAX_CHARS = 4_000_000

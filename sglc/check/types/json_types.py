@@ -8,7 +8,7 @@ from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.types.assignability import expand, said
 from sglc.library import LibraryError
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types import type as t
 from sglc.types.grammar_text import json_fault
 from sglc.types.json_bundle import bundled_schema_text

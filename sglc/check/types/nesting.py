@@ -8,7 +8,7 @@ from typing import Any
 
 from sglc.check.core.context import ModuleContext
 from sglc.source import Source, Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.values import MAX_DEPTH
 
 MAX_LEVELS = MAX_DEPTH

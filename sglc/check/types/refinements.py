@@ -12,7 +12,7 @@ from sglc.check.types.assignability import UNKNOWN, said
 from sglc.check.types.dependent_spans import refined_span
 from sglc.check.types.regexes import check_regex
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Dec, Float, Int, Optional, SpanOf, Str, Type, matching
 
 

@@ -18,7 +18,7 @@ from sglc.check.types.refinements import check_counts, refine
 from sglc.check.types.union_refinements import refined_union
 from sglc.check.types.unknown_types import report_arguments, report_unknown_type
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant, ListOf, MapOf, Named, Null, Optional, Str, TupleOf, Type
 
 BUILTIN_TYPES: dict[str, Type] = {

@@ -16,7 +16,7 @@ from sglc.check.types.assignability import DEC, STR, UNKNOWN, Table, expand, sai
 from sglc.check.types.refinements import misfit, refine
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
-from sglc.syntax import ast
+from sglc.syntax.tree import ast
 from sglc.types.member import is_member
 from sglc.types.type import Alternatives, Constant, Dec, Float, Int, OneOf, Optional, SpanOf, Str, Type
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sglc.check.core.context import ModuleContext
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax import ast
 from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
+from sglc.syntax.tree import ast
 
 _BOUNDS = {
     "int": "write `int in 1..5`",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 Each = tuple[Name, Expression]
 """Variable and list of `each x in xs:`."""

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import Body, WrittenType, plain_text, present, settled
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 Shareable = (
     ast.RecordDeclaration | ast.EnumDeclaration | ast.UnionDeclaration | ast.TypeDeclaration

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from sglc.syntax import ast
 from sglc.syntax.errors.reporter import Reporter
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

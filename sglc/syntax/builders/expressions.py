@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import WrittenType, bare, plain_text, present
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 _FOREIGN_WORDS = {"None": "null", "True": "true", "False": "false", "nil": "null", "undefined": "null"}
 

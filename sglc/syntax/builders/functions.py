@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import Body, OpenType, Option, WrittenType, plain_text, present, settled
 from sglc.syntax.lexer.keywords import HARD
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 Parameters = tuple[ast.Parameter, ...]
 Models = tuple[Name, ...]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import plain_text, whole_number
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 
 def grammar(

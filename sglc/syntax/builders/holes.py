@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import (
     By,
@@ -16,6 +15,7 @@ from sglc.syntax.builders.parts import (
     plain_text,
     split_by,
 )
+from sglc.syntax.tree import ast
 
 
 def _option(context: Context, kind: str, start: int, end: int, value: ast.Expression) -> ast.HoleOption:

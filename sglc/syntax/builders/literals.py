@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Protocol
 
 from sglc.source import Span
-from sglc.syntax import ast
 from sglc.syntax.builders.parts import HoleContent
 from sglc.syntax.errors.reporter import Reporter
 from sglc.syntax.lexer.tokens import LexedText, StringPart
+from sglc.syntax.tree import ast
 
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "$": "$", "?": "?", "/": "/", "0": "\0"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from sglc.syntax import ast
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.literals import Operator
+from sglc.syntax.tree import ast
 
 MAX_TERMS = 200
 """Operands of one chain of operators; a chain becomes a tree as deep as it is long."""

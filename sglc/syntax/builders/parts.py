@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TypeVar, overload
 
 from sglc.source import Span
-from sglc.syntax import ast
 from sglc.syntax.builders.context import Context
+from sglc.syntax.tree import ast
 
 T = TypeVar("T")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import RangeEnds, literal_value
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Name
 
 
 def name_pattern(context: Context, start: int, end: int, name: Name) -> ast.NamePattern | ast.WildcardPattern:

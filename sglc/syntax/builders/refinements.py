@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sglc.syntax import ast
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import (
     OpenType,
@@ -15,6 +14,7 @@ from sglc.syntax.builders.parts import (
     plain_text,
     whole_number,
 )
+from sglc.syntax.tree import ast
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from sglc.syntax import ast
-from sglc.syntax.ast import Expression, Name
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import (
     Body,
@@ -19,6 +17,8 @@ from sglc.syntax.builders.parts import (
     settled,
     split_by,
 )
+from sglc.syntax.tree import ast
+from sglc.syntax.tree.ast import Expression, Name
 
 Branch = tuple[Expression, Body]
 """A condition and what is done where it holds."""

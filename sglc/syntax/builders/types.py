@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sglc.syntax import ast
 from sglc.syntax.builders.context import Context
 from sglc.syntax.builders.parts import (
     Bounds,
@@ -14,6 +13,7 @@ from sglc.syntax.builders.parts import (
     settled,
     whole_number,
 )
+from sglc.syntax.tree import ast
 
 
 def type_name(context: Context, start: int, end: int, name: ast.Name) -> ast.TypeName:

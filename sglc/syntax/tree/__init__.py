@@ -1,1 +1,1 @@
-"""Nodes of the syntax tree, by what they stand for. `sglc.syntax.ast` has them all under one name."""
+"""Nodes of the syntax tree, by what they stand for. `sglc.syntax.tree.ast` has them all under one name."""
