@@ -1,6 +1,6 @@
 """Objects are composed: no class stands on a long chain of others, and no method waits to be replaced.
 
-A class knows what it needs by its fields (docs/decisions/052-checkers-are-composed.md). Classes of other
+A class knows what it needs by its fields (docs/decisions/052-composed-checkers.md). Classes of other
 packages, such as exceptions of Python, are not counted.
 """
 

@@ -91,7 +91,8 @@ The canonical spelling has integers without a point, other numbers with any digi
 json.dumps writes them. A `const` or a value of an `enum` may always be written as json.dumps writes it: the
 integer 1 as `1`, the float 1.0 as `1` or `1.0` (then wherever the schema has a constant of that value).
 
-No value is lost by this, for each has a spelling without an exponent. `docs/decisions/012` has the reasons.
+No value is lost by this, for each has a spelling without an exponent.
+[Decision 12](decisions/012-numbers-and-patterns.md) has the reasons.
 
 """
 

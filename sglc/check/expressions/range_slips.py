@@ -2,7 +2,7 @@
 
 `a..b` includes b. Elsewhere, and in this language before, a range of a program leaves its end out, so what
 counts rounds or places from 0 is looked at: `0..<n` has n values, `0..n` has n + 1. What is meant to include
-its end says so with `..=` and is never reported (docs/decisions/036-ranges-include-their-ends.md).
+its end says so with `..=` and is never reported (docs/decisions/036-inclusive-ranges.md).
 """
 
 from __future__ import annotations
