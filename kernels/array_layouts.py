@@ -26,7 +26,7 @@ def expect(array: np.ndarray, name: str, kind: type, dimensions: int = 1) -> Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrieArrays:
-    """A token trie in preorder, `n` nodes; see `sglc.runtime.mask.trie.Trie` for what the arrays mean.
+    """A token trie in preorder, `n` nodes. `sglc.runtime.mask.vocabulary.trie.Trie` has their meaning.
 
     byte uint8[n], depth int32[n] (from 1, at most one more than the node before), end int32[n],
     token int32[n] (id; -1 none; -2 - k: ids in duplicates[k:] up to -1), duplicates int32[m].

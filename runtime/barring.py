@@ -9,7 +9,7 @@ import numpy as np
 
 from sglc.runtime.engine.legal import NextTokens
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.seams import beginnings
 from sglc.runtime.tracker import Tracker
 

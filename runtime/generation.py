@@ -24,7 +24,7 @@ from sglc.runtime.engine.sampler import NothingAllowed, Sampled
 from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.seams import Seams, Tokens
 from sglc.runtime.tracker import Tracker
 

@@ -11,9 +11,9 @@ import numpy as np
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.engine.statistics import Statistics as Work
+from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenFolders
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.frozen import FrozenConstraint, FrozenFolders
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 GREEDY = Sampling()
 COMPILED = 512

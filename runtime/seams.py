@@ -17,9 +17,9 @@ from string import ascii_letters, digits, punctuation, whitespace
 import numpy as np
 
 from sglc.runtime.canonical import CONTEXT, Canonical, Tokens
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 AHEAD = 24
 """Bytes of what may follow a token that are tokenised with it: enough for the tokens next to it."""

@@ -18,8 +18,8 @@ from sglc.runtime.engine.branch import Admission
 from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.hole import Constraints
-from sglc.runtime.mask.frozen import FrozenFolders
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.artifact.constraint import FrozenFolders
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.coerce import coerce
 from sglc.runtime.vm.frame import Allowance
 from sglc.runtime.vm.holes import error_name

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sglc.runtime.chat import ChatTemplate, SpecialMark
 
 if TYPE_CHECKING:
-    from sglc.runtime.mask.vocabulary import Vocabulary
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 END_OF_TURN = (
     "<|im_end|>",
@@ -174,7 +174,7 @@ class Tokenizer:
     def vocabulary(self) -> Vocabulary:
         """The vocabulary as the mask engine wants it, made once."""
         if self._vocabulary is None:
-            from sglc.runtime.mask.vocabulary import Vocabulary
+            from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
             self._vocabulary = Vocabulary(self.token_bytes, self.end_ids)
         return self._vocabulary

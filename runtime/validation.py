@@ -23,7 +23,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.tracker import Tracker
 
 ALIVE, DEAD, FINAL = "alive", "dead", "final"

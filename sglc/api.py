@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.kv.accounts import CacheStats
     from sglc.runtime.kv.eviction import Policy
-    from sglc.runtime.mask.frozen import FrozenFolders
+    from sglc.runtime.mask.artifact.constraint import FrozenFolders
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
     from sglc.runtime.vm.trace import Listener
@@ -298,7 +298,7 @@ class Module:
 
     def _masks(self) -> FrozenFolders | None:
         """Where masks made ahead of time may lie, for a program that came from a file."""
-        from sglc.runtime.mask.frozen import program_folders
+        from sglc.runtime.mask.artifact.constraint import program_folders
 
         return None if self._path is None else program_folders(self._path)
 

@@ -23,7 +23,7 @@ from sglc.cfg.model.grammar import (
 )
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)])
 COUNTS = ((0, 1), (0, None), (1, None), (2, 2), (1, 2), (0, 2), (2, None))

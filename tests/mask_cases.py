@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sglc.automata.term import Language
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from strategies import SEEDS, words_of
 from term_oracle import some_words, viable
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from sglc.runtime.adapters.bitmask import DeadEnd, Guide, allocate, fill
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import fill_masks
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from small_models import small_tokenizer
 
 END = 1

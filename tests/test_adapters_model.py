@@ -16,7 +16,7 @@ transformers = pytest.importorskip("transformers")
 
 from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor  # noqa: E402
 from sglc.runtime.mask.constraint import compile_constraint  # noqa: E402
-from sglc.runtime.mask.vocabulary import Vocabulary  # noqa: E402
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary  # noqa: E402
 from sglc.runtime.model import load  # noqa: E402
 
 pytestmark = [

@@ -16,8 +16,8 @@ transformers = pytest.importorskip("transformers")
 
 from sglc.runtime.adapters.transformers import ConstraintLogitsProcessor, IllegalToken  # noqa: E402
 from sglc.runtime.mask.constraint import compile_constraint  # noqa: E402
-from sglc.runtime.mask.errors import ConstraintError  # noqa: E402
-from sglc.runtime.mask.vocabulary import Vocabulary  # noqa: E402
+from sglc.runtime.mask.core.errors import ConstraintError  # noqa: E402
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary  # noqa: E402
 from small_models import small_tokenizer  # noqa: E402
 
 END, PAD = 1, 0

@@ -20,9 +20,9 @@ from sglc.automata.regex.compile import DEFAULT_LIMIT, RegexError, compile_regex
 from sglc.automata.regex.parse import parse_regex
 from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Bytes, CharDfa, CharNfa, Language, Pattern, Sequence, Term, Text
-from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.lexeme import self_loops as still
 from term_oracle import accepts, viable
 from test_automata_regex import patterns
 from test_mask_exactness import BYTE_VOCABULARY, EXAMPLES, some

@@ -116,8 +116,8 @@ def test_folders_of_the_cache_are_private_whatever_the_umask(
 
 
 def trie() -> tuple[str, Callable[[], object]]:
-    from sglc.runtime.mask import vocabulary_cache
-    from sglc.runtime.mask.vocabulary import Vocabulary
+    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary([b"a", b"ab", b"b", b"a"], [])
     vocabulary_cache.save(vocabulary.digest, vocabulary.trie)
@@ -139,9 +139,9 @@ def program() -> tuple[str, Callable[[], object]]:
 
 def masks() -> tuple[str, Callable[[], object]]:
     from sglc.automata.term import Language, Words
-    from sglc.runtime.mask.freeze import freeze
-    from sglc.runtime.mask.frozen import FrozenFolders, masks_folder, save_frozen
-    from sglc.runtime.mask.vocabulary import Vocabulary
+    from sglc.runtime.mask.artifact.build import freeze
+    from sglc.runtime.mask.artifact.constraint import FrozenFolders, masks_folder, save_frozen
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     vocabulary = Vocabulary([b"a", b"ab", b"b"], [])
     language = Language(Words(frozenset({b"ab"})))
@@ -201,8 +201,8 @@ def test_a_trie_is_of_the_vocabulary_that_it_was_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The checksum covers the name: another's file under this name is not taken."""
-    from sglc.runtime.mask import vocabulary_cache
-    from sglc.runtime.mask.vocabulary import Vocabulary
+    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     monkeypatch.setenv("SGLC_CACHE_DIR", str(tmp_path / "cache"))
     one, other = Vocabulary([b"a", b"ab", b"b"], []), Vocabulary([b"b", b"a", b"ab"], [])
@@ -217,8 +217,8 @@ def test_a_trie_that_is_none_is_refused(change: str) -> None:
     """Walks skip subtrees by `end` and keep a state for each depth: neither may lead them astray."""
     import dataclasses
 
-    from sglc.runtime.mask import vocabulary_cache
-    from sglc.runtime.mask.vocabulary import Vocabulary
+    from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
     right = Vocabulary([b"a", b"ab", b"abc", b"b", b"bc"], []).trie
     assert vocabulary_cache._sound(right, 5)

@@ -15,15 +15,15 @@ from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels import jit_library as library
 from sglc.kernels.trie.api import UNBOUNDED, Quiet
 from sglc.kernels.trie.token_groups import GROUP, REST, SCRIPTS
-from sglc.runtime.mask.key_leaf import KeyLeaf
-from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.leaf import LeafPlace, LeafTable
-from sglc.runtime.mask.leaf_walks import LeafWalks
-from sglc.runtime.mask.numbered_leaf import NumberedLeaf
-from sglc.runtime.mask.span_nodes import SpanTable
-from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.text_leaf import TextLeaf
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.lexeme.key_dfa import KeyTable
+from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLeaf
+from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
+from sglc.runtime.mask.nodes.object_keys import KeyLeaf
+from sglc.runtime.mask.nodes.substring import SpanTable
+from sglc.runtime.mask.search.lexeme_walks import LeafWalks
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 EDGES = (
     0, 8, 9, 10, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5C, 0x61, 0x62, 0x7F, 0x80, 0x85, 0x9F, 0xA0, 0xC0,

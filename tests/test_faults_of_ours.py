@@ -47,7 +47,7 @@ PLACES = [
     "sglc.runtime.generation.Filling._loop",
     "sglc.runtime.vm.holes.decode",
     "sglc.runtime.mask.matcher.Matcher.accept",
-    "sglc.runtime.mask.store.MaskStore.mask",
+    "sglc.runtime.mask.mask_cache.MaskStore.mask",
     "sglc.runtime.conversation.Conversation.role",
 ]
 

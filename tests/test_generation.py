@@ -22,7 +22,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.tracker import Tracker
 from sglc.types.language import language
 from sglc.types.type import (

@@ -15,7 +15,7 @@ from lark_oracle import lark_accepts, lark_of, longest_first_parsers
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.source import Source
 from sglc.types.decode import decode
 from sglc.types.given import GivenError, bind

@@ -22,7 +22,7 @@ from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.notation.reader import read_grammar
 from sglc.cfg.transforms.left_factoring import Factoring
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 from stress_grammars import SMALL

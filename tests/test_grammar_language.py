@@ -16,10 +16,10 @@ from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
 from sglc.cfg.notation.print_lark import to_lark
 from sglc.cfg.notation.reader import read_grammar
-from sglc.runtime.mask import compiler as compiler_module
+from sglc.runtime.mask.compile import compiler as compiler_module
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 EXAMPLES = 15
 """Of the smallest property."""

@@ -16,7 +16,7 @@ from sglc.cfg.language import GrammarOptions, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import SHIPPED, shipped_grammar
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 FOLDER = Path(__file__).resolve().parent.parent / "stdlib" / "grammars"
 BYTES = Vocabulary([bytes([byte]) for byte in range(256)])

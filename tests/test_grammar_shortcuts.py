@@ -28,7 +28,7 @@ from sglc.cfg.transforms import build_graph as graph_builder
 from sglc.cfg.transforms import denest_operators as levels
 from sglc.cfg.transforms import left_recursion
 from sglc.cfg.transforms import unroll_options as options_in_turn
-from sglc.runtime.mask import compiler
+from sglc.runtime.mask.compile import compiler
 from sglc.runtime.mask.constraint import compile_constraint
 
 grammars = token_grammars() | char_grammars()

@@ -24,7 +24,7 @@ from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.session import Session
 from sglc.runtime.vm.fuzz import random_word
 from sglc.source import Source

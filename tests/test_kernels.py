@@ -17,7 +17,7 @@ from sglc.kernels.bitmask import operations as rows
 from sglc.kernels.bitmask import sampling as select
 from sglc.kernels.bitmask import sampling_reference as reference
 from sglc.kernels.trie import column_rows
-from sglc.runtime.mask.trie import build_trie
+from sglc.runtime.mask.vocabulary.trie import build_trie
 
 pytest.importorskip("llvmlite")
 

@@ -28,11 +28,11 @@ from sglc.automata.term import (
     Words,
 )
 from sglc.runtime.mask import constraint as constraint_module
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
+from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.matcher import Matcher, fill_masks
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.type import Int, Str
 
 ANY = CharDfa((((0x20, 0x7E, 0), (0xA0, 0xD7FF, 0), (0xE000, 0x10FFFF, 0)),), frozenset([0]))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from sglc.kernels import jit_library as library
 from sglc.kernels.bitmask.operations import fill_rows
-from sglc.runtime.mask import bases
-from sglc.runtime.mask.bases import Bases
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.matcher import Matcher, fill_masks
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary import row_deltas as bases
+from sglc.runtime.mask.vocabulary.row_deltas import Bases
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 WORDS = 300
 LETTERS = [bytes([byte]) for byte in range(256)]

@@ -15,11 +15,11 @@ from sglc.automata.term import Bytes, Choice, Language, NotBefore, Repeat, Rule,
 from sglc.cfg.language import GrammarOptions, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar
-from sglc.runtime.mask.byte_sets import members, packed
-from sglc.runtime.mask.compiler import Compiler
+from sglc.runtime.mask.compile.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.joining import JoiningMachine
+from sglc.runtime.mask.core.byte_sets import members, packed
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.gss.machine import JoiningMachine
 
 LETTERS = "aé"
 """What is barred; everything may begin with something else."""

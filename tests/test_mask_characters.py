@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sglc.automata.term import Encoding
-from sglc.runtime.mask.characters import Characters, Edge
+from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
 
 EDGES_OF_SPACE = (
     0, 1, 8, 9, 10, 13, 0x1F, 0x20, 0x22, 0x23, 0x2F, 0x41, 0x5B, 0x5C, 0x5D, 0x7E, 0x7F, 0x80, 0xBF, 0xC0,

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from budget import examples
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SEPARATOR
-from sglc.runtime.mask import columns, text_leaf
-from sglc.runtime.mask.account import ConstraintOptions
-from sglc.runtime.mask.columns import bytes_in, group_set
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.text_leaf import TextLeaf
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.lexeme import text_lexeme as text_leaf
+from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
+from sglc.runtime.mask.vocabulary import token_classes as columns
+from sglc.runtime.mask.vocabulary.token_classes import bytes_in, group_set
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 KNOWN = 'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀ß×жЯ\u2028'

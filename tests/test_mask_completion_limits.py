@@ -13,8 +13,8 @@ from sglc.automata.analysis.emptiness import is_empty, shortest
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Bytes, Language, Repeat, Text
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import CompletionTooLong
-from sglc.runtime.mask.kept_words import KeptWords
+from sglc.runtime.mask.core.bytes_cache import KeptWords
+from sglc.runtime.mask.core.errors import CompletionTooLong
 from test_mask_exactness import BYTE_VOCABULARY
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from sglc.automata.term import Except, Language
-from sglc.runtime.mask import object_nodes
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.nodes import object as object_nodes
 from strategies import compounds, words_of
 from term_oracle import accepts, viable
 from test_mask_exactness import BYTE_VOCABULARY, EXAMPLES, some

@@ -19,7 +19,7 @@ from sglc.automata.json.text import NotAValue, canonical, texts
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Arm, Array, Bytes, Choice, Language, Sequence, Term, Text, Words
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import UnsupportedSchema
 from sglc.schema.options import SchemaOptions

@@ -12,9 +12,9 @@ from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, shortest_by_search, vocabularies
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Except, Language, Repeat, Sequence, Term, Text
-from sglc.runtime.mask import still
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.lexeme import self_loops as still
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from strategies import languages, words_of
 from term_oracle import accepts, some_words, viable
 

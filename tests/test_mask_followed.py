@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from budget import examples
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
-from sglc.runtime.mask import leaf_mask
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.followed import FollowedLeaves
-from sglc.runtime.mask.leaf import LeafPlace
-from sglc.runtime.mask.leaf_mask import LeafMask
-from sglc.runtime.mask.leaf_walks import LeafWalks
-from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.text_leaf import TextLeaf
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
+from sglc.runtime.mask.search import walk_result as leaf_mask
+from sglc.runtime.mask.search.follow_filter import FollowedLeaves
+from sglc.runtime.mask.search.lexeme_walks import LeafWalks
+from sglc.runtime.mask.search.walk_result import LeafMask
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _ALONE = itertools.count(900_000)
 """Limits that no other constraint has: each makes a machine of its own."""

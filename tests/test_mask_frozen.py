@@ -19,21 +19,21 @@ from mask_cases import vocabularies
 from sglc.automata.regex.to_term import regex_term
 from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
 from sglc.automata.term_digest import TooDeep, term_digest
-from sglc.runtime.mask import frozen_tables
-from sglc.runtime.mask.account import ConstraintOptions
-from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.freeze import FreezeBudget, freeze
-from sglc.runtime.mask.frozen import (
+from sglc.runtime.mask.artifact import tables as frozen_tables
+from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
+from sglc.runtime.mask.artifact.constraint import (
     FrozenConstraint,
     FrozenFolders,
     constraint_digest,
     load_frozen,
     save_frozen,
 )
-from sglc.runtime.mask.frozen_tables import FrozenError, FrozenTables, from_bytes, to_bytes
+from sglc.runtime.mask.artifact.tables import FrozenError, FrozenTables, from_bytes, to_bytes
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher, fill_masks
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
 from sglc.schema.options import SchemaOptions
 from sglc.types.language import language as type_language

@@ -11,8 +11,8 @@ import pytest
 
 from sglc.cli import main
 from sglc.runtime import hole
-from sglc.runtime.mask import frozen
-from sglc.runtime.mask.frozen import FrozenConstraint
+from sglc.runtime.mask.artifact import constraint as frozen
+from sglc.runtime.mask.artifact.constraint import FrozenConstraint
 
 SOURCE = """\
 enum Desk: billing, support

@@ -10,8 +10,8 @@ from mask_cases import mask_of, shortest_by_search
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Sequence, Term, Text, Words
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from term_oracle import accepts, viable
 from test_mask_exactness import BYTE_VOCABULARY, EXAMPLES, some
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from budget import examples
 from mask_cases import brute_force, mask_of, prefixes, vocabularies
-from sglc.runtime.mask import in_common, shapes
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.search import mask_sharing as shapes
+from sglc.runtime.mask.search import merge_word_lists as in_common
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 from strategies import languages
 from term_oracle import viable

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 
-from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.node import END
-from sglc.runtime.mask.nodes import Literal, NothingNode
-from sglc.runtime.mask.places import Places
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.positions import Places
+from sglc.runtime.mask.automaton.protocol import END
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.nodes.core import Literal, NothingNode
 
 
 def _is_young(table: dict[object, int]) -> bool:

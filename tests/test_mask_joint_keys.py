@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.runtime.mask import joint_keys
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.joint_keys import KeysGroup
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.search import merge_keys as joint_keys
+from sglc.runtime.mask.search.merge_keys import KeysGroup
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 _ALONE = itertools.count(700_000)

@@ -10,8 +10,8 @@ import pytest
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.key_table import KeyTable
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.lexeme.key_dfa import KeyTable
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 INNER = {"type": "object", "properties": {"b": {"const": 1}, "bb": {"const": 2}}}

@@ -16,9 +16,9 @@ from sglc.automata import caches
 from sglc.automata.caches import BoundedCache, remembered, size_of
 from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask import clear_caches, limit_caches, workspaces
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 PIECES = [bytes([byte]) for byte in range(256)] + [

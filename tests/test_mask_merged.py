@@ -9,12 +9,12 @@ from budget import examples
 from mask_cases import brute_force, mask_of, prefixes
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Term, Text, Words
-from sglc.runtime.mask.compiler import Compiler
+from sglc.runtime.mask.automaton.protocol import END
+from sglc.runtime.mask.compile.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.merged import MergedGroup, Merging
-from sglc.runtime.mask.node import END
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.search.merge_lexemes import MergedGroup, Merging
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 PATTERNS = ("ab?c", "a{1,3}", "[ab]{1,2}c?", "b(a|é)?", "ca?", "(ab)+", "é?a", "aa|ab|c")
 PIECES = [

@@ -12,7 +12,7 @@ from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.kernels.jit_library import use_reference
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 BLANKS = tuple(b" " * size for size in range(1, 40))
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of, prefixes, vocabularies
 from sglc.automata.term import Language, Nothing
-from sglc.runtime.mask import preparation, store
-from sglc.runtime.mask.account import Account, ConstraintOptions
+from sglc.runtime.mask import mask_cache as store
+from sglc.runtime.mask import warmup as preparation
+from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.store import MaskStore
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.mask_cache import MaskStore
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from strategies import languages
 
 VOCABULARY = Vocabulary(

@@ -16,13 +16,13 @@ from mask_cases import mask_of
 from sglc.automata.term import Rule
 from sglc.automata.term_digest import term_digest
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
+from sglc.runtime.mask.automaton.protocol import DEAD, END
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.node import DEAD, END
-from sglc.runtime.mask.rule_parts import RuleGroup, Summary
-from sglc.runtime.mask.store import MaskStore
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.mask_cache import MaskStore
+from sglc.runtime.mask.search.rule_summaries import RuleGroup, Summary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
 from sglc.schema.options import SchemaOptions
 

@@ -17,16 +17,17 @@ from sglc.automata.json.object_states import Label
 from sglc.automata.json.unit_propagation import bit_set
 from sglc.automata.regex.compile import compile_regex
 from sglc.kernels.trie.word_list import WordList
-from sglc.runtime.mask import same_runs, workspaces
-from sglc.runtime.mask.byte_sets import members, packed
+from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.object_words import Option, labels_of
-from sglc.runtime.mask.same_runs import RunGroup, by_runs
-from sglc.runtime.mask.still import covered
-from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.text_leaf import text_leaf
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.byte_sets import members, packed
+from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.lexeme.self_loops import covered
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
+from sglc.runtime.mask.nodes.object_parts import Option, labels_of
+from sglc.runtime.mask.search import merge_literals as same_runs
+from sglc.runtime.mask.search.merge_literals import RunGroup, by_runs
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 ANY_ORDER = SchemaOptions(order="any", spelling="any")

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budget import examples
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.shapes import Shapes
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.search.mask_sharing import Shapes
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 _ALONE = itertools.count(300_000)

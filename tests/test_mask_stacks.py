@@ -30,16 +30,17 @@ from sglc.kernels.gss import step as stack_steps
 from sglc.kernels.gss import walk as stack_walk
 from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
-from sglc.runtime.mask import stack_masks, stack_tables
-from sglc.runtime.mask.account import Account
-from sglc.runtime.mask.ahead_nodes import NotBefore
+from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.stack_masks import StackMasks
-from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.text_nodes import TextNode
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.gss_walk import masks as stack_masks
+from sglc.runtime.mask.gss_walk import tables as stack_tables
+from sglc.runtime.mask.gss_walk.masks import StackMasks
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.nodes.text import TextNode
+from sglc.runtime.mask.product_nodes.lookahead import NotBefore
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 SINGLE = [bytes([byte]) for byte in range(256)]
 LETTERS = Vocabulary(

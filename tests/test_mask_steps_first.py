@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.automata.term import Language, Span
 from sglc.kernels import jit_library as library
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 
 def test_places_that_only_steps_have_led_to() -> None:

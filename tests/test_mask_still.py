@@ -12,9 +12,9 @@ from budget import examples
 from sglc.automata.charset import ALL, LAST, invert, meet, ranges
 from sglc.automata.term import CharDfa
 from sglc.kernels.trie.token_groups import CONTROL_1, REST, SCRIPTS, SEPARATOR
-from sglc.runtime.mask.still import Onward, _scripts, onward
-from sglc.runtime.mask.text import TextTable
-from sglc.runtime.mask.text_leaf import TextLeaf
+from sglc.runtime.mask.lexeme.self_loops import Onward, _scripts, onward
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
 
 LETTERS = range(ord("a"), ord("g"))
 

@@ -15,10 +15,10 @@ from sglc.automata.term import CharNfa, Pattern
 from sglc.kernels import jit_library as library
 from sglc.kernels.array_layouts import LayoutError
 from sglc.kernels.trie.subset_api import SubsetTable
-from sglc.runtime.mask import subset_states
-from sglc.runtime.mask.characters import Characters
-from sglc.runtime.mask.pattern_nodes import PatternTable
-from sglc.runtime.mask.subset_states import SubsetStates, few_ranges
+from sglc.runtime.mask.lexeme import subset_dfa as subset_states
+from sglc.runtime.mask.lexeme.subset_dfa import SubsetStates, few_ranges
+from sglc.runtime.mask.lexeme.utf8_states import Characters
+from sglc.runtime.mask.nodes.pattern import PatternTable
 from test_automata_char_nfa import SUFFIXES, nfa_of
 from test_automata_regex import patterns
 

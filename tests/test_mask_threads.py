@@ -19,16 +19,16 @@ import pytest
 
 from sglc.automata.caches import BoundedCache
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.account import Account, ConstraintOptions
+from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
+from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenStore
+from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.freeze import FreezeBudget, freeze
-from sglc.runtime.mask.frozen import FrozenConstraint, FrozenStore
-from sglc.runtime.mask.interned import Interned
-from sglc.runtime.mask.leaf import LeafTable
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.core.table_bytes import MachineLock
+from sglc.runtime.mask.lexeme.table import LeafTable
+from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.matcher import Matcher, fill_masks
-from sglc.runtime.mask.store import MaskStore
-from sglc.runtime.mask.tally import MachineLock
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.options import SchemaOptions
 
 THREADS = 6

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence
-from sglc.runtime.mask import visited
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.row_masks import RowMasks
-from sglc.runtime.mask.stack_masks import StackMasks
-from sglc.runtime.mask.visited import Visited
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.gss_walk.masks import StackMasks
+from sglc.runtime.mask.search import visited
+from sglc.runtime.mask.search.row_walks import RowMasks
+from sglc.runtime.mask.search.visited import Visited
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 SIZE = 40
 NODES = st.sets(st.integers(0, SIZE - 1), max_size=12)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from sglc.runtime.mask import vocabulary_cache
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.tokenizer_bytes import TokenizerError
-from sglc.runtime.mask.trie import build_trie
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary import disk_cache as vocabulary_cache
+from sglc.runtime.mask.vocabulary.tokenizer_bytes import TokenizerError
+from sglc.runtime.mask.vocabulary.trie import build_trie
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 TEXTS = ["the cat sat on the mat", "the café is near", "a naïve “quote” 😀", "x = [1, 22, 333]\n\n\tend"]
 

@@ -11,7 +11,7 @@ import pytest
 from schema_oracle import Pairs, accepts
 from sglc.automata.term import Arm, Array, Bytes, Choice, Counter, Object, Property, Rule, Sequence, Words
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
+from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import SchemaError, SchemaFault, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
 from sglc.schema.options import Draft, SchemaLimits, SchemaOptions

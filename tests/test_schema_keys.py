@@ -8,7 +8,7 @@ import pytest
 
 from sglc.automata.analysis.membership import is_word
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import UnsupportedConstraint
+from sglc.runtime.mask.core.errors import UnsupportedConstraint
 from sglc.schema.compile import compile_schema
 from sglc.schema.metaschemas import metaschema
 from sglc.schema.options import SchemaOptions

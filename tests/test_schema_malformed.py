@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import SchemaError, UnsupportedSchema
 from sglc.schema.options import SchemaOptions

@@ -6,7 +6,7 @@ import pytest
 
 from sglc.automata.term import Pattern
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.schema.compile import compile_schema
 from sglc.schema.options import SchemaOptions
 from test_mask_exactness import BYTE_VOCABULARY

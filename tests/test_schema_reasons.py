@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.schema.compile import compile_schema
 from sglc.schema.errors import Unsatisfiable
 

@@ -13,7 +13,7 @@ from sglc.kernels import jit_library as library
 from sglc.kernels.array_layouts import TrieArrays
 from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, KNOWN, NO_MOVE
-from sglc.runtime.mask.trie import build_trie
+from sglc.runtime.mask.vocabulary.trie import build_trie
 
 pytest.importorskip("llvmlite")
 

@@ -22,7 +22,7 @@ from sglc.runtime.engine.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.seams import beginnings
 from sglc.runtime.session import Session
 from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts

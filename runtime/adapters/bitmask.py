@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from sglc.runtime.mask.constraint import Constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher, fill_masks
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _COUNT_OF = attrgetter("count")
 _FEW = 6

@@ -20,8 +20,8 @@ from sglc.kernels.bitmask import operations as row_kernels
 from sglc.kernels.triton import packed_mask_reference as reference
 from sglc.runtime.adapters.bitmask import Guide, allocate, fill
 from sglc.runtime.mask.constraint import Constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 
 class IllegalToken(ConstraintError):

@@ -24,7 +24,7 @@ from sglc.runtime.engine.cost import StepCost
 from sglc.runtime.engine.habits import LEVELS, WIDTHS, Habits, Rates
 from sglc.runtime.engine.lookup import Lookup
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 LONGEST = 24
 """Most tokens of a draft."""

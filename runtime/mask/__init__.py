@@ -6,26 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sglc.runtime.mask.account import ConstraintOptions as ConstraintOptions
+    from sglc.runtime.mask.automaton.limits import ConstraintOptions as ConstraintOptions
     from sglc.runtime.mask.caches import clear_caches as clear_caches
     from sglc.runtime.mask.caches import limit_caches as limit_caches
     from sglc.runtime.mask.constraint import Constraint as Constraint
     from sglc.runtime.mask.constraint import compile_constraint as compile_constraint
-    from sglc.runtime.mask.errors import ConstraintError as ConstraintError
-    from sglc.runtime.mask.errors import ConstraintTooCostly as ConstraintTooCostly
-    from sglc.runtime.mask.errors import UnsupportedConstraint as UnsupportedConstraint
+    from sglc.runtime.mask.core.errors import ConstraintError as ConstraintError
+    from sglc.runtime.mask.core.errors import ConstraintTooCostly as ConstraintTooCostly
+    from sglc.runtime.mask.core.errors import UnsupportedConstraint as UnsupportedConstraint
     from sglc.runtime.mask.matcher import Matcher as Matcher
     from sglc.runtime.mask.matcher import fill_masks as fill_masks
-    from sglc.runtime.mask.vocabulary import Vocabulary as Vocabulary
+    from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary as Vocabulary
 
 _PLACES = {
     "Constraint": "constraint",
-    "ConstraintError": "errors",
-    "ConstraintOptions": "account",
-    "ConstraintTooCostly": "errors",
+    "ConstraintError": "core.errors",
+    "ConstraintOptions": "automaton.limits",
+    "ConstraintTooCostly": "core.errors",
     "Matcher": "matcher",
-    "UnsupportedConstraint": "errors",
-    "Vocabulary": "vocabulary",
+    "UnsupportedConstraint": "core.errors",
+    "Vocabulary": "vocabulary.vocabulary",
     "clear_caches": "caches",
     "compile_constraint": "constraint",
     "fill_masks": "matcher",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Language, Words
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.account import COMPILING, Account, ConstraintOptions, compiling, limited
-from sglc.runtime.mask.errors import ConstraintError, UnsupportedConstraint
-from sglc.runtime.mask.machine import Machine
+from sglc.runtime.mask.automaton.limits import COMPILING, Account, ConstraintOptions, compiling, limited
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, END
+from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.node import DEAD, END
-from sglc.runtime.mask.preparation import prepare
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.runtime.mask.warmup import prepare
 from sglc.runtime.mask.workspaces import Workspace
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from typing import Self, cast
 import numpy as np
 
 from sglc.kernels.bitmask.operations import Source, fill_rows
-from sglc.runtime.mask.account import Account, limited
-from sglc.runtime.mask.endings import completion, forced
-from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.node import DEAD, FINAL
-from sglc.runtime.mask.store import Mask, MaskStore
+from sglc.runtime.mask.automaton.limits import Account, limited
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, FINAL
+from sglc.runtime.mask.gss.completion import completion, forced
+from sglc.runtime.mask.mask_cache import MaskStore
+from sglc.runtime.mask.vocabulary.mask_row import Mask
 
 _FEW = 6
 """Below this many rows, a copy for each is quicker than one call for all."""

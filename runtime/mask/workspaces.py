@@ -6,12 +6,12 @@ import threading
 from collections import OrderedDict
 from weakref import finalize
 
-from sglc.runtime.mask.account import ConstraintOptions
-from sglc.runtime.mask.compiler import Compiler
-from sglc.runtime.mask.joining import JoiningMachine
-from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.store import MaskStore
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.compile.compiler import Compiler
+from sglc.runtime.mask.gss.machine import JoiningMachine
+from sglc.runtime.mask.mask_cache import MaskStore
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _MOST_VOCABULARIES = 8
 _MOST_OPTIONS = 8

@@ -18,7 +18,7 @@ import numpy as np
 
 from sglc.runtime.chat import SpecialToken
 from sglc.runtime.errors import SglError
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 START, END = 256, 257
 SIZE = 258

@@ -14,7 +14,7 @@ from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.generation import Filling
 from sglc.runtime.hole import Budget, HoleRequest, HoleResult
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
 from sglc.runtime.vm import selection
 from sglc.runtime.vm.frame import Frame

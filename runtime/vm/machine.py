@@ -16,7 +16,7 @@ from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
 from sglc.runtime.engine.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
 from sglc.runtime.vm.frame import Allowance, Frame, Signal
 from sglc.runtime.vm.seed import mix

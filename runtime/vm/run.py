@@ -14,7 +14,7 @@ from sglc.runtime.conversation import Conversation
 from sglc.runtime.engine.drafts import Drafting
 from sglc.runtime.errors import SglError
 from sglc.runtime.hole import Constraints, HoleResult, Steering, Timing
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.vm.given import BoundTypes
 from sglc.runtime.vm.trace import Listener
 

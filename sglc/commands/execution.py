@@ -23,7 +23,7 @@ from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.load import load_engine
 from sglc.runtime.engine.options import EngineOptions
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
-from sglc.runtime.mask.frozen import FrozenFolders
+from sglc.runtime.mask.artifact.constraint import FrozenFolders
 from sglc.runtime.model.errors import ModelError
 from sglc.runtime.session import RunResult, Session
 from sglc.runtime.vm.trace import TraceWriter

@@ -17,10 +17,8 @@ from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
 from sglc.runtime.canonical import Canonical
 from sglc.runtime.hole import filled_language
-from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.freeze import freeze
-from sglc.runtime.mask.frozen import (
+from sglc.runtime.mask.artifact.build import freeze
+from sglc.runtime.mask.artifact.constraint import (
     FOLDER,
     SUFFIX,
     constraint_digest,
@@ -29,9 +27,11 @@ from sglc.runtime.mask.frozen import (
     load_frozen,
     masks_folder,
 )
-from sglc.runtime.mask.frozen_tables import FrozenError
+from sglc.runtime.mask.artifact.tables import FrozenError
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.seams import Seams
 from sglc.types.language import language
 from sglc.types.narrow import narrowed_language

@@ -117,7 +117,7 @@ def command(
         raise _refused(invocation, problems, as_json)
 
     from sglc.commands.execution import Call
-    from sglc.runtime.mask.frozen import program_folders
+    from sglc.runtime.mask.artifact.constraint import program_folders
 
     masks = program_folders(file)
     call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks)

@@ -23,8 +23,8 @@ from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 BARS = {1_000: 50, 10_000: 500}
 """Milliseconds that the first mask may take, by rules."""

@@ -30,12 +30,12 @@ from rich.progress import track
 
 from sglc.automata.term import Language
 from sglc.runtime.mask import workspaces
-from sglc.runtime.mask.account import ConstraintOptions
+from sglc.runtime.mask.artifact.build import freeze
+from sglc.runtime.mask.artifact.constraint import constraint_digest, load_frozen, save_frozen
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
-from sglc.runtime.mask.errors import ConstraintError
-from sglc.runtime.mask.freeze import freeze
-from sglc.runtime.mask.frozen import constraint_digest, load_frozen, save_frozen
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.language import language
 
 ROUNDS = 60

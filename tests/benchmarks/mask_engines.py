@@ -130,7 +130,9 @@ class Sglc(Engine):
 
     def __init__(self, tokenizer: TokenizerFile) -> None:
         super().__init__(tokenizer)
-        from sglc.runtime.mask import constraint, errors, vocabulary
+        from sglc.runtime.mask import constraint
+        from sglc.runtime.mask.core import errors
+        from sglc.runtime.mask.vocabulary import vocabulary
 
         self._compile = constraint.compile_constraint
         self._refusal: type[Exception] = errors.ConstraintError

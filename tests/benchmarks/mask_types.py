@@ -15,9 +15,9 @@ import numpy as np
 
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask import workspaces
+from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
-from sglc.runtime.mask.machine import Machine
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.types.language import language
 from sglc.types.type import (
     Bool,

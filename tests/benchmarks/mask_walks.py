@@ -32,9 +32,9 @@ from maskbench import given, read_cases, sample
 from rich.progress import track
 
 from sglc.runtime.mask.constraint import Constraint
-from sglc.runtime.mask.errors import ConstraintError
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
-from sglc.runtime.mask.vocabulary import Vocabulary
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 END_CHANCE = 0.3
 ONWARD_CHANCE = 0.3

@@ -1,0 +1,1 @@
+"""Constraints expanded ahead of time, as files."""

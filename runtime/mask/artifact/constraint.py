@@ -1,0 +1,462 @@
+"""Constraints from tables that were made ahead of time: warm from the first mask on.
+
+A matcher walks in the tables as long as they know the way. Where they do not, the constraint is compiled,
+its machine is led to the same place, and the text goes on there; the masks are the same in either case. So a
+configuration is one of two things: a state of the tables, or, from the number of states on, a configuration
+of the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from sglc import __version__
+from sglc.automata.term import Language
+from sglc.automata.term_digest import TooDeep, term_digest
+from sglc.cache_files import cache_folder, keep
+from sglc.runtime.mask.artifact.tables import (
+    DEAD,
+    UNKNOWN,
+    VERSION,
+    FrozenError,
+    FrozenTables,
+    open_file,
+    to_bytes,
+)
+from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import FINAL
+from sglc.runtime.mask.constraint import Constraint
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary.mask_row import Mask
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+SUFFIX = ".sglm"
+FOLDER = ".masks"
+"""Ends the name of the folder with the masks of a program, which lies beside its file."""
+_MOST_TRANSITIONS = 1_000_000
+
+
+class _Live:
+    """The machine that knows everything, behind tables that do not."""
+
+    def __init__(self, constraint: Constraint, vocabulary: Vocabulary) -> None:
+        matcher = constraint.matcher(vocabulary)
+        self.machine = matcher.machine
+        self.store = matcher._store
+        self.account = matcher._account
+        self.start = matcher.config
+
+
+class _Compiled:
+    """The constraint behind tables, made at the first question that needs it."""
+
+    def __init__(self, language: Language | Callable[[], Language], options: ConstraintOptions) -> None:
+        self._language = language
+        self.options = options
+        self._lock = threading.Lock()
+        self._made: Constraint | None = None
+
+    @property
+    def language(self) -> Language:
+        if not isinstance(self._language, Language):
+            self._language = self._language()
+        return self._language
+
+    def constraint(self) -> Constraint:
+        with self._lock:
+            if self._made is None:
+                self._made = Constraint(self.language, self.options)
+            return self._made
+
+
+class FrozenStore:
+    """Masks and steps from tables, and from the machine where these end; a matcher's store."""
+
+    def __init__(self, tables: FrozenTables, vocabulary: Vocabulary, compiled: _Compiled) -> None:
+        self.vocabulary = vocabulary
+        self.size = vocabulary.size
+        self.masks: dict[int, Mask] = {}
+        self.transitions: dict[int, int] = {}
+        self.tables = tables
+        self.known = tables.n
+        """Configurations below are states of the tables."""
+        self._compiled = compiled
+        self._lock = threading.RLock()
+        """Held while anything below is changed; those of the constraint and its machine are below it."""
+        self._live: _Live | None = None
+        self._ways: dict[int, tuple[int, int]] = {}
+        """By state that was reached: the state before it, and the token between."""
+        self._places: dict[int, int] = {}
+        self._rows: dict[int, np.ndarray] = {}
+        self._most_masks = max(16, compiled.options.mask_bytes // max(4 * vocabulary.words, 1))
+
+    @property
+    def machine(self) -> Machine:
+        """The machine; it is made at the first question that needs it."""
+        return self.live.machine
+
+    @property
+    def live(self) -> _Live:
+        if self._live is None:
+            with self._lock:
+                if self._live is None:
+                    self._live = _Live(self._compiled.constraint(), self.vocabulary)
+        return self._live
+
+    @property
+    def is_thawed(self) -> bool:
+        """Whether the machine had to be asked."""
+        return self._live is not None
+
+    def place(self, config: int) -> int:
+        """A configuration as one of the machine."""
+        if config >= self.known:
+            return config - self.known
+        if config <= FINAL:
+            return config
+        with self._lock:
+            live = self.live
+            way: list[tuple[int, int]] = []
+            while config not in self._places and config != self.tables.start:
+                before, token = self._ways[config]
+                way.append((config, token))
+                config = before
+            found = self._places[config] if config in self._places else live.start
+            for state, token in reversed(way):
+                found = self._places[state] = live.store.next(found, token, live.account)
+            return found
+
+    def lifted(self, config: int) -> int:
+        """A configuration of the machine as one of this store."""
+        return config if config <= FINAL else config + self.known
+
+    def accepts(self, config: int) -> bool:
+        """Whether the text may end at a configuration."""
+        if config <= FINAL:
+            return config == FINAL
+        if config < self.known:
+            try:
+                return self.tables.accepts(config)
+            except FrozenError:
+                pass
+        return self.machine.accepts(self.place(config))
+
+    def kept(self, config: int) -> Mask | None:
+        """The mask of a configuration if it is at hand."""
+        return self.masks.get(config)
+
+    def shared(self, config: int) -> int:
+        """No two states of the tables share a mask here."""
+        return -1
+
+    def mask(self, config: int, account: Account | None = None) -> Mask:
+        """The mask of a configuration."""
+        found = self.masks.get(config)
+        if found is None:
+            with self._lock:
+                found = self._frozen_mask(config)
+                if found is None:
+                    found = self.live.store.mask(self.place(config), self.live.account)
+                while len(self.masks) >= self._most_masks:
+                    del self.masks[next(iter(self.masks))]
+                self.masks[config] = found
+        return found
+
+    def _frozen_mask(self, config: int) -> Mask | None:
+        if config >= self.known:
+            return None
+        try:
+            row, count = self.tables.mask(self.tables.mask_of(config))
+        except FrozenError:
+            return None
+        row.flags.writeable = False
+        return Mask(row, count)
+
+    def next(self, config: int, token: int, account: Account | None = None) -> int:
+        """The configuration after a token (DEAD if it is not legal)."""
+        size = self.vocabulary.size
+        if not 0 <= token < size or config == DEAD:
+            return DEAD
+        key = config * size + token
+        found = self.transitions.get(key)
+        if found is None:
+            with self._lock:
+                found = self._step(config, token) if config < self.known else UNKNOWN
+                if found == UNKNOWN:
+                    live = self.live
+                    found = self.lifted(live.store.next(self.place(config), token, live.account))
+                if len(self.transitions) >= _MOST_TRANSITIONS:
+                    self.transitions.clear()
+                self.transitions[key] = found
+        return found
+
+    def _step(self, state: int, token: int) -> int:
+        """The state after a token, DEAD if it is not legal, UNKNOWN if the tables do not say."""
+        row = self.mask(state).row
+        if not _holds(row, token):
+            return DEAD
+        try:
+            found = self.tables.step(state, token)
+            if found == UNKNOWN:
+                groups = self.tables.groups(state)
+                found = next((to for mask, to in groups if _holds(self._group(mask), token)), UNKNOWN)
+        except FrozenError:
+            return UNKNOWN
+        if found > FINAL:
+            self._ways.setdefault(found, (state, token))
+        return found
+
+    def _group(self, mask: int) -> np.ndarray:
+        found = self._rows.get(mask)
+        if found is None:
+            found = self.tables.mask(mask)[0]
+            while len(self._rows) >= self._most_masks:
+                del self._rows[next(iter(self._rows))]
+            self._rows[mask] = found
+        return found
+
+    def advance(self, config: int, data: bytes, account: Account | None = None) -> int:
+        """The configuration after bytes (DEAD if they are not legal)."""
+        with self._lock:
+            return self._advance(config, data)
+
+    def _advance(self, config: int, data: bytes) -> int:
+        at = 0
+        while at < len(data) and DEAD < config < self.known:
+            try:
+                token = self.tables.byte_token(data[at])
+            except FrozenError:
+                break
+            # What says which token writes a byte is only believed if it is so.
+            if token < 0 or self.vocabulary.token_bytes[token] != data[at : at + 1]:
+                break
+            following = self.transitions.get(config * self.vocabulary.size + token)
+            if following is None:
+                following = self._step(config, token)
+                if following == UNKNOWN:
+                    break
+                self.transitions[config * self.vocabulary.size + token] = following
+            config = following
+            at += 1
+        if at == len(data) or config == DEAD:
+            return config
+        live = self.live
+        return self.lifted(live.store.after(self.place(config), data[at:], live.account))
+
+    after = advance
+
+
+def _holds(row: np.ndarray, token: int) -> bool:
+    return bool(int(row[token >> 5]) >> (token & 31) & 1)
+
+
+class FrozenMatcher(Matcher):
+    """A matcher over tables; see `Matcher`. Configurations are not those of its machine."""
+
+    __slots__ = ()
+    _store: FrozenStore  # type: ignore[assignment]
+
+    def __init__(self, store: FrozenStore, start: int) -> None:
+        super().__init__(store, start, None)  # type: ignore[arg-type]
+
+    @property
+    def is_thawed(self) -> bool:
+        """Whether the constraint had to be compiled, for this matcher or another one."""
+        return self._store.is_thawed
+
+    def is_accepting(self) -> bool:
+        return self._store.accepts(self._config)
+
+    def has_mask(self) -> bool:
+        store, config = self._store, self._config
+        return config < store.known or config in store.masks
+
+    def forced(self) -> bytes:
+        store, config = self._store, self._config
+        if config < store.known:
+            try:
+                return store.tables.forced(config)
+            except FrozenError:
+                pass
+        return self._thawed().forced()
+
+    def shortest_completion(self) -> bytes:
+        store, config = self._store, self._config
+        if config < store.known:
+            try:
+                found = store.tables.ending(config)
+            except FrozenError:
+                found = None
+            if found is not None:
+                return found
+        return self._thawed().shortest_completion()
+
+    def _thawed(self) -> Matcher:
+        """A matcher of the machine at the same place, without the steps before."""
+        live = self._store.live
+        return Matcher(live.store, self._store.place(self._config), live.account)
+
+
+class FrozenConstraint:
+    """A constraint that was expanded ahead of time for one vocabulary; answers like a `Constraint`.
+
+    It is compiled when a text leaves the tables, or when it is asked for another vocabulary.
+    """
+
+    def __init__(
+        self,
+        language: Language | Callable[[], Language],
+        options: ConstraintOptions,
+        tables: FrozenTables,
+        vocabulary: Vocabulary,
+    ) -> None:
+        self.tables = tables
+        self._vocabulary = vocabulary
+        self._compiled = _Compiled(language, options)
+        self._store = FrozenStore(tables, vocabulary, self._compiled)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no text at all is legal."""
+        return self.tables.start == DEAD
+
+    @property
+    def language(self) -> Language:
+        """What it is the constraint of; made now if it was given as a function."""
+        return self._compiled.language
+
+    @property
+    def options(self) -> ConstraintOptions:
+        return self._compiled.options
+
+    def compiled(self) -> Constraint:
+        """The constraint without tables."""
+        return self._compiled.constraint()
+
+    def matcher(self, vocabulary: Vocabulary) -> Matcher:
+        """A matcher at the beginning of a text."""
+        if vocabulary is not self._vocabulary and vocabulary.digest != self._vocabulary.digest:
+            return self.compiled().matcher(vocabulary)
+        return FrozenMatcher(self._store, self.tables.start)
+
+
+# -- where they are kept ---------------------------------------------------------------------------------
+
+
+def constraint_digest(language: Language, options: ConstraintOptions | None = None) -> bytes:
+    """What names a frozen constraint: its terms, the limits that decide what is refused, and this version.
+
+    Raises `term_digest.TooDeep`.
+    """
+    limits = options or ConstraintOptions()
+    state = hashlib.sha256(f"sglc {__version__}, masks {VERSION}\0".encode())
+    numbers = (limits.max_terms, limits.max_depth, limits.max_states, limits.max_work, limits.max_effort)
+    state.update(repr(numbers).encode())
+    state.update(term_digest(language))
+    return state.digest()
+
+
+def masks_folder() -> Path:
+    """Where frozen constraints are kept for all programs."""
+    return cache_folder() / "masks"
+
+
+def program_folders(path: str | os.PathLike[str]) -> FrozenFolders:
+    """Where masks of a program's file are looked for: beside it (`x.masks` for `x.sglb`) and in the cache."""
+    return FrozenFolders([Path(path).with_suffix(FOLDER), masks_folder()])
+
+
+def file_name(constraint: bytes, vocabulary: Vocabulary) -> str:
+    """The name of a frozen constraint's file, by its contents."""
+    return f"{constraint.hex()[:32]}-{vocabulary.digest[:16]}-{VERSION}{SUFFIX}"
+
+
+def frozen_bytes(
+    language: Language,
+    vocabulary: Vocabulary,
+    tables: FrozenTables,
+    options: ConstraintOptions | None = None,
+) -> bytes:
+    """The file of a frozen constraint."""
+    return to_bytes(tables, constraint_digest(language, options), bytes.fromhex(vocabulary.digest))
+
+
+def save_frozen(
+    folder: str | os.PathLike[str],
+    language: Language,
+    vocabulary: Vocabulary,
+    tables: FrozenTables,
+    options: ConstraintOptions | None = None,
+) -> Path:
+    """Write tables into a folder, as into a cache: that nothing could be written is no error."""
+    path = Path(folder) / file_name(constraint_digest(language, options), vocabulary)
+    keep(path, frozen_bytes(language, vocabulary, tables, options))
+    return path
+
+
+def load_frozen(
+    place: str | os.PathLike[str],
+    language: Language | Callable[[], Language],
+    vocabulary: Vocabulary,
+    options: ConstraintOptions | None = None,
+    *,
+    digest: bytes | None = None,
+) -> FrozenConstraint:
+    """The frozen constraint in a file, or in the file that belongs to it in a folder.
+
+    Who has kept the `constraint_digest` may give it: then nothing is hashed, and a language that is given as
+    a function is only made when a text leaves the tables.
+
+    Raises FrozenError if the file is damaged or of something else, and OSError if there is none.
+    """
+    limits = options or ConstraintOptions()
+    if digest is None:
+        language = language if isinstance(language, Language) else language()
+        digest = constraint_digest(language, limits)
+    path = os.fspath(place)
+    if not path.endswith(SUFFIX):
+        path = os.path.join(path, file_name(digest, vocabulary))
+    return FrozenConstraint(language, limits, _opened(path, digest, vocabulary), vocabulary)
+
+
+def _opened(path: str, digest: bytes, vocabulary: Vocabulary) -> FrozenTables:
+    own = os.path.dirname(path) == os.fspath(masks_folder())
+    tables = open_file(path, digest, bytes.fromhex(vocabulary.digest), own=own)
+    if tables.size != vocabulary.size:
+        raise FrozenError("the file is of another vocabulary")
+    return tables
+
+
+class FrozenFolders:
+    """Folders in which constraints are looked for before they are compiled; the first that has one wins.
+
+    Files that cannot be used are passed over: the constraint is compiled as if they were not there.
+    """
+
+    def __init__(self, folders: Iterable[str | os.PathLike[str]]) -> None:
+        self.folders = tuple(Path(folder) for folder in folders)
+
+    def find(
+        self, language: Language, vocabulary: Vocabulary, options: ConstraintOptions | None = None
+    ) -> FrozenConstraint | None:
+        """The frozen constraint, if there is a sound file of it."""
+        limits = options or ConstraintOptions()
+        try:
+            digest = constraint_digest(language, limits)
+        except TooDeep:
+            return None
+        name = file_name(digest, vocabulary)
+        for folder in self.folders:
+            try:
+                tables = _opened(os.path.join(folder, name), digest, vocabulary)
+            except (OSError, FrozenError):
+                continue
+            return FrozenConstraint(language, limits, tables, vocabulary)
+        return None

@@ -1,0 +1,1 @@
+"""The pushdown automaton: hash-consed continuations, threads, configurations."""

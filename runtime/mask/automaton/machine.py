@@ -1,0 +1,439 @@
+"""The lazy automaton: configurations as interned integers, their rows filled on demand.
+
+A *thread* is one place in a constraint: a leaf that is being read, with the continuation that follows it. A
+*configuration* is a set of threads (the alternatives still open), perhaps with acceptance. Continuations,
+threads and configurations are hash-consed, so equal places are equal integers: a list's loop comes back to
+the same configuration after each item, and constraints that share parts share their configurations.
+
+The parts of a constraint, and the integers with a fixed meaning, are those of `node`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.work import spend
+from sglc.runtime.mask.automaton import step as steps
+from sglc.runtime.mask.automaton.positions import HALF, Places, States
+from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, FINAL, Node, Work
+from sglc.runtime.mask.automaton.step import Group
+from sglc.runtime.mask.core.bytes_cache import KeptWords
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.core.table_bytes import MachineLock
+
+NO_ROW = -1
+
+_MOST_THREADS = 32_768
+_MOST_STEPS = 200_000
+_MOST_FIRSTS = 20_000
+_MOST_GROUPS = 256
+_KEPT_BYTES = 8 << 20
+_OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
+"""Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
+opens."""
+
+
+class Machine:
+    """Interned continuations, threads and configurations, and the rows of those that have been needed.
+
+    rows    int32[capacity, 256]  next configuration by byte
+    row_of  int32[configurations] index into rows, or NO_ROW
+    """
+
+    joins = False
+    """Whether no configuration has two threads at one place of one leaf."""
+
+    def __init__(self) -> None:
+        self.lock = MachineLock()
+        self.effort = 0
+        """Threads of all configurations made and rows merged: a measure of work."""
+        # All that grows with texts is in arrays of numbers and dicts from numbers to numbers, at which the
+        # garbage collector does not look.
+        self.nodes: list[Node] = []
+        self._states = States()
+        self._conts = Places()
+        self._threads = Places()
+        self._traced_threads = bytearray(1)
+        self._lost_threads = bytearray(1)
+        self.configs: list[tuple[int, ...]] = [(), (ACCEPT,)]
+        self._config_ids: Interned[tuple[int, ...], int] = Interned({(): DEAD})
+        self._alone: dict[int, int] = {ACCEPT: FINAL}
+        self._after: dict[int, int] = {END: FINAL}
+        self._begun: dict[int, int] = {}
+        self._unions: dict[int, int] = {}
+        self.traced = bytearray(2)
+        """By configuration: whether stepping needs the bytes read so far (see `Node.traced`)."""
+        self.accepting = bytearray((False, True))
+        """By configuration: whether the text may end there."""
+        self.lost = bytearray(2)
+        """By configuration: whether its row cannot be made for want of bytes that were not kept."""
+        self._untraced: dict[int, int] = {}
+        self._grafts: dict[int, int] = {}
+        self._steps: dict[int, int] = {}
+        self._firsts: dict[int, np.ndarray] = {}
+        self._groups: dict[int, tuple[Group, ...]] = {}
+        self._joins: Interned[tuple[int, ...], int] = Interned()
+        self.rule_parts: dict[int, tuple[int, Node, int]] = {}
+        """By configuration: one that is a part of it, and the shared rule and continuation that are there."""
+        self.shared_rules: list[Node] = []
+        """Rules that are the same in many constraints."""
+        self.universal: int = -1
+        """The thread that accepts everything from here on, once there is one."""
+        self.looks_ahead = False
+        """Whether some leaf decides by the byte behind it, so that shortest words do not simply add up."""
+        self.rows = np.zeros((64, 256), np.int32)
+        self.row_count = 0
+        self.row_of = np.full(256, NO_ROW, np.int32)
+        self.endings = KeptWords(_KEPT_BYTES)
+        """By configuration: its shortest completion."""
+        self.rests: dict[int, tuple[int, bytes, int]] = {END: (0, b"", END)}
+        """By continuation: the length of its shortest word, how that begins, and what it goes on with."""
+        self.forced_runs = KeptWords(_KEPT_BYTES)
+        """By configuration: the bytes that must come next."""
+
+    # Interning
+
+    def cont(self, node: Node, state: Hashable, after: int) -> int:
+        """The continuation that resumes `node` in `state` and goes on with `after`."""
+        number = node.state_numbers.get(state)
+        if number is None:
+            number = self._states.add(node.state_numbers, state)
+        found = self._conts.numbers.get((node.index << HALF | number) << HALF | after)
+        return self._conts.add(node.index, number, after) if found is None else found
+
+    def thread(self, node: Node, state: Hashable, cont: int) -> int:
+        """The thread in which leaf `node` is in `state`."""
+        number = node.state_numbers.get(state)
+        if number is None:
+            number = self._states.add(node.state_numbers, state)
+        found = self._threads.numbers.get((node.index << HALF | number) << HALF | cont)
+        if found is None:
+            found = self._threads.add(node.index, number, cont)
+            self._traced_threads.append(node.traced(self, state))
+            self._lost_threads.append(node.lost(self, state))
+            if node.universal and cont == END:
+                self.universal = found
+        return found
+
+    def place(self, thread: int) -> tuple[Node, Any, int]:
+        """(leaf, state, continuation) of a thread."""
+        all = self._threads
+        return self.nodes[all.nodes[thread]], self._states.known[all.states[thread]], all.conts[thread]
+
+    def frame(self, cont: int) -> tuple[Node, Any, int]:
+        """(node, state, the continuation behind it) of a continuation."""
+        all = self._conts
+        return self.nodes[all.nodes[cont]], self._states.known[all.states[cont]], all.conts[cont]
+
+    def register(self, node: Node) -> None:
+        """Give a node its number."""
+        node.index = len(self.nodes)
+        node.state_numbers = self._states.of_kind(type(node))
+        self.nodes.append(node)
+
+    @property
+    def size(self) -> int:
+        """Bytes that all that is interned takes, roughly."""
+        interned = 150 * (len(self._threads) + len(self._conts)) + 500 * len(self.configs)
+        interned += 200 * len(self._states.known)
+        aliases = 200 * (len(self._config_ids) + len(self._alone) - len(self.configs))
+        parts = 4000 * len(self.nodes) + self.lock.tally.bytes
+        return interned + aliases + self.rows.nbytes + parts
+
+    @property
+    def beyond(self) -> int:
+        """The continuation that takes everything."""
+        raise TypeError("there are no shared rules")
+
+    def alone(self, thread: int) -> int:
+        """The configuration of one thread."""
+        found = self._alone.get(thread)
+        if found is None:
+            found = self._alone[thread] = self._new((thread,))
+        return found
+
+    def config(self, threads: Iterable[int]) -> int:
+        """The configuration of a set of threads."""
+        key = tuple(threads)
+        if len(key) > 1:
+            key = tuple(sorted(set(key)))
+        if len(key) == 1:
+            return self.alone(key[0])
+        found = self._config_ids.get(key)
+        if found is None:
+            found = self._config_ids[key] = self._new(key)
+        return found
+
+    def _new(self, key: tuple[int, ...]) -> int:
+        """The configuration of threads in order that has not been asked for before."""
+        if self.universal >= 0 and self.universal in key and key != (ACCEPT, self.universal):
+            return self.config((ACCEPT, self.universal))
+        if len(key) > _MOST_THREADS:
+            raise ConstraintError(f"more than {_MOST_THREADS} alternatives are open at once")
+        # Before anything is kept, as a limit may be passed here.
+        spend(_OF_CONFIG + _OF_THREAD * len(key))
+        found = len(self.configs)
+        self.configs.append(key)
+        self.effort += len(key)
+        traced, lost = self._traced_threads, self._lost_threads
+        self.traced.append(traced[key[0]] if len(key) == 1 else any([traced[t] for t in key]))
+        self.accepting.append(key[0] == ACCEPT)
+        self.lost.append(lost[key[0]] if len(key) == 1 else any([lost[t] for t in key]))
+        if found >= len(self.row_of):
+            grown = np.full(2 * len(self.row_of), NO_ROW, np.int32)
+            grown[: len(self.row_of)] = self.row_of
+            self.row_of = grown
+        return found
+
+    def union(self, a: int, b: int) -> int:
+        """The configuration with the alternatives of both."""
+        if a == b or b == DEAD:
+            return a
+        if a == DEAD:
+            return b
+        key = a << HALF | b if a < b else b << HALF | a
+        found = self._unions.get(key)
+        if found is None:
+            found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
+            self._keep_rule(found, (a, b))
+        return found
+
+    def _keep_rule(self, config: int, parts: Iterable[int]) -> None:
+        """Note the shared rule of one of some configurations that are joined."""
+        for part in parts:
+            if part in self.rule_parts:
+                self.rule_parts.setdefault(config, self.rule_parts[part])
+                return
+
+    def graft(self, config: int, cont: int) -> int:
+        """The configuration with the same threads of which each goes on with `cont` at its end."""
+        if cont == END:
+            return config
+        found: set[int] = set()
+        for thread in self.configs[config]:
+            if thread == ACCEPT:
+                found.update(self.configs[self.after(cont)])
+            else:
+                node, state, own = self.place(thread)
+                found.add(self.thread(node, state, self._grafted(own, cont)))
+        return self.config(found)
+
+    def _grafted(self, own: int, cont: int) -> int:
+        """A continuation that goes on with another one."""
+        chain = []
+        while own != END and own << HALF | cont not in self._grafts:
+            chain.append(own)
+            own = self._conts.conts[own]
+        found = cont if own == END else self._grafts[own << HALF | cont]
+        for own in reversed(chain):
+            node, state, _ = self.frame(own)
+            found = self._grafts[own << HALF | cont] = self._graft_frame(node, state, found, cont)
+        return found
+
+    def _graft_frame(self, node: Node, state: Any, behind: int, cont: int) -> int:
+        return self.cont(node, state, behind)
+
+    # Closure
+
+    def after(self, cont: int) -> int:
+        """The configuration at a continuation."""
+        found = self._after.get(cont)
+        if found is None:
+            found = self._after[cont] = self._close([(None, cont)])
+        return found
+
+    def begin(self, node: Node, cont: int) -> int:
+        """The configuration before `node`, which is followed by `cont`."""
+        key = node.index << HALF | cont
+        found = self._begun.get(key)
+        if found is None:
+            found = self._begun[key] = self._close([(node, cont)])
+        return found
+
+    def opened(self, work: Work) -> int:
+        """The configuration before several nodes and at several continuations."""
+        return self.join([self.after(c) if node is None else self.begin(node, c) for node, c in work])
+
+    def _close(self, work: Work) -> int:
+        out: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        least: dict[tuple[int, int], int] = {}
+        while work:
+            node, cont = work.pop()
+            key = (-1 if node is None else node.index, cont)
+            if key in seen:
+                continue
+            seen.add(key)
+            spend(_OF_OPENED)
+            if len(seen) > 100_000:
+                raise ConstraintError("too many alternatives without reading a byte")
+            if node is not None:
+                node.open(self, cont, work, out)
+            elif cont == END:
+                out.add(ACCEPT)
+            else:
+                frame, state, following = self.frame(cont)
+                if frame.repeats_nothing:
+                    # Items that may be empty: only the resumption with the fewest items done matters.
+                    count = state if isinstance(state, int) else 0
+                    if least.get((frame.index, following), count + 1) <= count:
+                        continue
+                    least[frame.index, following] = count
+                frame.resume(self, state, following, work, out)
+        return self.config(out)
+
+    # Stepping
+
+    def accepts(self, config: int) -> bool:
+        return bool(self.accepting[config])
+
+    def step(self, config: int, byte: int) -> int:
+        """The configuration after one byte."""
+        place = self.row_of[config]
+        if place != NO_ROW and not self.traced[config]:
+            return int(self.rows[place, byte])
+        key = config << 8 | byte
+        found = self._steps.get(key)
+        if found is None:
+            after = []
+            for thread in self.configs[config]:
+                if thread != ACCEPT:
+                    node, state, cont = self.place(thread)
+                    target = node.move(self, state, cont, byte)
+                    if target != DEAD:
+                        after.append(target)
+            found = after[0] if len(after) == 1 else self.join(after)
+            if len(self._steps) > _MOST_STEPS:
+                self._steps.clear()
+            self._steps[key] = found
+        return found
+
+    def join(self, configs: Sequence[int]) -> int:
+        """The configuration with the alternatives of all."""
+        found = configs[0] if configs else DEAD
+        if len(configs) == 2:
+            return self.union(found, configs[1])
+        if len(configs) > 2:
+            key = tuple(sorted(set(configs)))
+            known = self._joins.get(key)
+            if known is None:
+                known = self.config([thread for config in key for thread in self.configs[config]])
+                self._joins[key] = known
+                self._keep_rule(known, key)
+            found = known
+        return found
+
+    def groups(self, config: int) -> tuple[Group, ...]:
+        """The threads of a configuration by what they read."""
+        found = self._groups.get(config)
+        if found is None:
+            # Mostly for the mask and the step that come next.
+            if len(self._groups) > _MOST_GROUPS:
+                del self._groups[next(iter(self._groups))]
+            found = self._groups[config] = steps.groups(self, config)
+        return found
+
+    def first(self, config: int) -> np.ndarray:
+        """bool[256]: the bytes that may come next; not to be written to."""
+        found = self._firsts.get(config)
+        if found is None:
+            if len(self._firsts) > _MOST_FIRSTS:
+                self._firsts.clear()
+            found = self._firsts[config] = steps.first(self, config)
+            found.flags.writeable = False
+        return found
+
+    def knows_first(self, cont: int) -> bool:
+        """Whether `first_after` is known without a closure."""
+        return False
+
+    def first_after(self, cont: int) -> np.ndarray:
+        """bool[256]: the bytes that may come next at a continuation; not to be written to."""
+        return self.first(self.after(cont))
+
+    def advance(self, config: int, data: bytes) -> int:
+        """The configuration after bytes."""
+        return steps.advance(self, config, data)
+
+    def untraced(self, config: int) -> int:
+        """The configuration with equal continuations up to the next traced step, without the bytes read.
+
+        Masks of traced configurations are walked from here, so that they are shared.
+        """
+        if not self.traced[config]:
+            return config
+        found = self._untraced.get(config)
+        if found is None:
+            threads = []
+            for thread in self.configs[config]:
+                if thread != ACCEPT:
+                    node, state, cont = self.place(thread)
+                    if node.traced(self, state):
+                        thread = self.thread(node, node.untrace(self, state), cont)
+                threads.append(thread)
+            found = self._untraced[config] = self.config(threads)
+        return found
+
+    def known_untraced(self, config: int) -> int:
+        """The same if it has been asked for before, else -1."""
+        return self._untraced.get(config, -1)
+
+    def row(self, config: int) -> np.ndarray:
+        """The row of a configuration: int32[256], the next configurations by byte; not to be written to."""
+        place = self.row_of[config]
+        if place == NO_ROW:
+            place = self.fill_row(config)
+        # Looked up after filling, which may move the rows.
+        return self.rows[place]
+
+    def fill_row(self, config: int) -> int:
+        """Make the row of a configuration; returns its index."""
+        with self.lock:
+            place = int(self.row_of[config])
+            if place != NO_ROW:
+                return place
+            assert not self.lost[config], "a lost configuration has no row"
+            row = np.zeros(256, np.int32)
+            threads = [t for t in self.configs[config] if t != ACCEPT]
+            self.effort += len(threads)
+            spend(_OF_ROW * len(threads))
+            if len(threads) == 1:
+                self._fill(row, threads[0])
+            else:
+                for thread in threads:
+                    self._merge(row, self._row_alone(thread))
+            return self._store(config, row)
+
+    def _row_alone(self, thread: int) -> np.ndarray:
+        """The row of one thread; filling it makes no other row."""
+        return self.row(self.alone(thread))
+
+    def _fill(self, row: np.ndarray, thread: int) -> None:
+        node, state, cont = self.place(thread)
+        for low, high, target in node.moves(self, state, cont):
+            row[low : high + 1] = target
+
+    def _merge(self, row: np.ndarray, other: np.ndarray) -> None:
+        """Union of two rows, into the first."""
+        both = np.flatnonzero((row != DEAD) & (other != DEAD))
+        if not len(both):
+            row += other
+            return
+        mixed = [self.union(a, b) for a, b in zip(row[both].tolist(), other[both].tolist(), strict=True)]
+        np.maximum(row, other, out=row)
+        row[both] = mixed
+
+    def _store(self, config: int, row: np.ndarray) -> int:
+        if self.row_count == len(self.rows):
+            grown = np.zeros((2 * len(self.rows), 256), np.int32)
+            grown[: self.row_count] = self.rows
+            self.rows = grown
+        place = self.row_count
+        self.rows[place] = row
+        self.row_count += 1
+        self.row_of[config] = place
+        return place

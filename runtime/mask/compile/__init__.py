@@ -1,0 +1,1 @@
+"""From a term to the parts of a constraint."""

@@ -1,0 +1,1 @@
+"""What the other rooms of masks share: errors and small containers."""

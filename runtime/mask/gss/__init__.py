@@ -1,0 +1,1 @@
+"""Ambiguous continuations merged into a graph-structured stack, FIRST sets, completions."""

@@ -1,0 +1,1 @@
+"""Tables for the compiled walk of grammars, and its calls."""

@@ -1,0 +1,455 @@
+"""A machine's grammars as the arrays that `sglc.kernels.gss.walk` reads, made as it asks for them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sglc.automata import charset
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa.operations import any_char_class
+from sglc.automata.work import spend
+from sglc.kernels.gss.api import StackArrays
+from sglc.kernels.gss.closure import (
+    BAR,
+    CHOICE,
+    ENDS,
+    FOREIGN,
+    GOES_ON,
+    JOINT,
+    KNOWN,
+    LEAF,
+    LIST,
+    MOST_BARS,
+    NOTHING,
+    REPEAT,
+    RULE,
+    SERIES,
+    UNKNOWN,
+)
+from sglc.runtime.mask.automaton.protocol import END, Node
+from sglc.runtime.mask.gss.machine import JoiningMachine, Joint
+from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
+from sglc.runtime.mask.nodes.core import Alternatives, Literal, NothingNode, Repetition, RuleNode, Series
+from sglc.runtime.mask.nodes.dispatch import CaseNode
+from sglc.runtime.mask.nodes.text import TextNode
+from sglc.runtime.mask.nodes.words import WordNode
+from sglc.runtime.mask.product_nodes.lookahead import NotBefore
+
+_MOST_PARTS = (1 << 18) - 2
+_MOST_CONTS = 1 << 23
+_MOST_STATES = 1 << 15
+"""States of texts, a kilobyte each."""
+_MOST_ROUNDS = (1 << 31) - 1
+"""The largest number of the tables; walks count fewer rounds than that (`stack_closure.MOST_STATE`)."""
+_MANY_BYTES = 8
+"""A state that reads less has no groups of bytes worth the time to find them."""
+_ASKED = -2
+"""In `behind`: what follows a word is not known yet."""
+_FRAMES = frozenset((Series, Repetition, Joint))
+"""Nodes of grammars that continuations resume."""
+_COMPOSED = frozenset((Series, Alternatives, Repetition))
+
+
+class TooLarge(Exception):
+    """A grammar has more parts, states or lookaheads than walks have numbers for."""
+
+
+class StackTables:
+    """The arrays of one machine's grammars, by the numbers of its nodes and continuations."""
+
+    def __init__(self, machine: JoiningMachine) -> None:
+        self.arrays = StackArrays()
+        """Replaced when they grow; see `current`."""
+        self._machine = machine
+        self._lists = 0
+        self._firsts: dict[int, int] = {}
+        """By set of bytes: its number; 0 is that of every byte."""
+        self._states: dict[tuple[TextTable, int], int] = {}
+        """By text and state of it: the number of the state."""
+        self._places: list[tuple[TextTable, int]] = []
+        self._word_lists: dict[object, int] = {}
+        """By bytes, or set of words, or choice among parts: the number of the first word."""
+        self._cases: list[tuple[int, CaseNode]] = []
+        """Choices among parts, by the number of the first word."""
+        self._words = self._word_bytes = 0
+        self._bars: list[Ranges] = [()]
+        self._bar_numbers: dict[Ranges, int] = {(): 0}
+        self._bar_states: dict[tuple[TextTable, int], int] = {}
+        """By table of what is barred, each with numbers of its own for the places inside of characters."""
+        self._bar_places: list[tuple[TextTable | None, int]] = [(None, 0)]
+        self._read: dict[int, bool] = {END: True}
+        """By continuation: whether walks read it."""
+        self._kinds: dict[int, bool] = {}
+        """By node: see `_readable`."""
+        self.arrays.unions[0, 0] = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays take."""
+        return sum([array.nbytes for array in self.arrays.every])
+
+    def reads(self, conts: Sequence[int]) -> bool:
+        """Whether walks read what follows: parts of grammars up to the end. Frames are in the arrays then."""
+        known = self._read
+        new = [cont for cont in conts if cont not in known]
+        if new:
+            self._find(new)
+        return all([known[cont] for cont in conts])
+
+    def may_read(self, cont: int) -> bool:
+        """Whether walks may read what follows a continuation: it is asked of many that are no grammar's."""
+        return cont == END or (type(self._machine.frame(cont)[0]) in _FRAMES and self.reads((cont,)))
+
+    def _find(self, stack: list[int]) -> None:
+        """Find whether walks read what follows some continuations."""
+        known, kinds, frame = self._read, self._kinds, self._machine.frame
+        records: list[int] = []
+        while stack:
+            cont = stack[-1]
+            if cont in known:
+                stack.pop()
+                continue
+            node, state, after = frame(cont)
+            if type(node) is not Joint:
+                reads = node.in_grammar and type(node) in _FRAMES
+                if reads:
+                    known_kind = kinds.get(node.index)
+                    reads = self._readable(node) if known_kind is None else known_kind
+                if not reads or cont >= _MOST_CONTS:
+                    known[cont] = False
+                elif after in known:
+                    records += (cont, node.index, state, after)
+                    known[cont] = known[after]
+                    if type(node) is Repetition and self.current().program[node.index, 0] == UNKNOWN:
+                        # Closures pass through one that may end to the next below.
+                        self.describe(node.index)
+                else:
+                    stack.append(after)
+                continue
+            missing = [each for each in state if each not in known]
+            if missing:
+                stack += missing
+                continue
+            self._set(node.index, (JOINT, 0, 0, 0))
+            records += (cont, node.index, self._list(state), len(state))
+            known[cont] = cont < _MOST_CONTS and all([known[each] for each in state])
+        if records:
+            rows = np.array(records, np.int32).reshape(-1, 4)
+            most = max(records[::4])
+            if most >= len(self.arrays.frames):
+                self.arrays.grow(frames=2 * most)
+            self.arrays.frames[rows[:, 0]] = rows[:, 1:]
+            spend(len(records) // 4)
+
+    def _readable(self, start: Node) -> bool:
+        """Whether walks can read a node as far as it is made."""
+        known = self._kinds
+        seen: dict[int, bool] = {start.index: True}
+        stack = [start]
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind in _COMPOSED or (kind is RuleNode and node.made):  # type: ignore[attr-defined]
+                for each in node.children():
+                    index = each.index
+                    if index in known:
+                        if not known[index]:
+                            known[start.index] = False
+                            return False
+                    elif index not in seen:
+                        seen[index] = True
+                        stack.append(each)
+            elif kind is not RuleNode and not _is_terminal(node):
+                # What is compiled late is a grammar's.
+                known[start.index] = known[node.index] = False
+                return False
+        known.update(seen)
+        return True
+
+    # Parts
+
+    def current(self) -> StackArrays:
+        """The arrays, with room for every part that there is."""
+        count = len(self._machine.nodes)
+        if count > len(self.arrays.program):
+            self.arrays.grow(program=2 * count)
+        return self.arrays
+
+    def describe(self, index: int) -> None:
+        """Say what a part is. Raises TooLarge."""
+        if index >= _MOST_PARTS:
+            raise TooLarge
+        node = self._machine.nodes[index]
+        kind, a, b = self._part(node)
+        first = self._begins(node) if kind in (LEAF, LIST, SERIES, CHOICE, RULE, REPEAT) else 0
+        self._set(index, (kind, a, b, first))
+        if type(node) in _COMPOSED:
+            # Rules that begin with other bytes than are wanted need not be compiled.
+            for each in node.children():
+                if type(each) is RuleNode and not each.made and each.begins is not None:
+                    self.current().program[each.index, 3] = self._begins(each)
+
+    def _begins(self, node: Node) -> int:
+        """The number of the set of bytes with which words of a node begin, 0 where it has none."""
+        known = self._machine.first_of(node)
+        return 0 if known is None or known[1] else self._first(known[0])
+
+    def describe_ahead(self, conts: Iterable[int], until: float) -> None:
+        """Say what parts are before they are asked for, those first that come first, while there is time
+        (of `perf_counter`). Raises TooLarge."""
+        seen: dict[int, None] = {}
+        for cont in conts:
+            while cont != END and type(node := self._machine.frame(cont)[0]) is not Joint:
+                seen[node.index] = None
+                cont = self._machine.frame(cont)[2]
+        waiting = deque(seen)
+        while waiting and perf_counter() < until:
+            index = waiting.popleft()
+            if self.current().program[index, 0] == UNKNOWN:
+                self.describe(index)
+            if type(node := self._machine.nodes[index]) is CaseNode:
+                node.begins_any()
+            for each in self._inside(*self.arrays.program[index, :3].tolist()):
+                if each not in seen:
+                    seen[each] = None
+                    waiting.append(each)
+
+    def _inside(self, kind: int, a: int, b: int) -> list[int]:
+        """The parts that a part is made of."""
+        if kind == SERIES:
+            return [a, b]
+        if kind == CHOICE:
+            return self.arrays.lists[a : a + b].tolist()
+        if kind == RULE:
+            return [a]
+        return [part for part in (a, int(self.arrays.lists[b])) if part >= 0] if kind == REPEAT else []
+
+    def _part(self, node: Node) -> tuple[int, int, int]:
+        if type(node) is NotBefore:
+            return BAR, self._bar(node.bars), 0
+        if not node.productive or type(node) is NothingNode:
+            return NOTHING, 0, 0
+        if type(node) is Literal:
+            first = self._word_list(node.data, [node.data])
+            return LIST, first, first + 1
+        if type(node) is Series:
+            return SERIES, node.first.index, node.rest.index
+        if type(node) is Alternatives:
+            arms = [arm.index for arm in node.arms if arm.productive]
+            return CHOICE, self._list(arms), len(arms)
+        if type(node) is RuleNode:
+            body = node.make()
+            return (NOTHING, 0, 0) if body is None else (RULE, body.index, 0)
+        if type(node) is Repetition:
+            separator = node.separator.index if node.separator.data else -1
+            most = -1 if node.maximum is None else min(node.maximum, _MOST_ROUNDS)
+            item = node.item.index if node.item.productive else -1
+            return REPEAT, item, self._list((separator, node.minimum, most, node.needed))
+        if not _is_terminal(node):
+            return FOREIGN, 0, 0
+        if type(node) is TextNode:
+            if node.first is None:
+                return NOTHING, 0, 0
+            local, table = node.first[0], node.table
+            begins = table.can_go_on(local, 0, None)
+            state = self._state(table, local) if begins else -1
+            if begins and table.can_end(local, 0):
+                # That it may be empty says nothing of what it begins with; its row does.
+                self.make_row(state)
+            return LEAF, state, table.can_end(local, 0)
+        assert isinstance(node, WordNode | CaseNode)
+        first = self._words_of(node)
+        return LIST, first, first + len(node.set.words)
+
+    def _list(self, numbers: Iterable[int]) -> int:
+        some = list(numbers)
+        begin, self._lists = self._lists, self._lists + len(some)
+        if self._lists > len(self.arrays.lists):
+            self.arrays.grow(lists=2 * self._lists)
+        self.arrays.lists[begin : self._lists] = some
+        return begin
+
+    def _first(self, bytes: int) -> int:
+        found = self._firsts.get(bytes)
+        if found is None:
+            found = self._firsts[bytes] = len(self._firsts) + 1
+            if found >= len(self.arrays.firsts):
+                self.arrays.grow(firsts=2 * found)
+            self.arrays.firsts[found] = np.frombuffer(bytes.to_bytes(32, "little"), np.uint64)
+        return found
+
+    def _set(self, index: int, record: tuple[int, int, int, int]) -> None:
+        self.current().program[index] = record
+
+    # Terminals
+
+    def place(self, node: Node, state: Any) -> tuple[int, tuple[int, int, int]] | None:
+        """(number of a state of a text, anything) or (-1, a place in the words) of a terminal, None if walks
+        do not read it. Raises TooLarge."""
+        if type(node) is Literal:
+            first = self._word_list(node.data, [node.data])
+            return -1, (first, first + 1, state)
+        if not _is_terminal(node):
+            return None
+        if type(node) is TextNode:
+            local, least, most = state
+            return (self._state(node.table, local), (0, 0, 0)) if least <= 0 and most is None else None
+        if type(node) is WordNode:
+            low, high, read = node.table.places[state]
+        elif type(node) is CaseNode:
+            low, high, read = node.rows.places[state]
+        else:
+            return None
+        first = self._words_of(node)
+        # Of a word that ends here another thread goes on.
+        low += node.set.ends((low, high, read))
+        return -1, (first + low, first + high, read)
+
+    def _words_of(self, node: WordNode | CaseNode) -> int:
+        if type(node) is WordNode:
+            return self._word_list(node.table, node.set.words)
+        known = node in self._word_lists
+        first = self._word_list(node, node.set.words)
+        if not known:
+            assert isinstance(node, CaseNode)
+            self._cases.append((first, node))
+            self.arrays.behind[first : self._words, 0] = _ASKED
+        return first
+
+    def _word_list(self, key: object, words: Sequence[bytes]) -> int:
+        """The number of the first of some words in order."""
+        found = self._word_lists.get(key)
+        if found is None:
+            found, self._words = self._words, self._words + len(words)
+            begin, data = self._word_bytes, b"".join(words)
+            self._word_bytes += len(data)
+            arrays = self.arrays
+            if self._words >= len(arrays.behind):
+                arrays.grow(word_starts=2 * self._words, behind=2 * self._words)
+            if self._word_bytes > len(arrays.words):
+                arrays.grow(words=2 * self._word_bytes)
+            arrays.words[begin : self._word_bytes] = np.frombuffer(data, np.uint8)
+            if len(words) == 1:
+                arrays.word_starts[self._words] = self._word_bytes
+            else:
+                ends = arrays.word_starts[found + 1 : self._words + 1]
+                np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends)
+                ends += begin
+            self._word_lists[key] = found
+        return found
+
+    def _state(self, table: TextTable, local: int) -> int:
+        found = self._states.get((table, local))
+        if found is None:
+            found = len(self._places)
+            if found >= _MOST_STATES:
+                raise TooLarge
+            self._states[table, local] = found
+            self._places.append((table, local))
+            arrays = self.arrays
+            if found >= len(arrays.rows):
+                size = 2 * found
+                arrays.grow(rows=size, begins=size, flags=size, loops=size)
+            ends, goes_on = table.can_end(local, 0), table.can_go_on(local, 0, None)
+            arrays.flags[found] = ENDS * ends | GOES_ON * goes_on
+        return found
+
+    def make_row(self, state: int) -> None:
+        """Make the row of a state of a text. Raises TooLarge."""
+        table, local = self._places[state]
+        moves = [(low, high, self._state(table, to)) for low, high, to in table.moves(local)]
+        arrays = self.arrays
+        row = arrays.rows[state]
+        for low, high, target in moves:
+            row[low : high + 1] = target
+        begins = np.packbits(row >= 0, bitorder="little")
+        arrays.begins[state] = begins.view(np.uint64)
+        # Most states are inside of words, with a byte or two to come.
+        if local < table.boundary and sum([high - low for low, high, _ in moves]) >= _MANY_BYTES:
+            leaf = text_leaf(table)
+            still = leaf.lasting(LeafPlace(leaf, leaf.number(local)), 0)
+            still = None if still is None else still.unbarred()
+            if still is not None:
+                arrays.loops[state] = still.groups
+        arrays.flags[state] |= KNOWN
+
+    def find_behind(self, word: int) -> None:
+        """Find the part that follows a word."""
+        first, node = self._case(word)
+        self.arrays.behind[word, 0] = node.behind_word(word - first).index
+
+    def find_begins(self, word: int) -> None:
+        """Find the bytes with which that begins which follows a word."""
+        first, node = self._case(word)
+        known, empty = node.begins_behind(word - first)
+        self.arrays.behind[word, 1] = 0 if known is None or empty else self._first(known)
+
+    def _case(self, word: int) -> tuple[int, CaseNode]:
+        return self._cases[bisect_right(self._cases, word, key=_first_word) - 1]
+
+    # What is barred
+
+    def _bar(self, barred: Ranges) -> int:
+        found = self._bar_numbers.get(barred)
+        if found is None:
+            found = len(self._bars)
+            if found >= MOST_BARS:
+                raise TooLarge
+            self._bar_numbers[barred] = found
+            self._bars.append(barred)
+            self.arrays.bar_starts[found] = state = self.bar_at(TextTable(any_char_class(barred), "raw"), 0)
+            self.make_bar_row(state)
+            bits = np.packbits(self.arrays.bar_rows[state] >= 0, bitorder="little")
+            self.arrays.open_bytes[found] = bits.view(np.uint64)
+            self.arrays.unions[0, found] = self.arrays.unions[found, 0] = found
+        return found
+
+    def find_union(self, place: int) -> None:
+        """Find the number of what two bars bar together. Raises TooLarge."""
+        a, b = divmod(place, MOST_BARS)
+        self.arrays.unions[a, b] = self._bar(charset.ranges([*self._bars[a], *self._bars[b]]))
+
+    def bar_at(self, table: TextTable, local: int) -> int:
+        """The state at a place of a table of barred characters."""
+        found = self._bar_states.get((table, local))
+        if found is None:
+            found = self._bar_states[table, local] = len(self._bar_places)
+            self._bar_places.append((table, local))
+            if found >= len(self.arrays.bar_rows):
+                self.arrays.grow(bar_rows=2 * found, bar_flags=2 * found)
+        return found
+
+    def make_bar_row(self, state: int) -> None:
+        """Make the row of a state inside what is barred."""
+        table, local = self._bar_places[state]
+        assert table is not None
+        moves = [
+            (low, high, -1 if to < table.boundary else self.bar_at(table, to))
+            for low, high, to in table.moves(local)
+        ]
+        row = self.arrays.bar_rows[state]
+        for low, high, target in moves:
+            row[low : high + 1] = target
+        self.arrays.bar_flags[state] |= KNOWN
+
+
+def _first_word(case: tuple[int, CaseNode]) -> int:
+    return case[0]
+
+
+def _is_terminal(node: Node) -> bool:
+    """Whether walks read a part that is made of no others."""
+    if type(node) is TextNode:
+        first = node.first
+        return node.table.encoding == "raw" and (first is None or (first[1] <= 0 and first[2] is None))
+    if type(node) is WordNode:
+        return not node.table.free
+    return type(node) in (Literal, NotBefore, CaseNode, NothingNode)

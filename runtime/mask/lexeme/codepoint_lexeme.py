@@ -1,0 +1,214 @@
+"""Leaves as walks read them: character by character, states loaded when walks come to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from sglc.automata.work import spend
+from sglc.kernels.trie.api import UNBOUNDED, CharacterArrays, first_bytes
+from sglc.kernels.trie.codepoint_blocks import BLOCKS
+from sglc.kernels.trie.utf8_walk import JSON, JSON_ANY, LOADED, RAW
+from sglc.kernels.trie.walks import ENDS, KNOWN
+from sglc.runtime.mask.core.table_bytes import Tally, open_tally
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge
+
+ENCODINGS = {"raw": RAW, "json": JSON, "json-any": JSON_ANY}
+_AT_ONCE, _STATES_AT_ONCE = 256, 64
+"""Edges of a text that are loaded together, and states: those that come next in walks."""
+_WIDE = 32
+"""States with more edges beyond ASCII have blocks."""
+_OF_STATE, _OF_EDGE = 600, 24
+"""Bytes of a state and of an edge, roughly."""
+_NO_LABELS = np.zeros(0, np.uint64)
+
+
+class CharacterLeaf:
+    """The arrays of an automaton over characters, whose state s is number s + 1 in them.
+
+    Number 0 is the beginning of walks from inside a character.
+    """
+
+    _tally: Tally | None = None
+
+    def __init__(self, characters: Characters, size: int, width: int = 0) -> None:
+        """`size`: how many states there are, or room for the first; `width`: words of a set of labels."""
+        self._characters = characters
+        self._tally, self._taken = open_tally(), 0
+        """Who keeps account of the bytes of the arrays, and how many these are."""
+        edges = np.zeros((256, 3), np.int32)
+        # Rows are of memory that is not there before it is written to.
+        blocks = np.zeros((0, BLOCKS), np.int32)
+        encoding = ENCODINGS[characters.encoding]
+        self._arrays = CharacterArrays(encoding, edges, blocks=blocks, **_states(size + 1, width))
+        self._loaded = 0
+        self._blocks = 0
+        """How many states have blocks."""
+        self._begun: dict[int, tuple[int, int, int] | None] = {}
+        """By place inside a character: (mode, where its edges begin, how many there are)."""
+
+    def _count(self, states: int, edges: int, blocks: int = 0) -> None:
+        """Count what so many more states, edges and blocks take."""
+        bytes = _OF_STATE * states + _OF_EDGE * edges + 4 * BLOCKS * blocks
+        self._taken += bytes
+        if self._tally is not None:
+            self._tally.take(bytes)
+
+    def __del__(self) -> None:
+        if self._tally is not None:
+            self._tally.give_back(self._taken)
+
+    def load(self, number: int) -> None:
+        """Load the edges of a state, by its number in the arrays."""
+        raise TypeError(type(self).__name__)
+
+    def current(self) -> CharacterArrays:
+        """The arrays, which are replaced when they grow."""
+        return self._arrays
+
+    def place(self, inside: int) -> tuple[int, int] | None:
+        """(number, mode) for walks from an inside state of `Characters`, until the next is asked for.
+
+        None in the middle of the digits of an escape.
+        """
+        if inside not in self._begun:
+            begun = self._characters.begun(inside)
+            if begun is not None:
+                mode, edges = begun
+                self._meet([edges])
+                self._begun[inside] = mode, self._append([edges]), len(edges)
+            else:
+                self._begun[inside] = None
+        found = self._begun[inside]
+        if found is None:
+            return None
+        mode, first, size = found
+        arrays = self._arrays
+        arrays.starts[0], arrays.sizes[0], arrays.flags[0] = first, size, LOADED
+        arrays.rows[0] = 0
+        return 0, mode
+
+    def first(self, state: int, least: int, most: int, open: np.ndarray = _NO_LABELS) -> np.ndarray:
+        """bool[256]: the bytes with which the leaf may go on from a state of the automaton."""
+        if not self._arrays.flags[state + 1]:
+            self.load(state + 1)
+        return first_bytes(self._arrays, state + 1, least, most, open)
+
+    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+        """Called with the edges of states before these are taken: what is asked of their targets is said."""
+
+    def _take(self, states: Sequence[int], rows: Sequence[Sequence[Edge]], accepting: Sequence[bool]) -> None:
+        """Take states into the arrays, in which there is room for them."""
+        self._count(len(rows), sum(map(len, rows)))
+        self._meet(rows)
+        first = self._append(rows)
+        arrays = self._arrays
+        starts, sizes, flags = arrays.starts.data, arrays.sizes.data, arrays.flags.data
+        for state, row, ends in zip(states, rows, accepting, strict=True):
+            size = len(row)
+            starts[state + 1], sizes[state + 1] = first, size
+            flags[state + 1] = LOADED | ENDS if ends else LOADED
+            first += size
+            if size > _WIDE and row[-_WIDE][0] >= 0x80:
+                self._widen(state + 1)
+
+    def _widen(self, number: int) -> None:
+        """Give a state room for its blocks."""
+        self._count(0, 0, 1)
+        count, blocks = self._blocks, self._arrays.blocks
+        if count == len(blocks):
+            grown = np.zeros((2 * count or 1, BLOCKS), np.int32)
+            grown[:count] = blocks
+            self._arrays = replace(self._arrays, blocks=grown)
+        self._arrays.wide[number] = count
+        self._blocks = count + 1
+
+    def _make_room(self, count: int) -> None:
+        """Make room for so many edges more."""
+        first, edges = self._loaded, self._arrays.edges
+        if first + count > len(edges):
+            grown = np.zeros((max(2 * len(edges), first + count), 3), np.int32)
+            grown[:first] = edges[:first]
+            self._arrays = replace(self._arrays, edges=grown)
+
+    def _append(self, rows: Sequence[Sequence[Edge]]) -> int:
+        """Take the edges of states into the arrays; where they begin."""
+        total, first = sum(map(len, rows)), self._loaded
+        self._make_room(total)
+        flat = chain.from_iterable(chain.from_iterable(rows))
+        new = self._arrays.edges[first : first + total]
+        new.reshape(-1)[:] = np.fromiter(flat, np.int32, 3 * total)
+        new[:, 2] += 1
+        self._loaded = first + total
+        return first
+
+    def _reserve(self, count: int) -> None:
+        """Make room for so many states."""
+        size = len(self._arrays.flags)
+        if count + 1 > size:
+            grown = _states(max(2 * size, count + 1), self._arrays.labels.shape[1])
+            old = self._arrays
+            for name, new in grown.items():
+                # Rows are made again sooner than all their memory is copied.
+                if name != "rows":
+                    new[:size] = getattr(old, name)
+            grown["flags"] &= ~KNOWN & 0xFF
+            self._arrays = CharacterArrays(old.encoding, old.edges, blocks=old.blocks, **grown)
+
+
+def _states(size: int, width: int) -> dict[str, np.ndarray]:
+    """What is kept of so many states."""
+    return {
+        "starts": np.zeros(size, np.int32),
+        "sizes": np.zeros(size, np.int32),
+        "rows": np.zeros((size, 128), np.int32),
+        "flags": np.zeros(size, np.uint8),
+        "loops": np.zeros((size, 2), np.uint64),
+        "wide": np.full(size, -1, np.int32),
+        "lo": np.zeros(size, np.int32),
+        "hi": np.full(size, UNBOUNDED, np.int32),
+        "labels": np.zeros((size, width), np.uint64),
+    }
+
+
+class TextCharacters(CharacterLeaf):
+    """The automaton of a `TextTable`."""
+
+    def __init__(self, table: TextTable) -> None:
+        super().__init__(table.characters, table.boundary)
+        self._table = table
+        self._measured = False
+
+    def measure(self) -> None:
+        """Take the lengths of words into the arrays."""
+        if self._measured:
+            return
+        self._measured = True
+        table, arrays = self._table, self._arrays
+        states = range(table.boundary)
+        arrays.lo[1:] = [table.shortest(state) for state in states]
+        longest = [table.longest(state) for state in states]
+        arrays.hi[1:] = [UNBOUNDED if most is None else most for most in longest]
+
+    def load(self, number: int) -> None:
+        """Load the edges of a state, and of some that are reached from it."""
+        dfa, flags = self._table.dfa, self._arrays.flags
+        states = [number - 1]
+        seen = {number - 1}
+        total = len(dfa.edges[number - 1])
+        for here in states:
+            if total >= _AT_ONCE or len(states) >= _STATES_AT_ONCE:
+                break
+            for _, _, target in dfa.edges[here]:
+                if target not in seen:
+                    seen.add(target)
+                    if not flags[target + 1]:
+                        states.append(target)
+                        total += len(dfa.edges[target])
+        spend(5 * len(states) + total // 4)
+        rows = [dfa.edges[state] for state in states]
+        self._take(states, rows, [state in dfa.accepting for state in states])

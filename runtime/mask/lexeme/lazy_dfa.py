@@ -1,0 +1,80 @@
+"""Leaves of automata whose states are made while they are read: numbered in the order they are met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sglc.kernels.trie.api import Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import ENDS
+from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLeaf
+from sglc.runtime.mask.lexeme.escapes import ByteMoves
+from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.utf8_states import Edge
+
+_FEW = 2
+"""States with so many edges are loaded together with their targets."""
+
+
+class NumberedLeaf(LeafTable):
+    """The rows of `ByteMoves`; `places` are its local states by number."""
+
+    counts = True
+    """Whether `describe` may bound the characters to the end of a word."""
+
+    def __init__(self, table: ByteMoves) -> None:
+        super().__init__()
+        self.encoding = table.encoding
+        self.table = table
+        self._by_characters: CharacterLeaf = NumberedCharacters(self)
+
+    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
+        return [(low, high, self.number(t)) for low, high, t in self.table.moves(self.places[state])]
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        leaf, local = self._by_characters, self.places[place.state]
+        where = (local + 1, 0) if local >= 0 else leaf.place(-1 - local)
+        if where is None or (quiet is not None and quiet.home >= 0):
+            return super().walk_states(whole, entries, place, first, row, quiet)
+        _, least, most, eager = self._bounds(place)
+        begin, mode = where
+        bounds = (begin, least, most, eager, mode)
+        return whole.characters(entries, bounds, first, row, leaf.current, leaf.load, quiet)
+
+
+class NumberedCharacters(CharacterLeaf):
+    """The automaton of a `NumberedLeaf`, whose states are made when they are loaded."""
+
+    def __init__(self, leaf: NumberedLeaf) -> None:
+        super().__init__(leaf.table.characters, 16)
+        self._leaf = leaf
+
+    def load(self, number: int) -> None:
+        leaf, state = self._leaf, number - 1
+        self._reserve(state + 1)
+        states, edges = [state], leaf.table.edges(state)
+        rows = [edges]
+        if len(edges) <= _FEW:
+            # Walks mostly come to both of two targets.
+            loaded, size = self._arrays.flags, len(self._arrays.flags)
+            for target in {target for _, _, target in edges} - {state}:
+                if target + 1 >= size or not loaded[target + 1]:
+                    states.append(target)
+                    rows.append(leaf.table.edges(target))
+            self._reserve(max(states) + 1)
+        ends = [bool(leaf.describe(leaf.number(each))[0] & ENDS) for each in states]
+        self._take(states, rows, ends)
+
+    def _meet(self, rows: Sequence[Sequence[Edge]]) -> None:
+        leaf = self._leaf
+        targets = {target for row in rows for _, _, target in row}
+        self._reserve(1 + max(targets, default=0))
+        if not leaf.counts:
+            return
+        arrays = self._arrays
+        for target in targets:
+            _, arrays.lo[target + 1], arrays.hi[target + 1] = leaf.describe(leaf.number(target))

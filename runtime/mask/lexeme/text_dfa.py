@@ -1,0 +1,399 @@
+"""Character automata as byte automata, made state by state, with the lengths and costs of their words.
+
+A `TextTable` serves every `Text` term over the same `CharDfa` and encoding. Its local states are the
+automaton's own states (character boundaries), then states inside a character's encoding, shared by structure:
+all the lead bytes after which the same continuations lead to the same state are one local state. Character
+counts are not part of the table; terms carry them beside the local state.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import Any
+
+from sglc.automata.charset import leading_bytes
+from sglc.automata.term import CharDfa, Encoding
+from sglc.runtime.mask.core.byte_sets import members
+from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
+from sglc.runtime.mask.lexeme.shortest_words import TextWords
+from sglc.runtime.mask.lexeme.utf8_states import Characters, Move
+
+Place = tuple[int, int, int | None]
+"""(local state of a table, least and most characters to come)."""
+
+_MAX_LENGTH_WORK = 20_000_000
+_MOST_SEARCHED = 5000
+_LONGEST_WORD = 1 << 20
+"""Characters of a word that is written out because it is short."""
+
+
+class TextTable:
+    """Bytes of one character automaton in one encoding.
+
+    Local states below `boundary` are the automaton's states; the others are inside a character.
+    """
+
+    __slots__ = (
+        "_advanced",
+        "_begins",
+        "_gapless",
+        "_last",
+        "_longest",
+        "_moves",
+        "_period",
+        "_reach",
+        "_seen_reach",
+        "_shortest",
+        "_sources",
+        "_stopping",
+        "_targets",
+        "boundary",
+        "characters",
+        "dfa",
+        "encoding",
+        "leaf",
+        "words",
+    )
+
+    def __init__(self, dfa: CharDfa, encoding: Encoding) -> None:
+        self.dfa = dfa
+        self.encoding = encoding
+        self.boundary = len(dfa.edges)
+        self._moves: list[tuple[Move, ...] | None] = [None] * self.boundary
+        self.characters = Characters(encoding)
+        self._begins: dict[int, frozenset[int]] = {}
+        self._targets: list[tuple[int, ...]] = [
+            tuple(sorted({target for _, _, target in edges})) for edges in dfa.edges
+        ]
+        self._shortest: list[int | None] | None = None
+        self._longest: list[int | None] | None = None
+        self._sources: list[list[int]] | None = None
+        self._last: Iterable[int] = dfa.accepting
+        """The states of the last of `_reach`."""
+        self._reach: list[int] = [self._bits(dfa.accepting)]
+        self._seen_reach: dict[int, int] = {self._reach[0]: 0}
+        self._gapless: bool | None = None
+        self._stopping: set[int] | None = None
+        self._period: tuple[int, int] | None = None
+        self._advanced: dict[Place, Place | None] = {}
+        self.words = TextWords(dfa, encoding, self.next_length)
+        self.leaf: Any = None
+        """Its `TextLeaf`, kept where its table is."""
+
+    def begins(self, local: int) -> frozenset[int]:
+        """The bytes with which the characters of a state of the automaton begin, each written as it is."""
+        found = self._begins.get(local)
+        if found is None:
+            bits = leading_bytes((low, high) for low, high, _ in self.dfa.edges[local])
+            found = self._begins[local] = members(bits)
+        return found
+
+    @property
+    def known(self) -> int:
+        """The number of local states met so far; they are numbered from 0."""
+        return self.boundary + self.characters.known
+
+    def moves(self, local: int) -> tuple[Move, ...]:
+        """The byte moves of a local state, sorted and disjoint."""
+        if local >= len(self._moves):
+            self._moves += [None] * (local + 1 - len(self._moves))
+        found = self._moves[local]
+        if found is None:
+            boundary = self.boundary
+            if local < boundary:
+                moves = self.characters.begin(self.dfa.edges[local])
+            else:
+                moves = self.characters.moves(local - boundary)
+            found = self._moves[local] = tuple(
+                [(low, high, target if target >= 0 else boundary - 1 - target) for low, high, target in moves]
+            )
+        return found
+
+    def move(self, local: int, byte: int) -> int | None:
+        """The local state after a byte, where only that byte is asked for."""
+        boundary = self.boundary
+        if local < boundary:
+            found = self.characters.begin_with(self.dfa.edges[local], byte)
+        else:
+            found = self.characters.move(local - boundary, byte)
+        return found if found is None or found >= 0 else boundary - 1 - found
+
+    def targets(self, local: int) -> tuple[int, ...]:
+        """The boundary states that can be reached by the end of the current (or next) character."""
+        if local < self.boundary:
+            return self._targets[local]
+        return self.characters.targets(local - self.boundary)
+
+    # Words with a number of characters to come
+
+    def start(self, least: int, most: int | None) -> Place | None:
+        """The place (local state, least and most characters to come) before the first character."""
+        if not self.boundary or not self.alive(0, least, most):
+            return None
+        return (0, *self._settle(0, least, most))
+
+    def advance(self, local: int, least: int, most: int | None) -> Place | None:
+        """The place after a byte that led to `local`, None if no word goes on from there.
+
+        The counts are those before the character that the byte belongs to, and become one less at its end.
+        """
+        key = (local, least, most)
+        if key in self._advanced:
+            return self._advanced[key]
+        fewer, more = max(least - 1, 0), None if most is None else most - 1
+        found: Place | None = None
+        if local < self.boundary:
+            if self.alive(local, fewer, more):
+                found = (local, *self._settle(local, fewer, more))
+        elif any(self.alive(target, fewer, more) for target in self.targets(local)):
+            found = key
+        if len(self._advanced) > 100_000:
+            self._advanced.clear()
+        self._advanced[key] = found
+        return found
+
+    def after(self, local: int, least: int, most: int | None) -> Place:
+        """The place at a local state with so many characters to come, in the form that `advance` gives."""
+        if local < self.boundary:
+            return (local, *self._settle(local, least, most))
+        return local, max(least, 0), most
+
+    @property
+    def any_length(self) -> bool:
+        """Whether words of every length lead on from everywhere."""
+        return self.boundary == 1 and 0 in self._targets[0] and 0 in self.dfa.accepting
+
+    @property
+    def gapless(self) -> bool:
+        """Whether the lengths of the words that lead on from a place have no gap between fewest and most.
+
+        It is enough that this holds for each state if it holds for its targets: a word of length n begins
+        with a character that leaves n - 1, which by induction some target has.
+        """
+        if self._gapless is None:
+            self._gapless = all(map(self._no_gap, range(self.boundary)))
+        return self._gapless
+
+    def _no_gap(self, state: int) -> bool:
+        targets = self._targets[state]
+        if not targets:
+            return True
+        fewest = [self.shortest(target) for target in targets]
+        longest = [most for most in map(self.longest, targets) if most is not None]
+        if state in self.dfa.accepting and min(fewest) > 0:
+            return False
+        # Any two of the targets touch, so that those of a character that has been begun do as well.
+        return not longest or max(fewest) <= min(longest) + 1
+
+    def may_stop(self, state: int) -> bool:
+        """Whether a state from which no character goes on can be reached; not said of very large automata."""
+        if self._stopping is None:
+            found = {state for state, targets in enumerate(self._targets) if not targets}
+            if self.boundary > _MOST_SEARCHED:
+                found = set()
+            stack = list(found)
+            while stack:
+                before = [source for source in self._before()[stack.pop()] if source not in found]
+                found.update(before)
+                stack += before
+            self._stopping = found
+        return state in self._stopping
+
+    def can_end(self, local: int, least: int) -> bool:
+        """Whether a word may end at this place."""
+        return least <= 0 and local in self.dfa.accepting
+
+    def can_go_on(self, local: int, least: int, most: int | None) -> bool:
+        """Whether a word may have more bytes at this place."""
+        if local >= self.boundary:
+            return True
+        fewer, more = max(least - 1, 0), None if most is None else most - 1
+        return any(self.alive(target, fewer, more) for target in self.targets(local))
+
+    def count_words(self, least: int, most: int | None, limit: int) -> int:
+        """The number of words with `least` to `most` characters, at most `limit`."""
+        place = self.start(least, most)
+        if place is None:
+            return 0
+        longest = self.longest(0)
+        if most is None or (longest is not None and longest < most):
+            most = longest
+        if most is None:
+            return limit
+        ways = {0: 1}
+        total = 0
+        for length in range(most + 1):
+            if length >= least:
+                total += sum(number for state, number in ways.items() if state in self.dfa.accepting)
+            if total >= limit or not ways:
+                return min(total, limit)
+            following: dict[int, int] = {}
+            for state, number in ways.items():
+                for low, high, target in self.dfa.edges[state]:
+                    if self.alive(target, max(least - length - 1, 0), most - length - 1):
+                        following[target] = min(following.get(target, 0) + number * (high - low + 1), limit)
+            # All that is alive will be a word: once there are enough beginnings there are enough words.
+            if sum(following.values()) >= limit:
+                return limit
+            ways = following
+        return min(total, limit)
+
+    def _settle(self, state: int, least: int, most: int | None) -> tuple[int, int | None]:
+        """Drop counts that no longer decide anything, so that equal places are equal."""
+        if least > 0 and self.shortest(state) >= least:
+            least = 0
+        if most is not None:
+            longest = self.longest(state)
+            if longest is not None and longest <= most:
+                most = None
+        return max(least, 0), most
+
+    # Lengths in characters
+
+    def alive(self, state: int, least: int, most: int | None) -> bool:
+        """Whether some word of `least` to `most` characters leads from `state` to acceptance."""
+        if most is None:
+            if least <= 0:
+                return True
+            longest = self.longest(state)
+            return longest is None or longest >= least
+        if most < least:
+            return False
+        first = self.next_length(state, max(least, 0))
+        return first is not None and first <= most
+
+    def shortest(self, state: int) -> int:
+        """Fewest characters from `state` to acceptance."""
+        if self._shortest is None:
+            self._shortest = self._count_shortest()
+        found = self._shortest[state]
+        assert found is not None, "the automaton is trimmed"
+        return found
+
+    def longest(self, state: int) -> int | None:
+        """Most characters from `state` to acceptance, None without limit."""
+        if self._longest is None:
+            self._longest = self._count_longest()
+        return self._longest[state]
+
+    def next_length(self, state: int, least: int) -> int | None:
+        """The smallest number of characters, at least `least`, of a word from `state`."""
+        shortest = self.shortest(state)
+        if least <= shortest:
+            return shortest
+        if state in self._targets[state]:
+            return least
+        longest = self.longest(state)
+        if longest is not None and longest < least:
+            return None
+        bit = 1 << state
+        length = least
+        while True:
+            reach = self._states_at(length)
+            if reach & bit:
+                return length
+            if self._period and length >= max(least, self._period[0]) + self._period[1]:
+                return None
+            length += 1
+
+    def _states_at(self, length: int) -> int:
+        """Bit set of the states with an accepted word of exactly `length` characters."""
+        while length >= len(self._reach):
+            if self._period:
+                first, period = self._period
+                return self._reach[first + (length - first) % period]
+            if len(self._reach) * max(self.boundary, 1) > _MAX_LENGTH_WORK:
+                raise ConstraintError("the length bounds of a text are too large for its pattern")
+            sources = self._before()
+            self._last = {state for target in self._last for state in sources[target]}
+            following = self._bits(self._last)
+            if following in self._seen_reach:
+                first = self._seen_reach[following]
+                self._period = (first, len(self._reach) - first)
+            else:
+                self._seen_reach[following] = len(self._reach)
+                self._reach.append(following)
+        return self._reach[length]
+
+    def _bits(self, states: Iterable[int]) -> int:
+        marks = bytearray(self.boundary // 8 + 1)
+        for state in states:
+            marks[state >> 3] |= 1 << (state & 7)
+        return int.from_bytes(marks, "little")
+
+    def _before(self) -> list[list[int]]:
+        """The states that lead to each state."""
+        if self._sources is None:
+            self._sources = [[] for _ in range(self.boundary)]
+            for state in range(self.boundary):
+                for target in self._targets[state]:
+                    self._sources[target].append(state)
+        return self._sources
+
+    def _count_shortest(self) -> list[int | None]:
+        before = self._before()
+        found: list[int | None] = [None] * self.boundary
+        level = sorted(self.dfa.accepting)
+        count = 0
+        for state in level:
+            found[state] = 0
+        while level:
+            count += 1
+            following = []
+            for target in level:
+                for state in before[target]:
+                    if found[state] is None:
+                        found[state] = count
+                        following.append(state)
+            level = following
+        return found
+
+    def _count_longest(self) -> list[int | None]:
+        """Longest paths by peeling states without successors; what remains lies before or on a cycle."""
+        before = self._before()
+        left = [len(self._targets[state]) for state in range(self.boundary)]
+        found: list[int | None] = [None] * self.boundary
+        ready = [state for state in range(self.boundary) if not left[state]]
+        while ready:
+            target = ready.pop()
+            found[target] = max((found[t] + 1 for t in self._targets[target]), default=0)  # type: ignore[operator]
+            for state in before[target]:
+                left[state] -= 1
+                if not left[state]:
+                    ready.append(state)
+        return found
+
+    # Shortest words in bytes
+
+    def shortest_word(self, local: int, least: int, most: int | None) -> bytes:
+        """A shortest spelling from a local state with `least` to `most` characters to come.
+
+        Inside a character, that character counts as to come. Deterministic; the state must be alive. Raises
+        CompletionTooLong.
+        """
+        if least > _LONGEST_WORD:
+            raise CompletionTooLong
+        if local < self.boundary:
+            return self.words.word(local, max(least, 0), most)
+        best: bytes | None = None
+        heap: list[tuple[int, bytes, int]] = [(0, b"", local)]
+        while heap:
+            _, data, here = heapq.heappop(heap)
+            if best is not None and len(data) >= len(best):
+                break
+            if here < self.boundary:
+                if not self.alive(here, least - 1, None if most is None else most - 1):
+                    continue
+                word = data + self.words.word(here, max(least - 1, 0), None if most is None else most - 1)
+                if best is None or (len(word), word) < (len(best), best):
+                    best = word
+                continue
+            for low, _, target in self.moves(here):
+                heapq.heappush(heap, (len(data) + 1, data + bytes([low]), target))
+        assert best is not None, "no shortest word from a dead state"
+        return best
+
+    def shortest_size(self, local: int, least: int, most: int | None) -> int:
+        """Length in bytes of `shortest_word`."""
+        return len(self.shortest_word(local, least, most))

@@ -1,0 +1,274 @@
+"""Leaves of texts: the words of an automaton over characters."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from sglc.automata.charset import Ranges, meet
+from sglc.automata.dfa.operations import step as dfa_step
+from sglc.automata.dfa.operations import walk as dfa_walk
+from sglc.automata.term import CharDfa, Encoding
+from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.runtime.mask.lexeme.bounded_loops import Runs
+from sglc.runtime.mask.lexeme.codepoint_lexeme import TextCharacters
+from sglc.runtime.mask.lexeme.self_loops import (
+    Onward,
+    Still,
+    covered,
+    is_small,
+    known_covered,
+    leading_to,
+    onward,
+    parts_ways,
+    size,
+    still_behind,
+)
+from sglc.runtime.mask.lexeme.table import NO_LABELS, PLAIN_BYTES, LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+
+_MANY_STATES, _FEW_CHARACTERS = 48, 16
+"""Automata of more states are not asked which of so few characters all their states have: to walk tokens of
+these is quicker. No run of them is looked for."""
+
+
+class TextLeaf(LeafTable):
+    """The leaf of a `TextTable`; its places are the table's local states."""
+
+    def __init__(self, table: TextTable) -> None:
+        super().__init__()
+        self.table = table
+        self.encoding = table.encoding
+        self.single = table.boundary == 1 and 0 in table.dfa.accepting
+        self._measured = False
+        self._fewest = -1
+        self._loops: dict[int, tuple[Still | None, int]] = {}
+        self._onward: dict[tuple[int, ...], Onward] = {}
+        self._covered: dict[int, Ranges] = {}
+        self._uniform: bool | None = None
+        self._stills: dict[int, Still | None] = {}
+        self._runs = Runs(table.dfa, self.encoding) if table.boundary > 2 else None
+        self._run_stills: dict[int, Still | None] = {}
+        self._characters: TextCharacters | None = None
+
+    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
+        number = self.number
+        return [(low, high, number(local)) for low, high, local in self.table.moves(self.places[state])]
+
+    def describe(self, state: int) -> tuple[int, int, int]:
+        table, local = self.table, self.places[state]
+        flags = 0
+        if local < table.boundary:
+            flags = BOUNDARY | (ENDS if local in table.dfa.accepting else 0)
+        return (flags, *self._lengths(local)) if self._measured else (flags, 0, UNBOUNDED)
+
+    def _lengths(self, local: int) -> tuple[int, int]:
+        table = self.table
+        if local < table.boundary:
+            longest = table.longest(local)
+            return table.shortest(local), UNBOUNDED if longest is None else longest
+        targets = table.targets(local)
+        bounds = [table.longest(target) for target in targets]
+        most = UNBOUNDED if None in bounds else 1 + max(bound for bound in bounds if bound is not None)
+        return 1 + min(map(table.shortest, targets)), most
+
+    def measure(self) -> None:
+        # Most texts have no bounds, and lengths are a question to the whole automaton.
+        if self._measured:
+            return
+        self._measured = True
+        lengths = [self._lengths(local) for local in self.places[: len(self.flags)]]
+        self.lo = array("i", [fewest for fewest, _ in lengths])
+        self.hi = array("i", [most for _, most in lengths])
+        size = self._size
+        if size:
+            self.arrays.lo[:size], self.arrays.hi[:size] = self.lo[:size], self.hi[:size]
+
+    def walk_states(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray,
+        quiet: Quiet | None,
+    ) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+        _, least, most, eager = self._bounds(place)
+        leaf = self._by_characters()
+        local = self.places[place.state]
+        where = (local + 1, 0) if local < self.table.boundary else leaf.place(local - self.table.boundary)
+        if where is None:
+            return super().walk_states(whole, entries, place, first, row, quiet)
+        home = -1 if quiet is None or quiet.home < 0 else self.places[quiet.home] + 1
+        begin, mode = where
+        return whole.characters(
+            entries, (begin, least, most, eager, mode), first, row, leaf.current, leaf.load, quiet, home=home
+        )
+
+    def _by_characters(self) -> TextCharacters:
+        found = self._characters
+        if found is None:
+            found = self._characters = TextCharacters(self.table)
+        if self._measured:
+            found.measure()
+        return found
+
+    @property
+    def any_length(self) -> bool:
+        return self.table.any_length
+
+    def still(self, place: LeafPlace, longest: int) -> Still | None:
+        local = self.places[place.state]
+        if local >= self.table.boundary:
+            return None
+        run = None
+        if place.least == 0 and (place.most is None or place.most >= longest + self.fewest()):
+            run = self._run(local)
+        if run is not None and run.room is not None:
+            return run
+        return self.lasting(place, longest) or run
+
+    def lasting(self, place: LeafPlace, longest: int) -> Still | None:
+        """The same of characters that may be read any number of times."""
+        local = self.places[place.state]
+        everywhere = self._everywhere(local)
+        if everywhere is not None and (place.most is None or place.most >= longest + self.fewest()):
+            return everywhere
+        if local not in self._loops:
+            if len(self._loops) > 20_000:
+                self._loops.clear()
+            self._loops[local] = self._loop(local)
+        found, home = self._loops[local]
+        if found is None or place.most is None:
+            return found
+        return replace(found, room=place.most - self.table.shortest(home))
+
+    def _run(self, local: int) -> Still | None:
+        """See `Runs.still`."""
+        if self._runs is None:
+            return None
+        if local not in self._run_stills:
+            few = is_small(known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS)
+            self._run_stills[local] = None if few else self._runs.still(local)
+        return self._run_stills[local]
+
+    def stays(self, place: LeafPlace, still: Still) -> bool:
+        local = self.places[place.state]
+        return still.home == place.state or all([to == local for _, _, to in self.table.dfa.edges[local]])
+
+    def _loop(self, local: int) -> tuple[Still | None, int]:
+        """The most characters that all lead to one state (perhaps this one) and there back to it."""
+        edges = self.table.dfa.edges
+        stay = {target for _, _, target in edges[local] if any([to == target for _, _, to in edges[target]])}
+        if not stay:
+            return None, local
+        first = back = leading_to(edges[local], local)
+        most, home = size(first), local
+        for target in stay - {local}:
+            to, again = leading_to(edges[local], target), leading_to(edges[target], target)
+            common = size(meet(to, again))
+            if common > most:
+                first, back, most, home = to, again, common, target
+        read = covered(edges[home])
+        return still_behind(first, back, self.table.encoding, self.number(home), read), home
+
+    def fewest(self) -> int:
+        if self._fewest < 0:
+            self._fewest = 1 + max(map(self.table.shortest, range(self.table.boundary)))
+        return self._fewest
+
+    def step(self, state: int, byte: int) -> int:
+        local = self.places[state]
+        if local < self.table.boundary and (byte in PLAIN_BYTES if self.encoding != "raw" else byte < 0x80):
+            found = dfa_step(self.table.dfa, local, byte)
+        else:
+            found = self.table.move(local, byte)
+        return NO_MOVE if found is None else self.number(found)
+
+    def first(self, state: int, least: int, most: int, open: np.ndarray = NO_LABELS) -> np.ndarray:
+        local = self.places[state]
+        if local >= self.table.boundary:
+            return super().first(state, least, most, open)
+        if least > 0 or most < UNBOUNDED // 2:
+            self.measure()
+        return self._by_characters().first(local, least, most)
+
+    def begins(self, state: int) -> frozenset[int] | None:
+        local = self.places[state]
+        return self.table.begins(local) if local < self.table.boundary and self.encoding == "raw" else None
+
+    def run(self, state: int, text: str) -> int | None:
+        local = self.places[state]
+        if local >= self.table.boundary:
+            return None
+        found = dfa_walk(self.table.dfa, text, local)
+        return NO_MOVE if found is None else self.number(found)
+
+    def counted(self, place: LeafPlace) -> Ranges | None:
+        local = self.places[place.state]
+        if local >= self.table.boundary:
+            return None
+        known = self._from(local)
+        return known.characters if known.uniform and known.accepting else None
+
+    def _everywhere(self, local: int) -> Still | None:
+        """Characters with which every state that can be reached can go on."""
+        if local not in self._stills:
+            if len(self._stills) > 20_000:
+                self._stills.clear()
+            few = self.table.boundary > _MANY_STATES and is_small(
+                known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
+            )
+            self._stills[local] = None if few else self._from(local).still(self.table.encoding)
+        return self._stills[local]
+
+    def _from(self, local: int) -> Onward:
+        dfa, known = self.table.dfa, self._onward
+        if self.table.boundary == 1 and not known:
+            found = covered(dfa.edges[0])
+            known[0,] = Onward(found, True, 0 in dfa.accepting) if found else Onward()
+        if (local,) not in known and self._is_uniform():
+            known[local,] = Onward(self._covered[local], True, self._may_always_end(local))
+        if (local,) not in known:
+            # No character is common to all states if some state has none. Of few states that is seen sooner.
+            stops = len(dfa.edges) <= _MANY_STATES and self.table.may_stop(local)
+            if stops or parts_ways(dfa, local, self._covered) or self.table.may_stop(local):
+                known[local,] = Onward()
+        return onward((dfa,), (local,), known)
+
+    def _may_always_end(self, local: int) -> bool:
+        """Whether words may end in all states that are reached from one."""
+        edges, accepting = self.table.dfa.edges, self.table.dfa.accepting
+        seen = {local}
+        waiting = [local]
+        while waiting and waiting[-1] in accepting:
+            for _, _, target in edges[waiting.pop()]:
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return not waiting
+
+    def _is_uniform(self) -> bool:
+        """Whether all states of a small automaton go on with the same characters."""
+        if self._uniform is None:
+            dfa, covers = self.table.dfa, self._covered
+            first = known_covered(dfa, 0, covers)
+            self._uniform = bool(first) and self.table.boundary <= _MANY_STATES
+            for state in range(self.table.boundary if self._uniform else 0):
+                if known_covered(dfa, state, covers) != first:
+                    self._uniform = False
+                    break
+        return self._uniform
+
+
+def class_leaf(characters: Ranges, encoding: Encoding) -> TextLeaf:
+    """The leaf of all words over some characters."""
+    edges = (tuple([(low, high, 0) for low, high in characters]),)
+    return TextLeaf(TextTable(CharDfa(edges, frozenset([0])), encoding))
+
+
+def text_leaf(table: TextTable) -> TextLeaf:
+    """The leaf of a table, made once."""
+    if table.leaf is None:
+        table.leaf = TextLeaf(table)
+    leaf: TextLeaf = table.leaf
+    return leaf

@@ -1,0 +1,205 @@
+"""Masks and transitions of one machine under one vocabulary: computed once, then looked up by integer."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from weakref import finalize
+
+import numpy as np
+
+from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, END, Node
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.gss.completion import forced
+from sglc.runtime.mask.search.lexeme_walks import LeafWalks
+from sglc.runtime.mask.search.mask_sharing import Shapes
+from sglc.runtime.mask.search.search import MaskSearch
+from sglc.runtime.mask.vocabulary.mask_row import Mask
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+_SAMPLE = tuple([text.encode() for text in '{ " a " : 1 , b " : [ 12 , - 0 . 5 e + 1 , "'.split()])
+"""The beginning of a JSON value."""
+_MOST_TRANSITIONS = 1_000_000
+_MOST_SPANS, _LONGEST_SPAN = 4096, 256
+"""How many byte strings are remembered with the configurations after them, and of how many bytes at most."""
+
+
+class MaskStore:
+    """Masks by configuration, configurations by (configuration, token); bounded, the oldest masks go first.
+
+    New states are put on the account of the constraint that asks; it raises when there are too many.
+    """
+
+    def __init__(
+        self, machine: Machine, vocabulary: Vocabulary, max_bytes: int, lease: object = None
+    ) -> None:
+        """`lease`: kept as long as the store is, see `workspaces`."""
+        self._lease = lease
+        self.machine = machine
+        self.vocabulary = vocabulary
+        self.size = vocabulary.size
+        """Number of token ids."""
+        self.accepting = machine.accepting
+        self.masks: dict[int, Mask] = {}
+        self.transitions: dict[int, int] = {}
+        self._spans: Interned[tuple[int, bytes], int] = Interned()
+        """Configurations by those before and what was read: forced text is the same each time."""
+        rows = max_bytes // max(4 * vocabulary.words, 1)
+        # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth each for the masks of
+        # places that look alike and for leaves before all that follows them.
+        self._most_masks = max(16, rows // 2)
+        self._walks = LeafWalks(vocabulary, max(16, rows // 4))
+        self._shapes = Shapes(machine, vocabulary.columns, max(8, rows // 8))
+        self._search = MaskSearch(machine, self._walks, self._shapes, max(8, rows // 8))
+        finalize(self, vars(self._search).clear).atexit = False
+        self._prepared = 0
+        """How many shared rules of the machine have been searched."""
+        self._stays: dict[int, np.ndarray] = {}
+        """By configuration: tokens of which all lead back to it, or none."""
+        self._returns: set[int] = set()
+        """Configurations of which that is known."""
+        self.shared = machine.known_untraced
+        """The configuration under which the mask of another one may be kept; -1 if there is none."""
+
+    def prepare(self, until: float) -> None:
+        """Search the rules that many constraints share, while there is time (of `perf_counter`)."""
+        rules = self.machine.shared_rules
+        # What is found serves all constraints, and is on the account of none.
+        account = Account(self.machine, ConstraintOptions())
+        while perf_counter() < until:
+            with self.machine.lock:
+                if self._prepared >= len(rules):
+                    return
+                rule = rules[self._prepared]
+                self._prepared += 1
+                with account:
+                    self._search.prepare(rule, account)
+                self._read_sample(rule, account)
+
+    def _read_sample(self, rule: Node, account: Account) -> None:
+        """Find the masks in a value that has most of what values have, so that their leaves are known."""
+        machine = self.machine
+        config = machine.begin(rule, END)
+        for piece in _SAMPLE:
+            self.mask(config, account)
+            # Blanks and colons are forced or not, as values are written.
+            after = self.advance(config, piece, account)
+            if after != DEAD:
+                self.mask(after, account)
+                config = self.advance(after, forced(machine, after), account)
+
+    def describe_ahead(self, config: int, until: float) -> None:
+        """Find out about the parts of a grammar that follows a configuration, while there is time (of
+        `perf_counter`)."""
+        self._search.describe_ahead(config, until)
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of the tables by which grammars are walked."""
+        return self._search.table_bytes
+
+    def kept(self, config: int) -> Mask | None:
+        """The mask of a configuration if it is known."""
+        return self.masks.get(config) or self.masks.get(self.shared(config))
+
+    def mask(self, config: int, account: Account) -> Mask:
+        """The mask of a configuration."""
+        found = self.masks.get(config)
+        if found is None:
+            found = self.masks.get(self.machine.known_untraced(config))
+        if found is None:
+            with self.machine.lock, account:
+                shared = self._shared(config)
+                found = self.masks.get(shared)
+                if found is None:
+                    found = self._find(config, shared, account)
+        return found
+
+    def _shared(self, config: int) -> int:
+        """The configuration under which others find the mask."""
+        machine = self.machine
+        if machine.traced[config] and any(
+            machine.place(thread)[0].differs for thread in machine.configs[config] if thread
+        ):
+            return config
+        return machine.untraced(config)
+
+    def _find(self, config: int, shared: int, account: Account) -> Mask:
+        """The mask of a configuration that has none, which is kept."""
+        machine = self.machine
+        if machine.universal >= 0 and machine.universal in machine.configs[config]:
+            found, lost = Mask(self.vocabulary.writable), False
+        else:
+            known = None if self._search.reads_on(config) else self._shapes.find(config)
+            if known is not None:
+                (found, stays), lost = known, False
+            else:
+                row = np.zeros(self.vocabulary.words, np.int32)
+                lost, path, stays = self._search.run(config, row, account)
+                found = Mask(row)
+                row.flags.writeable = False
+                if path is not None:
+                    self._shapes.keep(path, found, stays)
+            if stays is not None and not machine.traced[config]:
+                if len(self._stays) > self._most_masks:
+                    self._stays.clear()
+                    self._returns.clear()
+                self._stays[config] = stays
+        while len(self.masks) >= self._most_masks:
+            del self.masks[next(iter(self.masks))]
+        self.masks[config if lost else shared] = found
+        return found
+
+    def next(self, config: int, token: int, account: Account) -> int:
+        """The configuration after a token (DEAD if it is not legal)."""
+        if not 0 <= token < self.vocabulary.size:
+            return DEAD
+        key = config * self.vocabulary.size + token
+        found = self.transitions.get(key)
+        if found is None:
+            # Others may be at the same token, or forget what has been found: nothing is shared but by one.
+            with self.machine.lock:
+                found = self.transitions.get(key)
+                if found is None:
+                    found = self._step(config, token, account)
+                    if len(self.transitions) >= _MOST_TRANSITIONS:
+                        self.transitions.clear()
+                    self.transitions[key] = found
+        return found
+
+    def _step(self, config: int, token: int, account: Account) -> int:
+        stays = self._stays.get(config)
+        staying = stays is not None and bool(stays.item(token >> 5) >> (token & 31) & 1)
+        if staying and config in self._returns:
+            return config
+        data = self.vocabulary.token_bytes[token]
+        found = DEAD
+        if data:
+            with account.reading(len(data)):
+                found = self.machine.advance(config, data)
+        if staying:
+            if found == config:
+                self._returns.add(config)
+            else:
+                del self._stays[config]
+        return found
+
+    def after(self, config: int, data: bytes, account: Account) -> int:
+        """The same as `advance`, remembered."""
+        if not 0 < len(data) <= _LONGEST_SPAN:
+            return self.advance(config, data, account)
+        key = config, bytes(data)
+        found = self._spans.get(key)
+        if found is None:
+            with self.machine.lock, account.reading(len(data)):
+                found = self.machine.advance(config, data)
+                if len(self._spans) >= _MOST_SPANS:
+                    self._spans.clear()
+                self._spans[key] = found
+        return found
+
+    def advance(self, config: int, data: bytes, account: Account) -> int:
+        """The configuration after bytes (DEAD if they are not legal)."""
+        with self.machine.lock, account.reading(len(data)):
+            return self.machine.advance(config, data)

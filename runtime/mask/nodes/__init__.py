@@ -1,0 +1,1 @@
+"""The parts of a constraint, a module for each kind."""

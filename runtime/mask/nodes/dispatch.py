@@ -1,0 +1,312 @@
+"""Choices between many parts that begin with words: one leaf over all the words, each with what follows it.
+
+A grammar of a thousand statements has a thousand alternatives where a statement begins. They are one place
+here, and what follows a word is compiled when the word has been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from sglc.automata import term as t
+from sglc.automata.charset import Ranges, leading_bytes
+from sglc.automata.dfa.trie import Place
+from sglc.kernels.trie.api import UNBOUNDED, SubtreeWalk
+from sglc.kernels.trie.walks import ENDS, NO_MOVE
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.core.byte_sets import unpacked
+from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
+from sglc.runtime.mask.lexeme.word_list import WordSet, first_characters
+from sglc.runtime.mask.nodes.core import measure
+
+MANY = 24
+"""Fewer alternatives are opened one by one."""
+_ALL = np.ones(256, bool)
+_ALL.flags.writeable = False
+
+Cases = dict[bytes, dict[t.Term, None]]
+"""By word: what may follow it."""
+
+
+def cases_of(rules: t.LateRules, arms: Iterable[t.Term]) -> tuple[Cases, list[t.Term]]:
+    """The arms that begin with a word, by it, and the others. Rules that stand alone are their bodies."""
+    cases: Cases = {}
+    others: list[t.Term] = []
+    seen: set[str] = set()
+    waiting = list(arms)[::-1]
+    while waiting:
+        arm = waiting.pop()
+        if isinstance(arm, t.Sequence) and len(arm.items) == 2:
+            word, behind = arm.items
+            if isinstance(word, t.Bytes) and word.data:
+                cases.setdefault(word.data, {})[behind] = None
+                continue
+        match arm:
+            case t.Rule(name):
+                if name not in seen:
+                    seen.add(name)
+                    waiting.append(rules[name])
+            case t.Choice(inner):
+                waiting += inner[::-1]
+            case t.Sequence((t.Sequence(inner), *rest)):
+                waiting.append(t.Sequence((*inner, *rest)))
+            case t.Sequence((t.Bytes(data), *rest)) if data:
+                follows = rest[0] if len(rest) == 1 else t.Sequence(tuple(rest))
+                cases.setdefault(data, {})[follows] = None
+            case t.Bytes(data) if data:
+                cases.setdefault(data, {})[t.Bytes(b"")] = None
+            case _:
+                others.append(arm)
+    return cases, others
+
+
+def may_be_empty(rules: t.LateRules, term: t.Term) -> bool:
+    """Whether the empty word is one of a term's, which is one of a grammar."""
+    match term:
+        case t.Rule(name):
+            return rules.may_be_empty(name)
+        case t.Sequence(items):
+            return all(may_be_empty(rules, item) for item in items)
+        case t.Choice(arms):
+            return any(may_be_empty(rules, arm) for arm in arms)
+        case t.Repeat(item, minimum, _, _):
+            return minimum == 0 or may_be_empty(rules, item)
+        case t.Text(dfa, _, least, _):
+            return least == 0 and 0 in dfa.accepting
+        case t.Bytes(data):
+            return not data
+        case t.Words(words):
+            return b"" in words
+    return isinstance(term, t.NotBefore)
+
+
+def first_bytes(rules: t.LateRules, term: t.Term) -> int | None:
+    """At least the bytes with which words of a grammar's term begin, as bits; None: that is not known."""
+    match term:
+        case t.Rule(name):
+            return rules.first_bytes(name)
+        case t.Sequence(items):
+            found = 0
+            for item in items:
+                part = first_bytes(rules, item)
+                if part is None:
+                    return None
+                found |= part
+                if not may_be_empty(rules, item):
+                    break
+            return found
+        case t.Choice(arms):
+            found = 0
+            for arm in arms:
+                part = first_bytes(rules, arm)
+                if part is None:
+                    return None
+                found |= part
+            return found
+        case t.Repeat(item, _, _, separator) if not separator:
+            return first_bytes(rules, item)
+        case t.Text(dfa, "raw"):
+            return leading_bytes((low, high) for low, high, _ in dfa.edges[0]) if dfa.edges else 0
+        case t.Bytes(data):
+            return 1 << data[0] if data else 0
+        case t.Words(words):
+            return sum([1 << byte for byte in {word[0] for word in words if word}])
+        case t.NotBefore():
+            return 0
+    return None
+
+
+def _nothing_known() -> int | None:
+    return None
+
+
+def _unknown(follows: Sequence[t.Term]) -> tuple[int | None, bool]:
+    return None, True
+
+
+class CaseLeaf(LeafTable):
+    """The trie of the words; the label of a state where a word ends is the number of the word."""
+
+    def __init__(self, words: WordSet) -> None:
+        super().__init__()
+        self.set = words
+        self._labels = np.zeros(0, np.int32)
+        self.number(words.root)
+
+    def moves(self, state: int) -> Iterable[tuple[int, int, int]]:
+        below = self.set.children(self.places[state])
+        return [(byte, byte, self.number(place)) for byte, place in below.items()]
+
+    def describe(self, state: int) -> tuple[int, int, int]:
+        return ENDS if self.set.ends(self.places[state]) else 0, 0, UNBOUNDED
+
+    def walk(
+        self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None] | None:
+        found = whole.words(entries, self.set.list, self.places[place.state], first, row, False)
+        return found.exits, found.ends
+
+    def plain_step(self, state: int, byte: int) -> int | None:
+        found = self.set.child(self.places[state], byte)
+        return NO_MOVE if found is None else self.number(found)
+
+    def label(self, state: int) -> int:
+        place: Place = self.places[state]
+        return place[0] if self.set.ends(place) else -1
+
+    def labels_of(self, states: np.ndarray) -> np.ndarray | None:
+        known = len(self._labels)
+        if known < len(self.places):
+            new = [self.label(state) for state in range(known, len(self.places))]
+            self._labels = np.concatenate([self._labels, np.array(new, np.int32)])
+        return self._labels[states]
+
+
+class CaseNode(Node):
+    """One of some words, none of them empty, and what follows it. Leaf state: one of its table from which a
+    word goes on. All that may follow is known to be productive.
+    """
+
+    productive = True
+    follow_by_label = True
+
+    def __init__(
+        self,
+        cases: Mapping[bytes, Sequence[t.Term]],
+        compiled: Callable[[Sequence[t.Term]], Node],
+        begins: Callable[[Sequence[t.Term]], tuple[int | None, bool]] = _unknown,
+        begin_any: Callable[[], int | None] = _nothing_known,
+    ) -> None:
+        """`begins`: the bytes with which what may follow a word begins, None if they are not known, and
+        whether it may be empty; `begin_any`: the bytes with which any of it begins."""
+        self.set = WordSet(cases)
+        self.rows = CaseLeaf(self.set)
+        self._follows = [cases[word] for word in self.set.words]
+        self._compiled = compiled
+        self._begins = begins
+        self._begin_any = begin_any
+        self._any: np.ndarray | None = None
+        self._first: dict[int, tuple[np.ndarray | None, bool]] = {}
+        self._nodes: list[Node | None] = [None] * len(self._follows)
+        self._behind: dict[tuple[int, ...], Node] = {}
+        """By the terms that follow, which are kept: many words are followed by the same."""
+
+    def behind_word(self, label: int) -> Node:
+        """What follows a word."""
+        found = self._nodes[label]
+        if found is None:
+            follows = self._follows[label]
+            key = tuple(map(id, follows))
+            found = self._behind.get(key)
+            if found is None:
+                found = self._behind[key] = self._compiled(follows)
+            self._nodes[label] = found
+        return found
+
+    def begins_behind(self, label: int) -> tuple[int | None, bool]:
+        """The bytes with which what may follow a word begins, None if they are not known; whether it may be
+        empty."""
+        return self._begins(self._follows[label])
+
+    def make_children(self) -> None:
+        for label in range(len(self._nodes)):
+            self.behind_word(label)
+
+    def children(self) -> Sequence[Node]:
+        return [node for node in self._nodes if node is not None]
+
+    def openers(self) -> Sequence[Node]:
+        return ()
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, False
+
+    def measure(self) -> int | None:
+        found = [
+            len(word) + node.size
+            for word, node in zip(self.set.words, self._nodes, strict=True)
+            if node is not None and node.size is not None
+        ]
+        return min(found, default=None)
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        out.add(machine.thread(self, 0, cont))
+
+    def first_characters(self, state: int) -> Ranges | None:
+        return first_characters(self.set, self.rows.places[state])
+
+    def leaf(self, machine: Machine, state: int) -> LeafPlace:
+        return LeafPlace(self.rows, state)
+
+    def begins_any(self) -> np.ndarray:
+        """bool[256]: at least the bytes with which anything begins that follows a word."""
+        # To know more, all that may follow would have to be looked at.
+        if self._any is None:
+            known = self._begin_any()
+            self._any = _ALL if known is None else unpacked(known)
+        return self._any
+
+    def follow(self, machine: Machine, state: int, cont: int) -> np.ndarray:
+        return self.begins_any() | machine.first_after(cont)
+
+    def follow_of(self, label: int) -> tuple[np.ndarray | None, bool]:
+        found = self._first.get(label)
+        if found is None:
+            known, empty = self.begins_behind(label)
+            found = self._first[label] = None if known is None else unpacked(known), empty
+        return found
+
+    def leave(self, machine: Machine, state: int, cont: int, label: int, data: bytes | None = None) -> int:
+        return machine.begin(self.behind_word(label), cont)
+
+    def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
+        return self._at(machine, local, cont)
+
+    def moves(self, machine: Machine, state: int, cont: int) -> Iterator[tuple[int, int, int]]:
+        for low, high, target in self.rows.moves(state):
+            yield low, high, self._at(machine, target, cont)
+
+    def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        place = self.set.child(self.rows.places[state], byte)
+        return DEAD if place is None else self._at(machine, self.rows.number(place), cont)
+
+    def _at(self, machine: Machine, local: int, cont: int) -> int:
+        label = self.rows.label(local)
+        config = DEAD if label < 0 else self.leave(machine, local, cont, label)
+        if self.set.goes_on(self.rows.places[local]):
+            config = machine.union(config, machine.alone(machine.thread(self, local, cont)))
+        return config
+
+    def forced_run(self, state: int) -> bytes:
+        first, last, depth = self.rows.places[state]
+        return self.set.words[first][depth:] if last - first == 1 else b""
+
+    def opens_behind(self, machine: Machine, state: int, cont: int) -> Work | None:
+        return None
+
+    def behind(self, machine: Machine, state: int, cont: int) -> int:
+        first, _, _ = self.rows.places[state]
+        return self.leave(machine, state, cont, first)
+
+    def skip(self, state: int, size: int) -> int:
+        first, last, depth = self.rows.places[state]
+        return self.rows.number((first, last, depth + size))
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.shortest_from(machine, 0)
+
+    def shortest_from(self, machine: Machine, state: int) -> bytes:
+        if self.size is None:
+            measure(self)
+        first, last, depth = self.rows.places[state]
+        ends = self.set.ends((first, last, depth))
+        best = min(range(first + ends, last), key=lambda label: self._length(label))
+        return self.set.words[best][depth:] + self.behind_word(best).shortest(machine)
+
+    def _length(self, label: int) -> int:
+        size = self.behind_word(label).size
+        assert size is not None, "all that may follow has been measured"
+        return len(self.set.words[label]) + size

@@ -1,0 +1,500 @@
+"""The inside of a JSON object: properties and families of keys, with clauses, counts and counters.
+
+What may come next is decided between entries (`sglc.automata.json.object_states`); a key is read by one leaf
+over all labels that are open then, so that a key that cannot be completed is dead at its first useless byte.
+
+There are too many states of large objects to make the keys' rows for each. Where that matters (`traces`),
+masks are walked from leaf states that know only which labels may still be meant and whether the object may
+end or go on behind each (a `Profile`), which are the same for most states; a token that reads a whole entry
+and begins another key is then `lost`, and looked at again with the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.json.object_states import Label, ObjectStates
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import Node, Work
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.lexeme.escapes import begins, byte_ranges, read, spellings
+from sglc.runtime.mask.lexeme.key_dfa import KeyTable, count_words
+from sglc.runtime.mask.lexeme.table import LeafPlace
+from sglc.runtime.mask.nodes.core import Literal
+from sglc.runtime.mask.nodes.object_keys import KeyLeaf
+from sglc.runtime.mask.nodes.object_parts import (
+    ObjectParts,
+    ObjectWords,
+    OpenKey,
+    Option,
+    after_character,
+    labels_of,
+    most_open,
+    productive_options,
+    required_only,
+)
+from sglc.runtime.mask.nodes.object_profile import Profiles
+
+_QUOTE = ord('"')
+_OPEN = 1 << 40
+_SOMEWHERE = _OPEN + 1
+_LOST = _OPEN + 2
+_CLOSE = 1 << 41
+_COMMA = 1 << 42
+_LABELS = 20
+"""Bits of a label behind `_CLOSE`."""
+_LABEL = (1 << _LABELS) - 1
+_ONLY_QUOTE = np.arange(256) == _QUOTE
+_FEW = 4
+"""Labels open at once up to which keys are read with the whole state."""
+_MANY = 1000
+"""So many names are listed when the object is opened, not when its first key is."""
+_NONE: frozenset[str] = frozenset()
+
+LeafState = tuple[int, int, int, frozenset[str] | None, bytes, bytes | None]
+"""(state or -1, profile, place in the key table, endings that would make a used key if there are any, bytes
+of the character begun if there are such endings, bytes of the key where kept).
+
+Instead of a place in the table: `_OPEN` before the quote; `_SOMEWHERE` there too, but with no profile known,
+and `_LOST` behind that quote; `_COMMA` plus n behind n bytes of a comma and the quote after it; `_CLOSE` plus
+n << _LABELS plus a label behind n bytes of what closes a key of that label.
+"""
+
+ENTRY, NEXT, ENTRY_SOMEWHERE, NEXT_SOMEWHERE = range(4)
+"""Frames behind an entry or a comma: (kind, state), or without the state (kind, may end, may go on)."""
+
+
+class ObjectNode(Node):
+    """See the module. A state of the node is a state of `ObjectStates` with the families' keys so far."""
+
+    def __init__(self, parts: ObjectParts) -> None:
+        self.parts = parts
+        self.properties = len(parts.names)
+        self._tails = tuple([option.tail for options in parts.options for option in options])
+        self._capacity = tuple([count_words(dfa) if parts.distinct else None for dfa in parts.families])
+        self.required = required_only(parts)
+        self._made: tuple[list[bool], list[tuple[Option, ...]], ObjectStates] | None = None
+        """Options and states by what is productive; they are final when the analysis is."""
+        self.states: ObjectStates
+        self._options: list[tuple[Option, ...]] | None = None
+
+    # Analysis
+
+    def children(self) -> Sequence[Node]:
+        return (*self._tails, self.parts.comma)
+
+    def openers(self) -> Sequence[Node]:
+        return ()
+
+    def analyse(self) -> tuple[bool, bool]:
+        if self.productive and self.nullable:
+            return True, True
+        if self.required is not None and self.parts.comma.productive:
+            some = [self.parts.options[label] for label in self.required]
+            there = all([any([option.tail.productive for option in options]) for options in some])
+            return there, not self.required
+        states = self._make_states()[1] if self._options is None else self.states
+        return states.feasible(0), states.may_end(0)
+
+    def _make_states(self) -> tuple[list[tuple[Option, ...]], ObjectStates]:
+        parts = self.parts
+        key = [tail.productive for tail in self._tails]
+        key.append(parts.comma.productive)
+        if self._made is not None and self._made[0] == key:
+            return self._made[1], self._made[2]
+        options = list(parts.options) if all(key) else [productive_options(some) for some in parts.options]
+        labels = labels_of(options[: self.properties])
+        for ways, dfa, size in zip(options[self.properties :], parts.families, self._capacity, strict=True):
+            vectors = tuple([option.vector for option in ways])
+            labels.append(Label(vectors, size if dfa.edges else 0))
+        most = parts.maximum
+        if not parts.comma.productive:
+            most = 1 if most is None else min(most, 1)
+        states = ObjectStates(
+            labels, self.properties, parts.clauses, parts.counters, parts.minimum, most, parts.declared,
+            ConstraintError,
+        )  # fmt: skip
+        self._made = key, options, states
+        return options, states
+
+    def _settle(self) -> None:
+        """What is needed to read and write; the analysis is final by then."""
+        if self._options is not None:
+            return
+        parts = self.parts
+        self._options, self.states = self._make_states()
+        self._made = None
+        names = dict(zip(parts.names, range(len(parts.names)), strict=True))
+        families = {
+            label: parts.families[label - self.properties]
+            for label in range(self.properties, len(self._options))
+            if self._options[label]
+        }
+        self.table = KeyTable(names, families, parts.encoding)
+        self._family_bits = sum(1 << label for label in families)
+        self._counted = self._family_bits if parts.distinct else 0
+        self.leaf_table = KeyLeaf(self.table, len(self._options))
+        if self.properties > _MANY:
+            self.leaf_table.list_names()
+        self._profiles = Profiles(self.states, self.leaf_table)
+        comma = parts.comma
+        self._comma = comma.data + b'"' if isinstance(comma, Literal) else b""
+        self._endless = all(self.table.endless(number) for number in range(len(families)))
+        self.traces = bool(self._counted) or most_open(parts) + len(families) > _FEW
+        self._held: list[tuple[int, frozenset[str]]] = []
+        self._held_ids: dict[tuple[int, frozenset[str]], int] = {}
+        self.words = ObjectWords(parts, self._options, self.states, self.table)
+        self._hold(0, _NONE)
+
+    def _hold(self, state: int, used: frozenset[str]) -> int:
+        key = (state, used)
+        found = self._held_ids.get(key)
+        if found is None:
+            found = self._held_ids[key] = len(self._held)
+            self._held.append(key)
+        return found
+
+    # Between entries
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if not self.productive:
+            return
+        self._settle()
+        if self.states.may_end(0):
+            work.append((None, cont))
+        if self.states.goes_on(0):
+            self._enter(machine, 0, cont, work, out)
+
+    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+        kind = state[0]
+        if kind == ENTRY:
+            here = self._held[state[1]][0]
+            if self.states.may_end(here):
+                work.append((None, cont))
+            if self.states.goes_on(here):
+                number = self._profiles.of(here)
+                if self._comma and self._whole(number) is None:
+                    used = self._held[state[1]][1]
+                    leaf: LeafState = (state[1], number, _COMMA, used or None, b"", None)
+                    out.add(machine.thread(self, leaf, cont))
+                else:
+                    work.append((self.parts.comma, machine.cont(self, (NEXT, state[1]), cont)))
+        elif kind == NEXT:
+            self._enter(machine, state[1], cont, work, out)
+        elif kind == ENTRY_SOMEWHERE:
+            if state[1]:
+                work.append((None, cont))
+            if state[2]:
+                work.append((self.parts.comma, machine.cont(self, (NEXT_SOMEWHERE,), cont)))
+        else:
+            out.add(machine.thread(self, (-1, -1, _SOMEWHERE, None, b"", None), cont))
+
+    def resumes_with(self, state: Any) -> tuple[int, bool] | None:
+        if not self._comma or state[0] not in (ENTRY, ENTRY_SOMEWHERE):
+            return None
+        if state[0] == ENTRY:
+            here = self._held[state[1]][0]
+            ends, goes_on = self.states.may_end(here), self.states.goes_on(here)
+        else:
+            _, ends, goes_on = state
+        return 1 << self._comma[0] if goes_on else 0, ends
+
+    def _enter(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
+        """Before the quote of a key; where there is only one key, that is a literal."""
+        number = self._profiles.of(self._held[state][0])
+        label = self._whole(number)
+        if label is not None:
+            assert self._options is not None
+            options = self._options[label]
+            for option, _, _ in self._profiles.outcome(number, label):
+                after = self._after(state, label, option, None)
+                work.append((options[option].whole, machine.cont(self, (ENTRY, after), cont)))
+            return
+        leaf: LeafState = (state, number, _OPEN, self._held[state][1] or None, b"", None)
+        out.add(machine.thread(self, leaf, cont))
+
+    def _whole(self, profile: int) -> int | None:
+        """The label of a profile if there is just one, and its key is written in one way."""
+        label = self._profiles.only(profile)
+        if label is None or self._family_bits >> label & 1:
+            return None
+        assert self._options is not None
+        return None if self._options[label][0].whole is None else label
+
+    def _after(self, state: int, label: int, option: int, key: str | None) -> int:
+        here, used = self._held[state]
+        return self._hold(self.states.advance(here, label, option), used if key is None else used | {key})
+
+    # Inside keys, by the leaf table
+
+    def forced_run(self, state: LeafState) -> bytes:
+        # What follows the quote is not known at `_SOMEWHERE`, so that it is walked by rows.
+        local = state[2]
+        if local < _OPEN:
+            return b""
+        if local >= _COMMA:
+            return self._comma[local - _COMMA :]
+        if local >= _CLOSE:
+            return self.words.closing(local & _LABEL)[0][local - _CLOSE >> _LABELS :]
+        return b'"' if local == _OPEN else b""
+
+    def skip(self, state: LeafState, size: int) -> LeafState:
+        here, profile, local, residue, begun, data = state
+        local += size if local >= _COMMA else size << _LABELS
+        return here, profile, local, residue, begun, data
+
+    def behind(self, machine: Machine, state: LeafState, cont: int) -> int:
+        work = self.opens_behind(machine, state, cont)
+        if work is not None:
+            return machine.opened(work)
+        here, profile, _, residue, _, _ = state
+        kept = b"" if here >= 0 and self._profiles.labels[profile] & self._counted else None
+        return self._inside(machine, here, profile, 0, residue, b"", kept, cont)
+
+    def opens_behind(self, machine: Machine, state: LeafState, cont: int) -> Work | None:
+        here, profile, local, _, _, data = state
+        if not _CLOSE <= local < _COMMA:
+            return None
+        label = local & _LABEL
+        rests = self.words.closing(label)[1]
+        work: Work = []
+        for option, end, go in self._profiles.outcome(profile, label):
+            if here >= 0:
+                key = None
+                if self._counted >> label & 1:
+                    assert data is not None, "the bytes of keys that must differ are kept"
+                    key = read(data, self.parts.encoding)
+                frame: Any = (ENTRY, self._after(here, label, option, key))
+            else:
+                frame = (ENTRY_SOMEWHERE, end, go)
+            work.append((rests[option], machine.cont(self, frame, cont)))
+        return work
+
+    def leaf(self, machine: Machine, state: LeafState) -> LeafPlace | None:
+        _, profile, local, residue, _, _ = state
+        if local >= _OPEN or (residue and not self._endless):
+            return None
+        return LeafPlace(self.leaf_table, self.leaf_table.number(local), open=self._profiles.open(profile))
+
+    def follow(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+        return _ONLY_QUOTE
+
+    def leave(
+        self, machine: Machine, state: LeafState, cont: int, label: int, data: bytes | None = None
+    ) -> int:
+        here, profile, _, _, _, kept = state
+        if data is None and self.traces:
+            here = -1
+        whole = None if data is None or kept is None else kept + data
+        return self._closing(machine, here, profile, label, 0, whole, cont)
+
+    def barred(self, machine: Machine, state: LeafState) -> Callable[[bytes], bool] | None:
+        _, _, _, residue, begun, _ = state
+        if not residue:
+            return None
+        return lambda data: read(begun + data, self.parts.encoding) in residue
+
+    def land(self, machine: Machine, state: LeafState, cont: int, local: int, taken: int, data: bytes) -> int:
+        here, profile, _, residue, _, kept = state
+        if residue:
+            config = machine.alone(machine.thread(self, state, cont))
+            for byte in data:
+                config = machine.step(config, byte)
+            return config
+        place = self.leaf_table.places[local]
+        kept = None if kept is None else kept + data
+        return self._inside(machine, here, profile, place, None, b"", kept, cont)
+
+    # Inside keys, byte by byte
+
+    def lost(self, machine: Machine, state: LeafState) -> bool:
+        return state[2] == _LOST
+
+    def traced(self, machine: Machine, state: LeafState) -> bool:
+        return self.traces and state[0] >= 0 and state[2] < _CLOSE
+
+    def untrace(self, machine: Machine, state: LeafState) -> LeafState:
+        if not self.traces or state[2] >= _CLOSE:
+            return state
+        return -1, state[1], state[2], state[3], state[4], None
+
+    def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
+        if self.traced(machine, state):
+            state = self.untrace(machine, state)
+        here, profile, local, residue, begun, _ = state
+        if local >= _OPEN:
+            byte = self.forced_run(state)[0] if local != _SOMEWHERE else _QUOTE
+            yield byte, byte, self._first(machine, state, cont)
+            return
+        if local >= 0:
+            target = self._close(machine, state, cont)
+            if target:
+                yield _QUOTE, _QUOTE, target
+        special = self._special(residue, begun) if residue else ()
+        known: dict[int, int] = {}
+        for low, high, target in self.table.moves(local):
+            for byte in special:
+                if low <= byte <= high:
+                    if low < byte:
+                        config = self._inside(machine, here, profile, target, None, b"", None, cont)
+                        if config:
+                            yield low, byte - 1, config
+                    config = self._step(machine, state, byte, target, cont)
+                    if config:
+                        yield byte, byte, config
+                    low = byte + 1
+            if low <= high:
+                found = known.get(target)
+                if found is None:
+                    found = self._inside(machine, here, profile, target, None, b"", None, cont)
+                    known[target] = found
+                if found:
+                    yield low, high, found
+
+    def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
+        here, profile, local, residue, _, data = state
+        if local >= _OPEN:
+            run = self.forced_run(state) or b'"'
+            return self._first(machine, state, cont) if byte == run[0] else 0
+        if byte == _QUOTE and local >= 0:
+            return self._close(machine, state, cont)
+        target = self.table.move(local, byte)
+        if target is None:
+            return 0
+        if residue:
+            return self._step(machine, state, byte, target, cont)
+        kept = None if data is None else data + bytes([byte])
+        return self._inside(machine, here, profile, target, None, b"", kept, cont)
+
+    def _first(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration behind the first byte of a run, or of a quote that must come."""
+        if state[2] == _SOMEWHERE:
+            return machine.alone(machine.thread(self, (-1, -1, _LOST, None, b"", None), cont))
+        if len(self.forced_run(state)) == 1:
+            return self.behind(machine, state, cont)
+        return machine.alone(machine.thread(self, self.skip(state, 1), cont))
+
+    def _inside(
+        self, machine: Machine, state: int, profile: int, local: int, residue: frozenset[str] | None,
+        begun: bytes, data: bytes | None, cont: int,
+    ) -> int:  # fmt: skip
+        """The configuration at a place inside a key, DEAD if no key goes on from there."""
+        labels = self.table.below(local)
+        if residue:
+            labels &= self._profiles.labels[profile]
+            labels = self._fresh(labels, local, residue, begun)
+        profile = self._profiles.restrict(profile, labels)
+        if profile < 0:
+            return 0
+        if data is not None and not self._profiles.labels[profile] & self._counted:
+            data = None
+        leaf: LeafState = (state, profile, local, residue or None, begun, data)
+        return machine.alone(machine.thread(self, leaf, cont))
+
+    def _step(self, machine: Machine, state: LeafState, byte: int, target: int, cont: int) -> int:
+        """A byte where keys have been used that begin like this one."""
+        here, profile, _, residue, begun, data = state
+        assert residue is not None
+        read_so_far = begun + bytes([byte])
+        encoding = self.parts.encoding
+        if target >= 0:
+            residue, begun = after_character(residue, read(read_so_far, encoding)), b""
+        else:
+            residue = frozenset([word for word in residue if word and begins(word[0], read_so_far, encoding)])
+            begun = read_so_far if residue else b""
+        kept = None if data is None else data + bytes([byte])
+        return self._inside(machine, here, profile, target, residue, begun, kept, cont)
+
+    def _special(self, residue: frozenset[str], begun: bytes) -> list[int]:
+        """The bytes that may lead on to a used key."""
+        found: set[int] = set()
+        for char in {word[0] for word in residue if word}:
+            if begins(char, begun, self.parts.encoding):
+                for path in spellings(ord(char), ord(char), self.parts.encoding):
+                    if len(path) > len(begun):
+                        for low, high in byte_ranges(*path[len(begun)]):
+                            found.update(range(low, high + 1))
+        return sorted(found)
+
+    def _fresh(self, labels: int, local: int, residue: frozenset[str], begun: bytes) -> int:
+        """Those of the labels that have a key from this place on that has not been used."""
+        rest = labels & self._counted
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
+            label = bit.bit_length() - 1
+            if local >= 0:
+                fresh = self.table.has_fresh(local, label, residue)
+            else:
+                fresh = any(
+                    self.table.has_fresh(
+                        target, label, after_character(residue, read(begun + end, self.parts.encoding))
+                    )
+                    for target, ends in self.table.ends_of_character(local, len(residue) + 1).items()
+                    if self.table.below(target) & bit
+                    for end in ends
+                )
+            if not fresh:
+                labels ^= bit
+        return labels
+
+    def _close(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration behind the closing quote, DEAD if no key ends here."""
+        here, profile, local, residue, _, data = state
+        label = self.table.end(local)
+        if label < 0 or (residue and "" in residue and self._counted >> label & 1):
+            return 0
+        return self._closing(machine, here, profile, label, 1, data, cont)
+
+    def _closing(
+        self, machine: Machine, here: int, profile: int, label: int, read: int, data: bytes | None, cont: int
+    ) -> int:  # fmt: skip
+        """The configuration behind `read` bytes of what closes a key of a label."""
+        profile = self._profiles.restrict(profile, 1 << label)
+        if profile < 0:
+            return 0
+        local = _CLOSE + (read << _LABELS) + label
+        leaf: LeafState = (here, profile, local, None, b"", data if self._counted >> label & 1 else None)
+        if read == len(self.words.closing(label)[0]):
+            return self.behind(machine, leaf, cont)
+        return machine.alone(machine.thread(self, leaf, cont))
+
+    # Shortest words
+
+    def measure(self) -> int | None:
+        self._settle()
+        return self.words.measure()
+
+    def shortest(self, machine: Machine) -> bytes:
+        self._settle()
+        return self.words.entries(machine, 0, _NONE, 0)
+
+    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+        kind = state[0]
+        assert kind in (ENTRY, NEXT), "completions are asked of configurations that keep their state"
+        here, used = self._held[state[1]]
+        return (
+            self.words.rest(machine, here, used)
+            if kind == ENTRY
+            else self.words.entries(machine, here, used, 1)
+        )
+
+    def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
+        held, profile, local, residue, begun, data = state
+        assert held >= 0, "completions are asked of configurations that keep their state"
+        here, used = self._held[held]
+        if local == _OPEN:
+            return self.words.entries(machine, here, used, 1)
+        if local >= _COMMA:
+            return self.words.rest(machine, here, used, 1)[local - _COMMA :]
+        if local >= _CLOSE:
+            label = local & _LABEL
+            outcome = self._profiles.outcome(profile, label)
+            return self.words.rest_behind_key(machine, here, used, label, outcome, data)[
+                local - _CLOSE >> _LABELS :
+            ]
+        key = OpenKey(self._profiles.known[profile], local, residue or _NONE, begun, data)
+        return self.words.rest_of_entry(machine, here, used, key)

@@ -1,0 +1,186 @@
+"""Patterns that are made deterministic only as far as texts go (see `sglc.automata.regex.lazy_nfa`)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sglc.automata.analysis.emptiness import cheapest
+from sglc.automata.charset import Ranges
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.dfa.subset_construction import Subsets, characters
+from sglc.automata.term import CharNfa, Encoding
+from sglc.kernels.trie.api import UNBOUNDED
+from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.lexeme.escapes import ByteMoves, Move
+from sglc.runtime.mask.lexeme.lazy_dfa import NumberedLeaf
+from sglc.runtime.mask.lexeme.self_loops import Still, still_on
+from sglc.runtime.mask.lexeme.subset_dfa import SubsetStates, few_ranges
+from sglc.runtime.mask.lexeme.table import LeafPlace
+
+
+class PatternTable(ByteMoves):
+    """The subsets of a pattern's automaton as an automaton over bytes."""
+
+    def __init__(self, nfa: CharNfa, encoding: Encoding) -> None:
+        super().__init__(self._edges, encoding)
+        found = few_ranges(nfa)
+        self.few = None if found is None else SubsetStates(nfa, found, self.characters)
+        """The subsets where the pattern tells few characters apart."""
+        self.nfa = nfa
+        self.subsets: Subsets | SubsetStates = Subsets(nfa) if self.few is None else self.few
+        self.leaf = PatternLeaf(self)
+        self._rests: list[tuple[int, bytes, int]] | None = None
+
+    def _edges(self, state: int) -> tuple[Move, ...]:
+        try:
+            return self.subsets.edges(state)
+        except TooLarge as fault:
+            raise ConstraintError(str(fault)) from None
+
+    def after(self, state: int, point: int) -> int | None:
+        """The state between characters after a character."""
+        try:
+            return self.subsets.after(state, point)
+        except TooLarge as fault:
+            raise ConstraintError(str(fault)) from None
+
+    def goes_on(self, local: int) -> bool:
+        """Whether a word may have more bytes."""
+        return local < 0 or any(self.nfa.edges[member] for member in self.subsets.members(local))
+
+    def ends(self, local: int) -> bool:
+        return local >= 0 and self.subsets.ends(local)
+
+    def rest(self, local: int) -> bytes:
+        """A shortest spelling of the rest of a word."""
+        if local < 0:
+            ways = self.ends_of_character(local).items()
+            return min([ends[0] + self.rest(target) for target, ends in ways], key=_length_first)
+        if self._rests is None:
+            self._rests = _shortest_rests(self.nfa, self.encoding)
+        size, first, here = min(self._rests[member] for member in self.subsets.members(local))
+        out = bytearray()
+        while size:
+            out += first
+            size, first, here = self._rests[here]
+        return bytes(out)
+
+
+def _shortest_rests(nfa: CharNfa, encoding: Encoding) -> list[tuple[int, bytes, int]]:
+    """By state: bytes of its shortest rest, the first character of it, spelled, and the state behind that.
+
+    Dijkstra's algorithm (1959) from the ends of words.
+    """
+    before: list[dict[int, bytes]] = [{} for _ in nfa.edges]
+    for state, row in enumerate(nfa.edges):
+        for low, high, group in row:
+            data = cheapest(low, high, encoding, 1)[0]
+            for target in nfa.groups[group]:
+                known = before[target].get(state)
+                if known is None or (len(data), data) < (len(known), known):
+                    before[target][state] = data
+    found: list[tuple[int, bytes, int] | None] = [None] * len(nfa.edges)
+    heap = [(0, b"", state, state) for state in sorted(nfa.accepting)]
+    while heap:
+        size, data, state, behind = heapq.heappop(heap)
+        if found[state] is None:
+            found[state] = size, data, behind
+            for earlier, first in before[state].items():
+                if found[earlier] is None:
+                    heapq.heappush(heap, (size + len(first), first, earlier, state))
+    return [each for each in found if each is not None]
+
+
+def _length_first(data: bytes) -> tuple[int, bytes]:
+    return len(data), data
+
+
+class PatternLeaf(NumberedLeaf):
+    """The rows of a `PatternTable`."""
+
+    counts = False
+    table: PatternTable
+
+    def __init__(self, table: PatternTable) -> None:
+        super().__init__(table)
+        if table.few is not None:
+            self._by_characters = table.few
+        self.characters = characters(table.nfa)
+        self._still: dict[Ranges, Still | None] = {}
+
+    def describe(self, state: int) -> tuple[int, int, int]:
+        local = self.places[state]
+        if local < 0:
+            return 0, 0, UNBOUNDED
+        return BOUNDARY | (ENDS if self.table.ends(local) else 0), 0, UNBOUNDED
+
+    def plain_step(self, state: int, byte: int) -> int | None:
+        local = self.places[state]
+        if local < 0:
+            return None
+        found = self.table.after(local, byte)
+        return NO_MOVE if found is None else self.number(found)
+
+    def still(self, place: LeafPlace, longest: int) -> Still | None:
+        local = self.places[place.state]
+        if local < 0:
+            return None
+        lasting = self.table.subsets.lasting(local)
+        if lasting not in self._still:
+            found = still_on(lasting, self.encoding, -1, self.characters)
+            if found is not None and lasting == self.characters:
+                found = replace(found, uniform=lasting)
+            self._still[lasting] = found
+        return self._still[lasting]
+
+
+class PatternNode(Node):
+    """Words of a pattern. Leaf state: a local state of its table."""
+
+    def __init__(self, table: PatternTable) -> None:
+        self.table = table
+
+    def leaf(self, machine: Machine, state: int) -> LeafPlace:
+        leaf = self.table.leaf
+        return LeafPlace(leaf, leaf.number(state))
+
+    def land(self, machine: Machine, state: int, cont: int, local: int, taken: int, data: bytes) -> int:
+        return self._at(machine, self.table.leaf.places[local], cont)
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, self.table.ends(0)
+
+    def measure(self) -> int | None:
+        return len(self.table.rest(0))
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if self.table.ends(0):
+            work.append((None, cont))
+        if self.table.goes_on(0):
+            out.add(machine.thread(self, 0, cont))
+
+    def moves(self, machine: Machine, state: int, cont: int) -> Iterator[tuple[int, int, int]]:
+        for low, high, target in self.table.moves(state):
+            yield low, high, self._at(machine, target, cont)
+
+    def move(self, machine: Machine, state: int, cont: int, byte: int) -> int:
+        target = self.table.move(state, byte)
+        return DEAD if target is None else self._at(machine, target, cont)
+
+    def _at(self, machine: Machine, local: int, cont: int) -> int:
+        config = machine.after(cont) if self.table.ends(local) else DEAD
+        if self.table.goes_on(local):
+            config = machine.union(config, machine.alone(machine.thread(self, local, cont)))
+        return config
+
+    def shortest(self, machine: Machine) -> bytes:
+        return self.table.rest(0)
+
+    def shortest_from(self, machine: Machine, state: int) -> bytes:
+        # The thread itself has something to read; that the word may end is another thread, and shorter.
+        return self.table.rest(state)

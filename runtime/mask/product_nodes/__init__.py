@@ -1,0 +1,1 @@
+"""Parts whose state holds configurations of other parts: lookahead, difference, uniqueness."""

@@ -1,0 +1,148 @@
+"""One character of lookahead: places after which some characters may not come."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.charset import Ranges, meet
+from sglc.automata.dfa.operations import any_char_class
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, Node, Work
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.gss.completion import bound
+from sglc.runtime.mask.lexeme.text_dfa import TextTable
+
+_NONE_OPEN, _SOME_OPEN, _ALL_OPEN = 0, 1, 2
+
+State = tuple[int, int]
+"""(configuration of what follows, place in the table of barred characters)."""
+
+
+class NotBefore(Node):
+    """The empty word where no barred character follows. Leaf state: see `State`.
+
+    What follows is taken thread by thread: those that cannot begin with a barred character stay as they are,
+    those that can begin with no other are dropped, and the rest are read under the eyes of this node until
+    their first character is complete.
+    """
+
+    def __init__(self, barred: Ranges) -> None:
+        self.bars = barred
+        self.table = TextTable(any_char_class(barred), "raw")
+        self._places: dict[tuple[int, Hashable], int | None] = {}
+        self._kept: dict[int, tuple[int, ...]] = {}
+        self._opening: set[int] = set()
+        self._next: dict[int, np.ndarray] = {}
+        self._lives: dict[State, bool] = {}
+
+    def analyse(self) -> tuple[bool, bool]:
+        return True, True
+
+    def measure(self) -> int | None:
+        return 0
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if cont in self._opening:
+            raise ConstraintError("a lookahead is followed by itself")
+        self._opening.add(cont)
+        try:
+            out.update(self.kept(machine, machine.after(cont)))
+        finally:
+            self._opening.discard(cont)
+
+    def kept(self, machine: Machine, config: int) -> tuple[int, ...]:
+        """The threads of a configuration that do not begin with a barred character."""
+        found = self._kept.get(config)
+        if found is None:
+            threads = []
+            for thread in machine.configs[config]:
+                reads = _ALL_OPEN if thread == ACCEPT else self._reads(machine, thread)
+                if reads == _ALL_OPEN:
+                    threads.append(thread)
+                elif reads == _SOME_OPEN:
+                    threads.append(machine.thread(self, (machine.alone(thread), 0), END))
+            found = self._kept[config] = tuple(threads)
+        return found
+
+    def _reads(self, machine: Machine, thread: int) -> int:
+        """Which of the characters that a thread may read first are not barred."""
+        node, state, _ = machine.place(thread)
+        key = (node.index, state)
+        if key not in self._places:
+            self._places[key] = self._of_place(node, state)
+        found = self._places[key]
+        if found is not None:
+            return found
+        alone = machine.alone(thread)
+        if not (machine.first(alone) & (self._barred(0) >= 0)).any():
+            return _ALL_OPEN
+        return _SOME_OPEN if self._alive(machine, alone, 0) else _NONE_OPEN
+
+    def _of_place(self, node: Node, state: Any) -> int | None:
+        """The same for all threads of a leaf state, where that alone decides."""
+        characters = node.first_characters(state)
+        if not characters:
+            return None
+        shared = meet(characters, self.bars)
+        return _ALL_OPEN if not shared else _NONE_OPEN if shared == characters else _SOME_OPEN
+
+    def _barred(self, place: int) -> np.ndarray:
+        """int32[256]: the next place by byte where a character may still become a barred one, else -1."""
+        found = self._next.get(place)
+        if found is None:
+            found = self._next[place] = np.full(256, -1, np.int32)
+            for low, high, after in self.table.moves(place):
+                found[low : high + 1] = after
+        return found
+
+    def _alive(self, machine: Machine, config: int, place: int) -> bool:
+        """Whether a character that is not barred can be read; at most four bytes are looked at."""
+        found = self._lives.get((config, place))
+        if found is None:
+            found = self._lives[config, place] = self._finds(machine, config, place)
+        return found
+
+    def _finds(self, machine: Machine, config: int, place: int) -> bool:
+        if machine.accepts(config):
+            return True
+        barred = self._barred(place)
+        first = machine.first(config)
+        if (first & (barred < 0)).any():
+            return True
+        inside = np.flatnonzero(first & (barred >= self.table.boundary)).tolist()
+        return any(self._alive(machine, machine.step(config, byte), int(barred[byte])) for byte in inside)
+
+    def _under(self, machine: Machine, config: int, place: int) -> int:
+        """The configuration inside the first character, which may still become a barred one."""
+        if place < self.table.boundary or not self._alive(machine, config, place):
+            return DEAD
+        watched = machine.alone(machine.thread(self, (config, place), END))
+        return machine.union(watched, 1) if machine.accepts(config) else watched
+
+    def moves(self, machine: Machine, state: State, cont: int) -> Iterator[tuple[int, int, int]]:
+        config, place = state
+        barred = self._barred(place).tolist()
+        for byte, target in enumerate(machine.row(config).tolist()):
+            if target and barred[byte] >= 0:
+                target = self._under(machine, target, barred[byte])
+            if target:
+                yield byte, byte, target
+
+    def traced(self, machine: Machine, state: State) -> bool:
+        return bool(machine.traced[state[0]])
+
+    def lost(self, machine: Machine, state: State) -> bool:
+        return bool(machine.lost[state[0]])
+
+    def untrace(self, machine: Machine, state: State) -> State:
+        return machine.untraced(state[0]), state[1]
+
+    def shortest(self, machine: Machine) -> bytes:
+        return b""
+
+    def shortest_from(self, machine: Machine, state: State) -> bytes:
+        """Shortest without regard to what is barred; `endings.completion` sees to that."""
+        return bound(machine, state[0])

@@ -1,0 +1,325 @@
+"""The inside of a JSON array whose items are all different values.
+
+The configurations of an item run beside those of all texts of the values that were written before: an item
+may not end where one of these does, and is alive while it can end anywhere else. So it is dead from the first
+byte on behind which only used values are left. Once no used value can be meant any more, nothing but the item
+itself is followed.
+
+Which values were used is known at the end of an item from its bytes, which are part of the state. Masks are
+walked without them (`untrace`); a token that ends an item and begins another one is then `lost`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.json.text import NotAValue, Value, canonical, texts
+from sglc.automata.term import Term
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, END, Difference, Node, Work
+from sglc.runtime.mask.core.errors import CompletionTooLong, ConstraintError
+from sglc.runtime.mask.gss.completion import completion
+from sglc.runtime.mask.nodes.array import AFTER, NEXT, ArrayNode, ArrayParts
+from sglc.runtime.mask.nodes.core import measure
+
+_UNKNOWN, _LOST = -1, -2
+_MOST_PLACES = 100_000
+
+LeafState = tuple[int, int, int, int, bytes | None]
+"""(state of the array behind the item, number of the values used before, configuration of the item,
+configuration of the texts of used values, bytes of the item so far).
+
+Without the bytes the values are `_UNKNOWN`, or `_LOST` where it is not known without them what may come next.
+"""
+
+
+class DistinctArray(ArrayNode):
+    """See the module. Frames are those of `ArrayNode` with the number of the values used."""
+
+    differs = True
+
+    def __init__(self, parts: ArrayParts, compiled: Callable[[Term], Node]) -> None:
+        super().__init__(parts)
+        self._compiled = compiled
+        self._held: list[frozenset[Value]] = [frozenset()]
+        self._held_ids: dict[frozenset[Value], int] = {frozenset(): 0}
+        self._barred: dict[int, int] = {0: DEAD}
+        self._texts: dict[Value, Node] = {}
+        self._alive: dict[tuple[int, int], bool | None] = {}
+        self._knowing: dict[tuple[int, int], int] = {}
+
+    def _settle(self) -> None:
+        if self._nodes is None:
+            seen: set[int] = set()
+            stack = [*self._items]
+            while stack:
+                node = stack.pop()
+                if isinstance(node, DistinctArray):
+                    raise ConstraintError("an array of different items is inside an item of another one")
+                if node.index not in seen:
+                    seen.add(node.index)
+                    stack += node.children()
+        super()._settle()
+
+    # The values used
+
+    def _with(self, used: int, item: bytes) -> int:
+        try:
+            values = self._held[used] | {canonical(item)}
+        except NotAValue as fault:
+            raise ConstraintError(str(fault)) from None
+        found = self._held_ids.get(values)
+        if found is None:
+            found = self._held_ids[values] = len(self._held)
+            self._held.append(values)
+        return found
+
+    def _bar(self, machine: Machine, used: int) -> int:
+        """The configuration at the beginning of all texts of the values used."""
+        found = self._barred.get(used)
+        if found is None:
+            nodes = [self._text(value) for value in self._held[used]]
+            found = self._barred[used] = machine.join([machine.begin(node, END) for node in nodes])
+        return found
+
+    def _text(self, value: Value) -> Node:
+        node = self._texts.get(value)
+        if node is None:
+            try:
+                node = self._texts[value] = self._compiled(texts(value))
+            except NotAValue as fault:
+                raise ConstraintError(str(fault)) from None
+        return node
+
+    # Between items
+
+    def open(self, machine: Machine, cont: int, work: Work, out: set[int]) -> None:
+        if not self.productive:
+            return
+        self._settle()
+        if self.states.may_end(0):
+            work.append((None, cont))
+        self._begin(machine, 0, 0, cont, out)
+
+    def resume(self, machine: Machine, state: Any, cont: int, work: Work, out: set[int]) -> None:
+        kind, here, used = state
+        if kind == NEXT:
+            self._begin(machine, here, used, cont, out)
+            return
+        if self.states.may_end(here):
+            work.append((None, cont))
+        if not self.states.options(here):
+            return
+        if used == _UNKNOWN:
+            # An item can follow; which one may, is not known here.
+            out.add(machine.thread(self, (here, _LOST, DEAD, DEAD, None), cont))
+        else:
+            work.append((self.parts.comma, machine.cont(self, (NEXT, here, used), cont)))
+
+    def _begin(self, machine: Machine, here: int, used: int, cont: int, out: set[int]) -> None:
+        assert self._nodes is not None
+        nodes = self._nodes[self.states.place(here)]
+        for option, after in self.states.options(here):
+            inner = machine.begin(nodes[option], END)
+            barred = self._bar(machine, used)
+            if self._goes_on(machine, inner, barred):
+                out.add(machine.thread(self, (after, used, inner, barred, b""), cont))
+
+    # Inside items
+
+    def lost(self, machine: Machine, state: LeafState) -> bool:
+        _, used, inner, barred, _ = state
+        return used == _LOST or bool(machine.lost[inner] or machine.lost[barred])
+
+    def _known(self, machine: Machine, inner: int, barred: int) -> int:
+        """`_UNKNOWN`, or `_LOST` if it is not known without the bytes read which bytes may come next."""
+        if barred == DEAD or machine.lost[inner] or machine.lost[barred]:
+            return _UNKNOWN
+        found = self._knowing.get((inner, barred))
+        if found is None:
+            found = _UNKNOWN
+            for byte in machine.row(inner).nonzero()[0].tolist():
+                following = machine.step(inner, byte), machine.step(barred, byte)
+                if following[1] != DEAD and (
+                    machine.lost[following[0]]
+                    or machine.lost[following[1]]
+                    or self._goes_on(machine, *following) is None
+                ):
+                    found = _LOST
+                    break
+            self._knowing[inner, barred] = found
+        return found
+
+    def traced(self, machine: Machine, state: LeafState) -> bool:
+        return state[4] is not None
+
+    def untrace(self, machine: Machine, state: LeafState) -> LeafState:
+        after, _, inner, barred, data = state
+        if data is None:
+            return state
+        inner, barred = machine.untraced(inner), machine.untraced(barred)
+        return after, self._known(machine, inner, barred), inner, barred, None
+
+    def _land(self, machine: Machine, state: LeafState, cont: int) -> int:
+        """The configuration at a leaf state, at which the item may have ended."""
+        after, used, inner, barred, data = state
+        if inner == DEAD:
+            return DEAD
+        if machine.lost[inner] or machine.lost[barred]:
+            return machine.alone(machine.thread(self, state, cont))
+        config = DEAD
+        if self._goes_on(machine, inner, barred):
+            if data is None:
+                state = after, self._known(machine, inner, barred), inner, barred, None
+            config = machine.alone(machine.thread(self, state, cont))
+        if machine.accepts(inner) and not machine.accepts(barred):
+            used = _UNKNOWN if data is None else self._with(used, data)
+            behind = machine.after(machine.cont(self, (AFTER, after, used), cont))
+            config = machine.union(config, behind)
+        return config
+
+    def _goes_on(self, machine: Machine, inner: int, barred: int) -> bool | None:
+        """Whether a value that is not used reads at least one more byte; None if that cannot be known
+        without the bytes read."""
+        if barred == DEAD:
+            return any(machine.configs[inner])
+        start = (inner, barred)
+        if start in self._alive:
+            return self._alive[start]
+        before: dict[tuple[int, int], tuple[int, int] | None] = {start: None}
+        stack = [start]
+        unknown = False
+        while stack:
+            place = stack.pop()
+            for byte in machine.row(machine.untraced(place[0])).nonzero()[0].tolist():
+                following = machine.step(place[0], byte), machine.step(place[1], byte)
+                if following in before:
+                    continue
+                if machine.lost[following[0]] or machine.lost[following[1]]:
+                    unknown = True
+                elif self._is_free(machine, following):
+                    on: tuple[int, int] | None = place
+                    while on is not None:
+                        self._alive[on] = True
+                        on = before[on]
+                    return True
+                else:
+                    before[following] = place
+                    stack.append(following)
+            if len(before) > _MOST_PLACES:
+                raise ConstraintError("it takes too long to find a value that differs from those before")
+        self._alive[start] = None if unknown else False
+        return self._alive[start]
+
+    def _is_free(self, machine: Machine, place: tuple[int, int]) -> bool:
+        inner, barred = place
+        if inner == DEAD:
+            return False
+        ends = machine.accepts(inner) and not machine.accepts(barred)
+        return barred == DEAD or ends or self._alive.get(place) is True
+
+    def move(self, machine: Machine, state: LeafState, cont: int, byte: int) -> int:
+        after, used, inner, barred, data = state
+        if data is None:
+            return super().move(machine, state, cont, byte)
+        inner, barred = machine.step(inner, byte), machine.step(barred, byte)
+        return self._land(machine, (after, used, inner, barred, data + bytes([byte])), cont)
+
+    def moves(self, machine: Machine, state: LeafState, cont: int) -> Iterator[tuple[int, int, int]]:
+        after, _, inner, barred, _ = self.untrace(machine, state)
+        row = machine.row(inner).tolist()
+        bars = [DEAD] * 256 if barred == DEAD else machine.row(barred).tolist()
+        landed: dict[tuple[int, int], int] = {}
+        low = 0
+        while low < 256:
+            place = (row[low], bars[low])
+            high = low
+            while high < 255 and (row[high + 1], bars[high + 1]) == place:
+                high += 1
+            if row[low]:
+                if place not in landed:
+                    landed[place] = self._land(machine, (after, _UNKNOWN, *place, None), cont)
+                if landed[place]:
+                    yield low, high, landed[place]
+            low = high + 1
+
+    def first_bytes(self, machine: Machine, state: LeafState, cont: int) -> np.ndarray:
+        _, used, inner, barred, _ = state
+        if used == _LOST:  # no more bytes than these
+            return machine.first(machine.begin(self.parts.comma, END))
+        return machine.first(inner) if barred == DEAD else super().first_bytes(machine, state, cont)
+
+    def difference(self, machine: Machine, state: LeafState, cont: int) -> Difference | None:
+        after, _, inner, barred, data = state
+        if data is None or machine.looks_ahead:
+            return None
+        behind = machine.cont(self, (AFTER, after, _UNKNOWN), cont)
+        plain = machine.graft(inner, behind)
+        follow = machine.first(machine.after(behind))
+        return Difference(plain, inner, barred, follow, partial(self._goes_on, machine))
+
+    # Shortest words: items one after the other, each as short as can be
+
+    def _shortest_end(self, machine: Machine, inner: int, barred: int) -> bytes:
+        """A shortest ending of an item that is no used value (Hart, Nilsson and Raphael 1968)."""
+        heap: list[tuple[int, bytes, bool, int, int]] = [(0, b"", False, inner, barred)]
+        seen: set[tuple[int, int]] = set()
+        while heap:
+            _, word, ended, inner, barred = heapq.heappop(heap)
+            if ended:
+                return word
+            if (inner, barred) in seen:
+                continue
+            seen.add((inner, barred))
+            if barred == DEAD:
+                whole = word + completion(machine, inner)
+                heapq.heappush(heap, (len(whole), whole, True, DEAD, DEAD))
+                continue
+            if machine.accepts(inner) and not machine.accepts(barred):
+                heapq.heappush(heap, (len(word), word, True, DEAD, DEAD))
+            for byte in machine.row(machine.untraced(inner)).nonzero()[0].tolist():
+                after = machine.step(inner, byte)
+                if after == DEAD:
+                    continue
+                longer = word + bytes([byte])
+                least = len(longer) + len(completion(machine, after))
+                heapq.heappush(heap, (least, longer, False, after, machine.step(barred, byte)))
+        raise AssertionError("no completion of a dead state")
+
+    def _written(self, machine: Machine, here: int, used: int, at_least: int) -> bytes:
+        for node in self.children():
+            if node.productive and node.size is None:
+                measure(node)
+        found = self._cheapest(here, at_least)
+        if found is None:
+            raise CompletionTooLong
+        assert self._nodes is not None
+        words = []
+        for place, option in found[1]:
+            inner = machine.begin(self._nodes[place][option], END)
+            words.append(self._shortest_end(machine, inner, self._bar(machine, used)))
+            used = self._with(used, words[-1])
+        return self.parts.comma.shortest(machine).join(words) if len(words) > 1 else b"".join(words)
+
+    def shortest(self, machine: Machine) -> bytes:
+        self._settle()
+        return self._written(machine, 0, 0, 0)
+
+    def shortest_rest(self, machine: Machine, state: Any) -> bytes:
+        kind, here, used = state
+        if kind == NEXT:
+            return self._written(machine, here, used, 1)
+        if self.states.may_end(here):
+            return b""
+        return self.parts.comma.shortest(machine) + self._written(machine, here, used, 1)
+
+    def shortest_from(self, machine: Machine, state: LeafState) -> bytes:
+        after, used, inner, barred, data = state
+        assert data is not None, "completions are asked of configurations that keep their bytes"
+        ending = self._shortest_end(machine, inner, barred)
+        return ending + self.shortest_rest(machine, (AFTER, after, self._with(used, data + ending)))

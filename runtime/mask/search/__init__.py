@@ -1,0 +1,1 @@
+"""How the row of one mask is found."""

@@ -1,0 +1,467 @@
+"""Walks of tokens over the leaves of constraints, remembered by place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter, is_
+from typing import Any
+
+import numpy as np
+
+from sglc.automata.caches import BoundedCache
+from sglc.automata.charset import Ranges
+from sglc.automata.term import Encoding
+from sglc.automata.work import spend
+from sglc.kernels.trie.api import Quiet, SubtreeWalk
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.lexeme.escapes import read
+from sglc.runtime.mask.lexeme.self_loops import Still, still_on
+from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable, Names
+from sglc.runtime.mask.lexeme.text_lexeme import class_leaf
+from sglc.runtime.mask.search.boundaries import labels_of, named
+from sglc.runtime.mask.search.walk_result import LeafMask, leave_out, once
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+_MOST_CLASSES = 256
+_MOST_ROWS = 16
+_OF_WALK = 50
+"""Units of work of one native walk: about what two groups of tokens take."""
+"""Rows kept for the bounds of one class; a mask that is kept has its own."""
+_FEW_TOKENS, _FEW_WORDS = 1000, 8
+"""So many are set one by one."""
+_OFTEN = 2
+"""Runs that are asked for more often are kept with the bits that they set."""
+_NOWHERE = np.zeros(0, np.int32)
+_Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
+"""Words of a row and what they get: where they are few, one number after the other."""
+
+_Walk = tuple[_Bits, LeafMask]
+
+
+@dataclass(slots=True, eq=False)
+class _Counts:
+    """How many characters are read before the exits of a walk, int[n], and by its tokens that are not looked
+    up (None until a bound asks for them); rows of these tokens by the most that may be read."""
+
+    walk: LeafMask
+    exits: np.ndarray
+    tokens: tuple[np.ndarray, np.ndarray] | None = None
+    rows: dict[int, np.ndarray] = field(default_factory=dict)
+
+
+_nbytes = attrgetter("nbytes")
+
+
+def _of_walk(walk: _Walk) -> int:
+    bits, found = walk
+    return found.nbytes + 8 * sum(map(np.size, bits))
+
+
+class LeafWalks:
+    """What tokens do in leaves, from the beginning of a token or from nodes inside tokens.
+
+    For one thread at a time.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, most: int) -> None:
+        """`most`: walks are kept that take together as many bytes as so many rows."""
+        self.vocabulary = vocabulary
+        self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
+        self._most = most
+        # A mask has a row or is a part of one that has.
+        most_bytes = 4 * vocabulary.words * most
+        self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(most_bytes, _nbytes)
+        """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
+        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | int, np.ndarray]] = Interned()
+        """Bits and exits; how often they have been asked for in place of the bits before these are known."""
+        self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
+        self._walks: BoundedCache[tuple[Any, ...], tuple[_Bits, LeafMask]] = BoundedCache(
+            most_bytes // 4, _of_walk
+        )
+        """What has been found from nodes inside tokens: words of the row, their bits, exits."""
+        self._blank = np.zeros(vocabulary.words, np.int32)
+        self._counts: dict[tuple[Any, ...], _Counts] = {}
+        self._class_leaves: dict[tuple[int, Encoding], LeafTable] = {}
+        self._numbers: dict[int, tuple[Ranges, int]] = {}
+        """By identity: classes of characters, which are kept, and their numbers."""
+        self._stills: dict[tuple[int, Encoding], Still | None] = {}
+        self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
+        """See `_named`; what its keys are identities of is kept."""
+        self._apart: BoundedCache[tuple[Any, int], LeafMask] = BoundedCache(most_bytes // 4, _nbytes)
+        """See `_by_names`."""
+        self._asked: tuple[Any, ...] = (None,) * 5
+        """What `_words_of` has been asked for last, and has answered."""
+        self._answer: LeafMask | None = None
+
+    def leaf(self, place: LeafPlace, first: np.ndarray) -> tuple[LeafMask, np.ndarray | None]:
+        """(what a walk finds from the place on, further tokens that are looked up).
+
+        No token is long enough to reach counts beyond the reach of the walk without bounds, so all of them
+        share one walk.
+        """
+        table, least, most = place.table, place.least, place.most
+        columns = self.vocabulary.columns
+        if least > 0 or most is not None:
+            characters = table.counted(place)
+            if characters is not None:
+                still = self._still(characters, table.encoding)
+                if still is not None and not np.count_nonzero(first & still.bytes):
+                    return self._bounded(place, characters, still, first)
+            table.measure()
+        inside, quiet, lasting = None, None, None
+        still = table.still(place, columns.longest)
+        if still is not None:
+            lasting, still = still, still.apart_from(first)
+        if still is not None:
+            if still.uniform is not None:
+                self._share(table, still.uniform)
+                if table.single and least == 0 and most is None and not table.eager:
+                    return self._single(table, still, first)
+                inside = self._class(still.uniform, table.encoding, None).row
+                names = table.names(place)
+                if names is not None:
+                    return self._named(names, still.uniform, table, first), inside
+                if least == 0 and most is None and not first.any():
+                    # Nothing comes behind the leaf, so that it does not matter where it may be left.
+                    return LeafMask(table, None, _NOWHERE, _NOWHERE, columns.longest), inside
+                quiet = columns.quiet_but(first)
+            else:
+                inside = columns.inside(still.groups, still.room, still.barred)
+                quiet = columns.quiet(still.groups, still.bytes, still.dead, still.home, first)
+        if least > 0 or most is not None:
+            reach = self._known_walk(place._replace(least=0, most=None), first, quiet).reach
+            if table.any_length:
+                # A leaf that is not eager is left behind a character at the earliest.
+                least = 0 if least == 1 and not table.eager else min(least, reach + 1)
+            if most is not None and most >= reach + table.fewest():
+                most = None
+            place = place._replace(least=least, most=most)
+        found = self._known_walk(place, first, quiet)
+        if quiet is None and not found.sure and lasting is not None and least == 0 and most is None:
+            found.sure = True
+            if lasting.home < 0 and lasting.room is None and not lasting.barred:
+                leave_out(found, lasting, self.whole)
+        return found, inside
+
+    def _single(self, table: LeafTable, still: Still, first: np.ndarray) -> tuple[LeafMask, np.ndarray]:
+        """The walk over all words of a class is that of a leaf that has no others."""
+        assert still.uniform is not None
+        inside = self.vocabulary.columns.inside(still.groups, None)
+        whole = self._class(still.uniform, table.encoding, first)
+        key = ("single", id(whole), id(table))
+        found = self._leaves.get(key)
+        if found is None:
+            exits, row = whole.later, whole.row if whole.rest is None else whole.rest
+            assert exits is not None
+            ends = np.zeros(len(exits), np.int32)
+            found = LeafMask(table, row, exits, ends, whole.reach, nested=whole.nested, of=whole)
+            self._leaves.keep(key, found)
+        return found, inside
+
+    def _number(self, characters: Ranges) -> int:
+        """The number of a class; to look at all its characters takes long where there are many."""
+        known = self._numbers.get(id(characters))
+        if known is None:
+            if len(self._numbers) > _MOST_CLASSES:
+                self._numbers.clear()
+            known = self._numbers[id(characters)] = characters, self.vocabulary.class_number(characters)
+        return known[1]
+
+    def _share(self, table: LeafTable, characters: Ranges) -> None:
+        """Where a leaf has all words of a class, it is the leaf of the class."""
+        if table.single and len(self._class_leaves) <= _MOST_CLASSES:
+            self._class_leaves.setdefault((self._number(characters), table.encoding), table)
+
+    def _still(self, characters: Ranges, encoding: Encoding) -> Still | None:
+        """A class as bytes, for a text of one state."""
+        key = self._number(characters), encoding
+        if key not in self._stills:
+            if len(self._stills) > _MOST_CLASSES:
+                self._stills.clear()
+            self._stills[key] = still_on(characters, encoding, 0, characters)
+        return self._stills[key]
+
+    def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
+        """A walk of fixed bytes from some nodes, into `row`, remembered when it comes again; the exits."""
+        key = (data, entries.tobytes())
+        found = self._literals.get(key)
+        if found is None:
+            exits = self.whole.literal(entries, data, row)
+            if len(exits) > 1 and self.whole.nested(entries):
+                exits = np.unique(exits)
+            if len(self._literals) > self._most:
+                self._literals.clear()
+            self._literals[key] = 1, exits
+            return exits
+        bits, exits = found
+        if not isinstance(bits, tuple):
+            # To find out what a walk has set takes longer than the walk.
+            if bits < _OFTEN:
+                self._literals[key] = bits + 1, exits
+                self.whole.literal(entries, data, row)
+                return exits
+            self.whole.literal(entries, data, self._blank)
+            bits = self._set_words()
+            self._literals[key] = bits, exits
+        _add(row, bits)
+        return exits
+
+    def repeated(self, entries: np.ndarray, runs: tuple[bytes, ...], row: np.ndarray) -> np.ndarray:
+        """The nodes that some runs lead to, one after another any number of times, into `row`, remembered."""
+        key = (runs, entries.tobytes())
+        found = self._repeats.get(key)
+        if found is None:
+            nodes: set[int] = set()
+            fresh = entries
+            while len(fresh):
+                met = [self.whole.literal(fresh, run, self._blank) for run in runs]
+                new = set(np.concatenate(met).tolist()) - nodes
+                nodes |= new
+                fresh = np.array(sorted(new), np.int32)
+                if self.whole.nested(fresh) and not self.whole.fits(fresh):
+                    break
+            found = (self._set_words(), np.array(sorted(nodes), np.int32))
+            if len(self._repeats) > self._most:
+                self._repeats.clear()
+            self._repeats[key] = found
+        bits, exits = found
+        _add(row, bits)
+        return exits
+
+    def _set_words(self) -> _Bits:
+        """The words of the blank row that a walk has set, and their bits; it is blank again."""
+        # To look for what is not zero among flags is a quarter of the time.
+        words = (self._blank != 0).nonzero()[0]
+        bits = self._blank[words]
+        self._blank[words] = 0
+        if len(words) > _FEW_WORDS:
+            return words, bits
+        return tuple(chain.from_iterable(zip(words.tolist(), bits.tolist(), strict=True)))
+
+    def entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
+        """A walk from some nodes, into `row`, remembered."""
+        table = place.table
+        names = table.names(place)
+        if names is not None:
+            whole = self._words_of(names.still, table.encoding, first, entries, row)
+            if whole is not None:
+                return self._by_names(names, whole, table, entries)
+        key = (*place.key(), first.tobytes(), entries.tobytes())
+        walked = self._walks.get(key)
+        if walked is None:
+            found = self._walk(entries, place, first, self._blank, None)
+            if self.whole.nested(entries):
+                found = once(found)
+            walked = (self._set_words(), found)
+            self._walks.keep(key, walked)
+        bits, found = walked
+        _add(row, bits)
+        return found
+
+    def _words_of(
+        self, still: Still, encoding: Encoding, first: np.ndarray, entries: np.ndarray, row: np.ndarray
+    ) -> LeafMask | None:
+        """The walk from some nodes over all words of a uniform class, into `row`; None where texts may go on
+        inside of words. Places in objects that differ in their keys ask for the same, one after the other."""
+        asked = still, encoding, first, entries, row
+        if not all(map(is_, asked, self._asked)):
+            found = None
+            if not np.count_nonzero(first & still.bytes):
+                assert still.uniform is not None
+                found = self._class(still.uniform, encoding, first, entries)
+                assert found.row is not None
+                row |= found.row
+            self._asked, self._answer = asked, found
+        return self._answer
+
+    def _by_names(
+        self, names: Names, whole: LeafMask, table: LeafTable, entries: np.ndarray
+    ) -> LeafMask:  # fmt: skip
+        """The same with the exits apart by the labels of what is read before them."""
+        if whole.index is None:
+            whole.index = self._index(whole, table.encoding, entries)
+        key = (names.key, id(whole))
+        found = self._apart.get(key)
+        if found is None:
+            parts = named(names, whole.index, len(whole.exits))
+            found = LeafMask(table, None, whole.exits, whole.ends, whole.reach, parts=parts, of=whole)
+            self._apart.keep(key, found)
+        return found
+
+    def _index(
+        self, found: LeafMask, encoding: Encoding, entries: np.ndarray | None
+    ) -> dict[str, list[int]]:  # fmt: skip
+        """The exits of a walk by the text before them."""
+        index: dict[str, list[int]] = {}
+        for number, path in enumerate(self.paths(found, entries)):
+            index.setdefault(read(path, encoding), []).append(number)
+        return index
+
+    def _class(
+        self, characters: Ranges, encoding: Encoding, first: np.ndarray | None,
+        entries: np.ndarray | None = None,
+    ) -> LeafMask:  # fmt: skip
+        """A walk over all words of some characters; without `first` only for its row."""
+        begins = b"" if first is None else first.tobytes()
+        number = self._number(characters)
+        key = (number, encoding, begins, None if entries is None else entries.tobytes())
+        found = self.vocabulary.classes.get(key)
+        if found is None:
+            words = self._class_leaves.get((number, encoding))
+            if words is None:
+                if len(self._class_leaves) > _MOST_CLASSES:
+                    self._class_leaves.clear()
+                words = self._class_leaves[number, encoding] = class_leaf(characters, encoding)
+            follow = np.zeros(256, bool) if first is None else first
+            row = np.zeros(self.vocabulary.words, np.int32)
+            tops, quiet = self.whole.roots if entries is None else entries, None
+            still = None if entries is not None else self._still(characters, encoding)
+            if still is not None and not np.count_nonzero(follow & still.bytes):
+                # Tokens of such characters alone are looked up, and nothing ends between them.
+                columns = self.vocabulary.columns
+                home = words.number(0)
+                quiet = columns.quiet(still.groups, still.bytes, still.dead, home, follow)
+            found = self._walk(tops, LeafPlace(words, words.number(0)), follow, row, quiet)
+            if still is not None and quiet is not None:
+                found.row, found.rest = row | columns.inside(still.groups, None), row
+            if first is not None:
+                # Where a word of no characters ends is an exit as well.
+                begun = self.whole.root_bytes if entries is None else self.vocabulary.trie.byte[tops]
+                found.later = found.exits
+                found.exits = np.concatenate([tops[first[begun]], found.exits])
+                found.exits.sort()
+                found.ends = np.zeros(len(found.exits), np.int32)
+            if len(self.vocabulary.classes) > _MOST_CLASSES:
+                self.vocabulary.classes.clear()
+            self.vocabulary.classes[key] = found
+        return found
+
+    def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
+        """The exits of a leaf over all words of a class, some of which have labels of their own, from all
+        beginnings of tokens; without the row, which `_class` has."""
+        found = self._class(characters, table.encoding, first)
+        key = (names.key, id(found))
+        known = self._labels.get(key)
+        if known is not None:
+            labels = known[0]
+        else:
+            if found.index is None:
+                found.index = self._index(found, table.encoding, None)
+            labels = labels_of(names, found.index, len(found.exits))
+            if len(self._labels) > self._most:
+                self._labels.clear()
+            self._labels[key] = labels, found, table
+        return LeafMask(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
+
+    def _bounded(
+        self, place: LeafPlace, characters: Ranges, still: Still, first: np.ndarray
+    ) -> tuple[LeafMask, np.ndarray]:
+        """What a walk over the words of some characters finds that are neither too short nor too long: the
+        same walk for all lengths, of which some tokens and exits are left out."""
+        table, least = place.table, place.least
+        columns = self.vocabulary.columns
+        most = columns.longest if place.most is None else min(place.most, columns.longest)
+        least = min(least, columns.longest + 1)
+        inside = columns.inside(still.groups, most)
+        key = ("bounded", self._number(characters), table.encoding, first.tobytes())
+        found = self._leaves.get((*key, least, most, id(table)))
+        if found is not None:
+            return found, inside
+        self._share(table, characters)
+        whole = self._class(characters, table.encoding, first)
+        counts = self._counts.get(key)
+        if counts is None or counts.walk is not whole:
+            if len(self._counts) > _MOST_CLASSES:
+                self._counts.clear()
+            before = self.whole.read_before(whole.exits, table.encoding != "raw")
+            counts = self._counts[key] = _Counts(whole, before)
+        # Where a word of no characters ends, another thread goes on.
+        open = (counts.exits >= max(least, 0 if table.eager else 1)) & (counts.exits <= most)
+        exits, ends = whole.exits[open], whole.ends[open]
+        row = counts.rows.get(most)
+        if row is None:
+            if len(counts.rows) >= _MOST_ROWS:
+                counts.rows.clear()
+            row = counts.rows[most] = self._short(counts, still, most, table.encoding)
+        found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
+        self._leaves.keep((*key, least, most, id(table)), found)
+        return found, inside
+
+    def _short(self, counts: _Counts, still: Still, most: int, encoding: Encoding) -> np.ndarray:
+        """The row of the tokens of a walk that read no more than `most` characters; those that are looked up
+        may be in it if there is room for all of them."""
+        walk, columns = counts.walk, self.vocabulary.columns
+        assert walk.row is not None
+        if most >= columns.longest:
+            return walk.row
+        rest = walk.row & ~columns.inside(still.groups, None) if walk.rest is None else walk.rest
+        if walk.reach < most:
+            # A character may have been begun behind those that are counted.
+            return rest
+        if counts.tokens is None:
+            tokens = self.vocabulary.unpack(rest)
+            read_by = columns.characters if encoding == "raw" else self.whole.groups.tokens
+            counts.tokens = tokens, read_by[tokens].astype(np.int64)
+        tokens, read = counts.tokens
+        return self._row_of(tokens[read <= most])
+
+    def _row_of(self, tokens: np.ndarray) -> np.ndarray:
+        if len(tokens) > _FEW_TOKENS:
+            flags = np.zeros(self.vocabulary.size, bool)
+            flags[tokens] = True
+            return self.vocabulary.pack(flags)
+        row = np.zeros(self.vocabulary.words, np.int32)
+        np.bitwise_or.at(row.view(np.uint32), tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
+        return row
+
+    def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
+        """A walk from the roots, remembered."""
+        seen = b""
+        if quiet is not None:
+            seen = quiet.groups.tobytes() + quiet.bytes.tobytes() + bytes([quiet.home >= 0])
+        key = (*place.key(), first.tobytes(), seen)
+        found = self._leaves.get(key)
+        if found is None:
+            row = np.zeros(self.vocabulary.words, np.int32)
+            found = self._walk(self.whole.roots, place, first, row, quiet)
+            row.flags.writeable = False
+            self._leaves.keep(key, found)
+        return found
+
+    def _walk(
+        self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray, quiet: Quiet | None
+    ) -> LeafMask:
+        table = place.table
+        spend(_OF_WALK)
+        walked = table.walk(self.whole, entries, place, first, row)
+        if walked is not None:
+            exits, labels = walked
+            ends = np.zeros(len(exits), np.int32)
+            return LeafMask(table, row, exits, ends, 0, labels=labels, nested=self.whole.nested(exits))
+        exits, ends, reach = table.walk_states(self.whole, entries, place, first, row, quiet)
+        return LeafMask(table, row, exits, ends, reach, nested=self.whole.nested(exits))
+
+    def paths(self, found: LeafMask, entries: np.ndarray | None) -> list[bytes]:
+        """What has been read in a leaf before each exit."""
+        if entries is None:
+            if found.paths is None:
+                found.paths = [path[:-1] for path in self.whole.paths(found.exits)]
+            return found.paths
+        above = entries[entries.searchsorted(found.exits, side="right") - 1]
+        starts = self.vocabulary.trie.depth[above] - 1
+        paths = self.whole.paths(found.exits)
+        return [path[start:-1] for path, start in zip(paths, starts.tolist(), strict=True)]
+
+
+def _add(row: np.ndarray, bits: _Bits) -> None:
+    """Set remembered bits in a row, of which there are often few or none."""
+    if not bits:
+        return
+    if isinstance(bits[0], int):
+        view, numbers = row.data, iter(bits)
+        for word in numbers:
+            view[word] |= next(numbers)
+    else:
+        words, values = bits
+        row[words] |= values

@@ -1,0 +1,225 @@
+"""Masks by what was asked to find them, so that places which look alike share them.
+
+A mask is found by going from a configuration to others: behind a forced run, behind a word of a leaf. What
+is found depends on nothing but the *shapes* of these configurations, that is on what their threads read (the
+bytes of a run; the language of a leaf from its place on, and the bytes with which the text behind may begin),
+and never on which part of the constraint says so. Objects of a schema differ in their keys and in what has
+been written of them; behind the first letters of `"name": "` most are the same.
+
+So each search leaves a path in a trie: shape of the first configuration, the question that came next
+("what follows run 0 of configuration 2?"), shape of the answer, and so on to the mask. Another configuration
+whose answers are the same has that mask, and no walk is needed. Where one configuration answers twice, the
+path says so, as a search visits no node of it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sglc.runtime.mask.core.intern_table import Interned
+from sglc.runtime.mask.search.merge_lexemes import Merging
+from sglc.runtime.mask.search.merge_literals import RunGroup
+from sglc.runtime.mask.search.rule_summaries import RuleGroup
+
+if TYPE_CHECKING:
+    from sglc.runtime.mask.automaton.machine import Machine
+    from sglc.runtime.mask.lexeme.table import LeafTable
+    from sglc.runtime.mask.search.merge_lexemes import SearchGroup
+    from sglc.runtime.mask.vocabulary.mask_row import Mask
+    from sglc.runtime.mask.vocabulary.token_classes import Columns
+
+Question = tuple[int, int, int]
+"""(number of a configuration on the path, of its group, of a label: -1 behind a run or without labels)."""
+Path = list[tuple[int, Question | None]]
+"""Configurations in the order of the search, each with the question that it answers (None: the first)."""
+
+LONGEST = 256
+"""Paths with more configurations are not kept."""
+_WIDEST = 12
+"""Configurations of more groups are not compared: to look at all is as long as to search."""
+_MOST_VIEWS = 256
+_MOST_STEPS = 100_000
+_CANONICAL = (None,)
+"""The labels of one group that has none of its own."""
+_NOTHING = 1 << 62
+"""The question of a step of which nothing is known yet."""
+_BITS = 24
+_SAME = 1 << 23
+"""Shapes are below; above are configurations that a path has met before."""
+
+
+class View(NamedTuple):
+    """A configuration as searches see it: its groups in the order of their shapes.
+
+    labels[g] are the labels of group g by canonical number; None where the labels are canonical.
+    """
+
+    shape: int
+    groups: tuple[SearchGroup, ...]
+    labels: tuple[Sequence[int] | None, ...]
+
+    def answer(self, machine: Machine, group: int, label: int) -> int:
+        """The configuration behind a run or a word of a group; -1 where these are too many for one."""
+        found = self.groups[group]
+        if found.run:
+            return found.behind(machine)
+        labels = self.labels[group]
+        return found.leave(machine, label if labels is None or label < 0 else labels[label])
+
+    def numbers(self, group: int) -> dict[int, int] | None:
+        """The canonical numbers of a group's labels; None if they are canonical."""
+        labels = self.labels[group]
+        return None if labels is None else {label: number for number, label in enumerate(labels)}
+
+
+class Known(NamedTuple):
+    """What a path has led to."""
+
+    mask: Mask
+    stays: np.ndarray | None
+    """Tokens that may lead back to the configuration (see `MaskStore`)."""
+
+
+class Shapes:
+    """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
+
+    Its steps are numbers: by step, the number of the next question or ~n for what was found n-th; by step and
+    shape, the next step. The shape of a configuration is that of its group, or the number of the tuple of its
+    groups' shapes, and _SAME + n for the configuration that the path has as number n.
+    """
+
+    def __init__(self, machine: Machine, columns: Columns, most: int) -> None:
+        self.merging = Merging(machine, columns)
+        self._machine = machine
+        self._columns = columns
+        self._most = most
+        self._views: dict[int, View | None] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self._views.clear()
+        self._numbers: Interned[Hashable, int] = Interned()
+        self._tables: dict[int, LeafTable] = {}
+        """Keeps the tables whose identities are in shapes."""
+        self._next: dict[int, int] = {}
+        self._steps: list[int] = [_NOTHING]
+        self._questions: Interned[Question, int] = Interned()
+        self._asked: list[Question] = []
+        self._masks: list[Mask] = []
+        self._stays: list[np.ndarray | None] = []
+
+    def view(self, config: int) -> View | None:
+        """The groups of a configuration by shape; None if one of them has none."""
+        if config in self._views:
+            return self._views[config]
+        if len(self._views) > _MOST_VIEWS:
+            # One goes for each that comes: to let all go at once takes longer than a mask.
+            del self._views[next(iter(self._views))]
+        found = self._views[config] = self._look(config)
+        return found
+
+    def _look(self, config: int) -> View | None:
+        machine, numbers = self._machine, self._numbers
+        groups = self.merging.groups(config)
+        if len(groups) > _WIDEST:
+            return None
+        seen: list[tuple[int, int, Sequence[int] | None]] = []
+        for at, group in enumerate(groups):
+            key: Hashable = group.run
+            labels: Sequence[int] | None = None
+            if not key:
+                if isinstance(group, RuleGroup):
+                    key = (group.node.index, *group.key(machine))
+                elif not isinstance(group, RunGroup):
+                    place = group.leaf
+                    if place is None or group.node.barred(machine, group.state) is not None:
+                        return None
+                    table = place.table
+                    shape, labels = table.shape(place, self._columns)
+                    key = (shape, *group.key(machine))
+                    self._tables[id(table)] = table
+            number = numbers.get(key)
+            if number is None:
+                number = numbers[key] = len(numbers)
+            seen.append((number, at, labels))
+        if len(seen) == 1:
+            # Groups and tuples of them are numbered together.
+            shape, _, labels = seen[0]
+            return View(shape, groups, _CANONICAL if labels is None else (labels,))
+        seen.sort(key=_first)
+        key = ("groups", *[shape for shape, _, _ in seen])
+        return View(
+            numbers.setdefault(key, len(numbers)),
+            tuple([groups[at] for _, at, _ in seen]),
+            tuple([labels for _, _, labels in seen]),
+        )
+
+    def find(self, config: int) -> Known | None:
+        """What has been found for a configuration like this one."""
+        machine, steps, following = self._machine, self._steps, self._next
+        view = self.view(config)
+        if view is None:
+            return None
+        views, places = [view], {config: 0}
+        step = following.get(view.shape)
+        while step is not None:
+            number = steps[step]
+            if number < 0:
+                return Known(self._masks[~number], self._stays[~number])
+            at, group, label = self._asked[number]
+            here = views[at].answer(machine, group, label)
+            if here < 0:
+                return None
+            place = places.get(here)
+            if place is None:
+                view = self.view(here)
+                if view is None:
+                    return None
+                places[here] = len(views)
+                views.append(view)
+                step = following.get(step << _BITS | view.shape)
+            else:
+                views.append(views[place])
+                step = following.get(step << _BITS | _SAME + place)
+        return None
+
+    def keep(self, path: Path, mask: Mask, stays: np.ndarray | None) -> None:
+        """Remember what was found."""
+        if len(self._masks) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
+            # Views on the path are in the order of the numbers that go with it.
+            self._clear()
+            return
+        steps, following, questions = self._steps, self._next, self._questions
+        places: dict[int, int] = {}
+        step = 0
+        for number, (config, question) in enumerate(path):
+            if question is not None:
+                asked = questions.get(question)
+                if asked is None:
+                    asked = questions[question] = len(self._asked)
+                    self._asked.append(question)
+                steps[step] = asked
+            shape = places.get(config)
+            if shape is None:
+                view = self.view(config)
+                if view is None:
+                    return
+                places[config] = _SAME + number
+                shape = view.shape
+            key = step << _BITS | shape
+            below = following.get(key)
+            if below is None:
+                below = following[key] = len(steps)
+                steps.append(_NOTHING)
+            step = below
+        if steps[step] == _NOTHING:
+            steps[step] = ~len(self._masks)
+            self._masks.append(mask)
+            self._stays.append(stays)
+
+
+def _first(seen: tuple[int, int, Sequence[int] | None]) -> int:
+    return seen[0]

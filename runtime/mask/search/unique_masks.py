@@ -1,0 +1,110 @@
+"""Masks of leaves that are something plain but for a few words: what is plain, then what the words change.
+
+An item of an array of different items is any item at almost every token: only a token that is the beginning
+of a used value, or ends an item and begins another one, has to be looked at by itself. So the mask of the
+plain continuation, which is shared, is copied, and such tokens are left to be stepped through from the
+configuration that knows what was written.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sglc.kernels.trie.api import SubtreeWalk
+from sglc.runtime.mask.automaton.machine import Machine
+from sglc.runtime.mask.automaton.protocol import DEAD, Difference
+
+_MOST_PLAIN = 64
+_MOST_LOOKED_AT = 20_000
+"""Nodes of the trie that are looked at for the words left out; beyond, masks are walked by rows."""
+
+
+class Plain(NamedTuple):
+    """The tokens that are legal for certain, and the nodes below which each has to be looked at."""
+
+    row: np.ndarray
+    unknown: list[int]
+
+
+class TooMany(Exception):
+    """There are too many places to be looked at one by one."""
+
+
+class Differences:
+    """The tokens of such leaves.
+
+    `search(configuration, entries)` gives the plain tokens below entries of the trie (None: all) in a row of
+    their own.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        walk: SubtreeWalk,
+        search: Callable[[int, np.ndarray | None], Plain],
+    ) -> None:
+        self._machine = machine
+        self._walk = walk
+        self._search = search
+        self._plain: OrderedDict[int, Plain] = OrderedDict()
+
+    def find(self, parts: Difference, entries: np.ndarray | None) -> Plain:
+        """The tokens below entries (None: all) as far as they are known. Raises TooMany."""
+        plain = self._of(parts.plain) if entries is None else self._search(parts.plain, entries)
+        if parts.barred == DEAD:
+            return plain
+        doubtful = self._below_barred(parts, self._walk.roots if entries is None else entries)
+        row = plain.row.copy()
+        _clear(row, self._walk.tokens(doubtful))
+        return Plain(row, plain.unknown + doubtful)
+
+    def _of(self, config: int) -> Plain:
+        found = self._plain.get(config)
+        if found is None:
+            found = self._search(config, None)
+            if len(self._plain) >= _MOST_PLAIN:
+                self._plain.popitem(last=False)
+            self._plain[config] = found
+        return found
+
+    def _below_barred(self, parts: Difference, entries: np.ndarray) -> list[int]:
+        """The nodes below which a token may end with an excluded word, or with one that only those go on."""
+        machine, byte = self._machine, self._walk.trie.byte
+        found: list[int] = []
+        stack: list[tuple[int, int, int]] = []
+
+        def enter(nodes: np.ndarray, inner: int, barred: int) -> None:
+            bytes = byte[nodes]
+            begins = machine.first(barred)[bytes]
+            if machine.accepts(inner) and machine.accepts(barred):
+                over = parts.follow[bytes]
+                found.extend(nodes[over].tolist())
+                begins = begins & ~over
+            stack.extend([(node, inner, barred) for node in nodes[begins].tolist()])
+
+        enter(entries, parts.inner, parts.barred)
+        looked = 0
+        while stack:
+            node, inner, barred = stack.pop()
+            looked += 1
+            if looked > _MOST_LOOKED_AT:
+                raise TooMany
+            value = byte.item(node)
+            barred = machine.step(barred, value)
+            if barred == DEAD or (inner := machine.step(inner, value)) == DEAD:
+                continue
+            if parts.goes_on(inner, barred):
+                enter(self._walk.children(node), inner, barred)
+            else:
+                found.append(node)
+        return found
+
+
+def _clear(row: np.ndarray, tokens: np.ndarray) -> None:
+    """Take tokens out of a mask row."""
+    bits = row.view(np.uint32)
+    np.bitwise_and.at(bits, tokens >> 5, ~(np.uint32(1) << (tokens & 31).astype(np.uint32)))

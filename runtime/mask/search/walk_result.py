@@ -1,0 +1,80 @@
+"""What walks of leaves find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sglc.kernels.trie.api import SubtreeWalk
+from sglc.runtime.mask.lexeme.self_loops import Still
+from sglc.runtime.mask.lexeme.table import LeafTable
+
+_MANY_EXITS = 256
+"""Of fewer exits none are left out."""
+
+
+@dataclass(slots=True, eq=False)
+class LeafMask:
+    """What a walk from one place of a leaf finds: tokens, nodes at which tokens leave the leaf, the states
+    they leave, and the most characters on a path. The row is None where all of it is looked up. The table is
+    kept as its identity is a part of the key."""
+
+    table: LeafTable
+    row: np.ndarray | None
+    exits: np.ndarray
+    ends: np.ndarray
+    reach: int
+    paths: list[bytes] | None = None
+    """What is read before each exit, once somebody has asked."""
+    index: dict[str, list[int]] | None = None
+    """Exits by the text before them, for `LeafWalks._named`."""
+    labels: np.ndarray | None = None
+    """Labels of the exits where the table does not say them."""
+    parts: list[tuple[int, np.ndarray]] | None = None
+    """The same as labels with the places of their exits, in order."""
+    nested: bool = False
+    """Whether some exit lies below another one."""
+    rest: np.ndarray | None = None
+    """The row without the tokens that are looked up, where only these are not walked."""
+    later: np.ndarray | None = None
+    """The exits behind some character, where others are among them as well."""
+    sure: bool = False
+    """Whether exits below which all tokens are legal anyway have been looked for."""
+    of: LeafMask | None = None
+    """The walk that it is a part of; kept as its identity is a part of the key."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays; those that it shares with another one as well."""
+        parts = [array for _, array in self.parts or ()]
+        every = (self.row, self.exits, self.ends, self.labels, self.rest, self.later, *parts)
+        return sum([array.nbytes for array in every if array is not None])
+
+
+def leave_out(found: LeafMask, still: Still, whole: SubtreeWalk) -> None:
+    """Forget the exits of a walk below which all tokens are of characters with which the leaf goes on from
+    every state: they are legal whatever follows."""
+    exits = found.exits
+    bytes = whole.trie.byte[exits]
+    among = (still.bytes[bytes] & (bytes < 0x80)).nonzero()[0]
+    if len(among) < _MANY_EXITS:
+        return
+    kept = np.ones(len(exits), bool)
+    kept[among] = (whole.groups_below(exits[among]) & ~still.groups).any(axis=1)
+    found.exits, found.ends = exits[kept], found.ends[kept]
+    if found.labels is not None:
+        found.labels = found.labels[kept]
+
+
+def once(found: LeafMask) -> LeafMask:
+    """The same where exits may have been met more than once, in any order."""
+    labels = found.labels if found.labels is not None else found.table.labels_of(found.ends)
+    if labels is None:
+        exits, at = np.unique(found.exits, return_index=True)
+    else:
+        pairs = found.exits.astype(np.int64) << 32 | labels
+        at = np.unique(pairs, return_index=True)[1]
+        exits = found.exits[at]
+    labels = None if found.labels is None else found.labels[at]
+    return replace(found, exits=exits, ends=found.ends[at], labels=labels, nested=True)

@@ -1,0 +1,1 @@
+"""From a tokenizer to bytes of tokens, their trie and their equivalence classes."""
