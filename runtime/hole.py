@@ -127,7 +127,7 @@ def filled_language(
     if stops:
         items.append(Words(frozenset(stop.encode() for stop in stops)))
         items.append(Anything())
-    return Language(items[0] if len(items) == 1 else Sequence(tuple(items)), value.rules)
+    return replace(value, root=items[0] if len(items) == 1 else Sequence(tuple(items)))
 
 
 class Constraints:

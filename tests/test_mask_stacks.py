@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,10 +17,11 @@ from budget import examples
 from grammar_strategies import ALPHABET, BYTES, char_grammars, token_grammars
 from mask_cases import mask_of
 from sglc.automata.dfa.operations import any_char_class
-from sglc.automata.term import Bytes, Choice, Language, LateRules, Repeat, Term
+from sglc.automata.term import Bytes, Choice, Language, Repeat
 from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.model.serialize import to_text
 from sglc.cfg.notation.reader import read_grammar
 from sglc.kernels.gss import api as stacks
 from sglc.kernels.gss import closure as stack_closure
@@ -30,6 +32,7 @@ from sglc.kernels.gss import step as stack_steps
 from sglc.kernels.gss import walk as stack_walk
 from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
+from sglc.runtime.hole import filled_language
 from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -41,6 +44,8 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.product_nodes.lookahead import NotBefore
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.types.language import language as language_of
+from sglc.types.type import Optional, Str
 
 SINGLE = [bytes([byte]) for byte in range(256)]
 LETTERS = Vocabulary(
@@ -70,22 +75,6 @@ def apart(language: Language, max_effort: int = 1_000_000) -> Constraint:
     """A constraint on a machine of its own, which knows no mask."""
     options = ConstraintOptions(max_states=next(_machines), max_effort=max_effort)
     return compile_constraint(language=language, options=options)
-
-
-class NoRules(LateRules):
-    """Makes a language one of a grammar."""
-
-    def __getitem__(self, name: str) -> Term:
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def may_be_empty(self, name: str) -> bool:
-        raise KeyError(name)
 
 
 def lark(text: str, lexing: Lexing = "dynamic") -> Language:
@@ -292,7 +281,7 @@ def test_parts_all_of_which_may_be_empty() -> None:
 
 def test_counts_beyond_those_of_walks_are_searched() -> None:
     """Counts that have to be kept apart are more than closures have room for."""
-    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), NoRules())
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), grammar=True)
     vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
     constraint = apart(language)
     matcher = constraint.matcher(vocabulary)
@@ -314,20 +303,41 @@ def test_only_grammars_are_walked() -> None:
         masks(apart(schema), vocabulary, b'["a", 12, [3]')
     assert not codes
     with counted() as codes:
-        assert masks(apart(Language(pattern.root, NoRules())), vocabulary, b"ab-bc-;") == found
+        assert masks(apart(Language(pattern.root, grammar=True)), vocabulary, b"ab-bc-;") == found
     assert codes
 
 
-def test_parts_that_a_pattern_has_made_are_walked_in_a_grammar() -> None:
+@pytest.mark.parametrize("grammar_first", [False, True])
+def test_a_grammar_with_the_parts_of_a_pattern_changes_nothing_for_it(grammar_first: bool) -> None:
+    """Under the same options: whether masks are walked is a fact about the constraint."""
     options = ConstraintOptions(max_states=next(_machines))
     vocabulary = Vocabulary([*SINGLE, b"ab-", b"-a", b";a"])
-    language = compile_constraint(regex="(([a-c]{2,40}-){1,40};){1,40}").language
-    shared = compile_constraint(language=language, options=options)
-    again = compile_constraint(language=Language(language.root, NoRules()), options=options)
-    assert shared.machine is again.machine and shared.start == again.start
+    pattern = compile_constraint(regex="(([a-c]{2,40}-){1,40};){1,40}").language
+    every = [Language(pattern.root, grammar=grammar) for grammar in (False, True)]
+    made = {}
+    for language in every[::-1] if grammar_first else every:
+        made[language.grammar] = compile_constraint(language=language, options=options)
+    assert not made[False].machine.of_grammars and made[True].machine.of_grammars
+    walks, found = {}, {}
+    for grammar, constraint in made.items():
+        with counted() as codes:
+            found[grammar] = masks(constraint, vocabulary, b"ab-bc-;")
+        walks[grammar] = len(codes)
+    assert walks[True] and not walks[False]
+    assert found[True] == found[False]
+
+
+def test_a_hole_of_a_grammar_is_walked() -> None:
+    """The grammar of a type is one; inside of JSON it is a part like others."""
+    type = Str(grammar=to_text("Sums", read_grammar(SUMS, "lark")))
+    language = language_of(type, {})
+    assert language.grammar and filled_language(language, ("\n",), b"x").grammar
+    assert not language_of(Optional(type), {}).grammar
+    vocabulary = Vocabulary([*SINGLE, *RESTS])
     with counted() as codes:
-        assert masks(again, vocabulary, b"ab-bc-;") == masks(apart(language), vocabulary, b"ab-bc-;")
-    assert codes
+        found = masks(apart(language), vocabulary, b"a+(b")
+    assert DONE in codes
+    assert found == masks(apart(replace(language, grammar=False)), vocabulary, b"a+(b")
 
 
 @pytest.mark.parametrize(("name", "value"), [("PAUSE", 100), ("ITEMS", 8), ("ROOM", 8), ("MOST_UNSURE", 0)])
@@ -395,7 +405,7 @@ def test_configurations_of_too_many_threads_are_searched(name: str, monkeypatch:
 
 def test_items_beyond_those_that_walks_count() -> None:
     """Frames of a configuration may have counted further than keys of closures have room for."""
-    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), NoRules())
+    language = Language(Repeat(Choice((Bytes(b"a"), Bytes(b"b"))), 2100, 2300, b","), grammar=True)
     vocabulary = Vocabulary([*SINGLE, b"a,", b",a", b",b,a", b"a,b,a,", b",,", b"ab"])
     walked, stepped = (apart(language).matcher(vocabulary) for _ in range(2))
     for size in (1900, 98, 1, 1, 45, 2, 52, 100, 99):

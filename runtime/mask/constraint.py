@@ -58,9 +58,10 @@ class Constraint:
         self.options = options
         self._lock = threading.Lock()
         """Held while a seat is chosen; the machine's may be taken below it, never above."""
-        self._seat = self._take_seat(workspaces.get(options))
+        self._seat = self._take_seat()
 
-    def _take_seat(self, workspace: Workspace) -> _Seat:
+    def _take_seat(self) -> _Seat:
+        workspace = workspaces.get(self.options, of_grammars=self.language.grammar)
         machine = workspace.machine
         with machine.lock:
             account = Account(machine, self.options)
@@ -99,7 +100,7 @@ class Constraint:
                 elif 2 * seat.own > every and size < _LARGEST * workspace.budget:
                     seat.most = min(2 * size, _LARGEST * workspace.budget)
                 else:
-                    seat = self._seat = self._take_seat(workspaces.get(self.options))
+                    seat = self._seat = self._take_seat()
             seat.own += 1
         return Matcher(seat.workspace.store(vocabulary), seat.start, seat.account)
 

@@ -37,13 +37,16 @@ def _take_apart(machine: Machine, compiler: Compiler) -> None:
 
 
 class Workspace:
-    """A machine with its compiler and mask stores; constraints made at about the same time share one."""
+    """A machine with its compiler and mask stores; constraints made at about the same time share one.
 
-    def __init__(self, options: ConstraintOptions) -> None:
+    Grammars have machines of their own, as their masks are found in another way.
+    """
+
+    def __init__(self, options: ConstraintOptions, *, of_grammars: bool) -> None:
         self.options = options
         self.budget = options.table_bytes
         """Bytes from which on it is full."""
-        self.machine: Machine = JoiningMachine()
+        self.machine: Machine = JoiningMachine(of_grammars=of_grammars)
         self.compiler = Compiler(self.machine, options.max_depth, options.max_terms)
         self._lease = Lease(self.machine, self.compiler)
         self._lock = threading.Lock()
@@ -78,16 +81,17 @@ class Workspace:
 
 
 _lock = threading.Lock()
-_shared: OrderedDict[ConstraintOptions, Workspace] = OrderedDict()
+_shared: OrderedDict[tuple[ConstraintOptions, bool], Workspace] = OrderedDict()
 
 
-def get(options: ConstraintOptions) -> Workspace:
+def get(options: ConstraintOptions, *, of_grammars: bool = False) -> Workspace:
     """The workspace for new matchers; a full one is left to the matchers it has."""
+    key = options, of_grammars
     with _lock:
-        found = _shared.get(options)
+        found = _shared.get(key)
         if found is None or found.full():
-            found = _shared[options] = Workspace(options)
-        _shared.move_to_end(options)
+            found = _shared[key] = Workspace(options, of_grammars=of_grammars)
+        _shared.move_to_end(key)
         if len(_shared) > _MOST_OPTIONS:
             _shared.popitem(last=False)
         return found

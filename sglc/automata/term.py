@@ -311,5 +311,12 @@ class LateRules(Mapping[str, Term]):
 
 @dataclass(frozen=True, slots=True)
 class Language:
+    """The texts of a term with its rules.
+
+    grammar  whether it was written as a context-free grammar: how masks of it are found best, no part of
+             what it means
+    """
+
     root: Term
     rules: Mapping[str, Term] = field(default_factory=dict)
+    grammar: bool = field(default=False, compare=False)

@@ -156,7 +156,8 @@ def _build(
     root = builder.raw(type) if surface == "hole" else builder.json(type)
     for name in empty_rules(builder.rules):
         builder.rules[name] = Nothing()
-    return Language(root, builder.rules)
+    grammar = surface == "hole" and isinstance(type, Str) and bool(type.grammar)
+    return Language(root, builder.rules, grammar)
 
 
 @lru_cache(maxsize=1024)

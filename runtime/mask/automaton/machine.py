@@ -47,7 +47,10 @@ class Machine:
     joins = False
     """Whether no configuration has two threads at one place of one leaf."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_grammars: bool = False) -> None:
+        """`of_grammars`: whether its constraints are context-free grammars, and masks are walked as such
+        (`stack_masks`); all others are searched sooner by configurations."""
+        self.of_grammars = of_grammars
         self.lock = MachineLock()
         self.effort = 0
         """Threads of all configurations made and rows merged: a measure of work."""

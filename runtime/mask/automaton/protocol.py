@@ -74,8 +74,6 @@ class Node:
     """Whether, as a frame with a number as its state, it may repeat a part that reads nothing."""
     follow_by_label: bool = False
     """Whether `follow_of` says something."""
-    in_grammar: bool = False
-    """Whether it has been compiled as a part of a context-free grammar."""
     bars: Ranges = ()
     """Of a node that reads nothing: the characters that may not come behind it."""
     size: int | None = None

@@ -136,14 +136,10 @@ class Compiler:
         if node is None:
             node = make()  # type: ignore[operator]
             self._register(key, node)
-        elif isinstance(self._rules, t.LateRules):
-            # Schemas that were compiled before may have made it.
-            node.in_grammar = True
         return node
 
     def _register(self, key: Hashable, node: Node) -> None:
         self.machine.register(node)
-        node.in_grammar = isinstance(self._rules, t.LateRules)
         self._nodes[key] = node
         self._new.append(node)
 

@@ -44,8 +44,8 @@ class JoiningMachine(Machine):
 
     joins = True
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, of_grammars: bool = False) -> None:
+        super().__init__(of_grammars=of_grammars)
         self.joint = Joint()
         self.register(self.joint)
         self._beyond: int | None = None

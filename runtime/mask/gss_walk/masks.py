@@ -74,7 +74,10 @@ class StackMasks:
         self._machine = machine
         self._vocabulary = vocabulary
         self._roots = roots
-        self._tables = StackTables(machine) if isinstance(machine, JoiningMachine) else None
+        self._tables: StackTables | None = None
+        if machine.of_grammars:
+            assert isinstance(machine, JoiningMachine)
+            self._tables = StackTables(machine)
         self._walk: StackWalk | None = None
         self._starts: tuple[int, Start | None] = -1, None
         """The configuration that was asked for last, and its start."""
@@ -91,6 +94,8 @@ class StackMasks:
 
     def start(self, config: int) -> Start | None:
         """How walks begin at a configuration; None where not only parts of grammars follow."""
+        if self._tables is None:
+            return None
         if config != self._starts[0]:
             try:
                 self._starts = config, self._start(config)
@@ -125,10 +130,6 @@ class StackMasks:
     def _start(self, config: int) -> Start | None:
         machine, tables = self._machine, self._tables
         if tables is None:
-            return None
-        # Mostly the first thread tells that this is no grammar.
-        first = machine.configs[config][-1:]
-        if first and not tables.may_read(machine.place(first[0])[2]):
             return None
         threads = [thread for thread in machine.configs[config] if thread != ACCEPT]
         if config in self._refused:

@@ -104,10 +104,6 @@ class StackTables:
             self._find(new)
         return all([known[cont] for cont in conts])
 
-    def may_read(self, cont: int) -> bool:
-        """Whether walks may read what follows a continuation: it is asked of many that are no grammar's."""
-        return cont == END or (type(self._machine.frame(cont)[0]) in _FRAMES and self.reads((cont,)))
-
     def _find(self, stack: list[int]) -> None:
         """Find whether walks read what follows some continuations."""
         known, kinds, frame = self._read, self._kinds, self._machine.frame
@@ -119,7 +115,7 @@ class StackTables:
                 continue
             node, state, after = frame(cont)
             if type(node) is not Joint:
-                reads = node.in_grammar and type(node) in _FRAMES
+                reads = type(node) in _FRAMES
                 if reads:
                     known_kind = kinds.get(node.index)
                     reads = self._readable(node) if known_kind is None else known_kind

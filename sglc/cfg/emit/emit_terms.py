@@ -70,7 +70,7 @@ class Emitter:
         if self.lexis.skip is not None and ignore_ends:
             before = self.contexts.before(start, ALL)
             root = t.Sequence((self.skip(before), root))
-        return Language(root, _Rules(self))
+        return Language(root, _Rules(self), grammar=True)
 
     def body(self, name: str) -> Term:
         """The term of a rule."""
