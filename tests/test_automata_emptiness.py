@@ -12,13 +12,12 @@ import term_oracle
 from budget import examples
 from counting import calls_of
 from sglc.automata.alphabet import may_write
+from sglc.automata.analysis.ambiguity import junction_conflict, overlap
 from sglc.automata.analysis.bracket_balance import is_bracketed
 from sglc.automata.analysis.emptiness import (
     empty_rules,
     is_empty,
     is_finite,
-    junction_conflict,
-    overlap,
     shortest,
     shortest_words,
 )

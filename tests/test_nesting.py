@@ -14,7 +14,7 @@ from sglc.diagnostics.codes import CATALOGUE
 from sglc.driver import compile_source
 from sglc.schema.errors import SchemaFault
 from sglc.source import Source
-from sglc.types.json_values import SchemaTextError, schema_text_of
+from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.values import MAX_DEPTH, RecordValue, is_too_deep
 
 LONG_RUNNING = ("elifs", "functions", "parts", "rules_two")

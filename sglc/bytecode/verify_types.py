@@ -10,9 +10,9 @@ from sglc.bytecode.code import HoleSpec
 from sglc.types.condition import Matches, atoms, given_numbers
 from sglc.types.given import given_types, given_values
 from sglc.types.grammar_text import parameters_of, stored_fault
-from sglc.types.json_values import SchemaTextError, schema_text_of
 from sglc.types.language import LanguageError
 from sglc.types.narrow import is_expressible
+from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.type import (
     AliasType,
     Alternatives,

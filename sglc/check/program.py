@@ -23,7 +23,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
-from sglc.syntax.errors.faulty_line import MISREAD_BLOCKS
+from sglc.syntax.errors.reporter import MISREAD_BLOCKS
 from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
 from sglc.types.type import Type

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
 from sglc.check.declarations.declared_types import DeclaredTypes
-from sglc.check.declarations.grammars import Grammars
 from sglc.check.declarations.module_names import ModuleNames
 from sglc.check.declarations.signatures import Signatures
 from sglc.check.expressions.arguments import Arguments
@@ -122,7 +121,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     callbacks.hole = holes.expression
     callbacks.fork = forks.fork
     callbacks.statement = statements.statement
-    declared = DeclaredTypes(module, types, constants, Grammars(module, types, constants))
+    declared = DeclaredTypes(module, types, constants)
     return Checkers(
         ModuleNames(module),
         declared,

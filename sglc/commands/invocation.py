@@ -71,9 +71,9 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def show(invocation: Invocation, diagnostics: Iterable[Diagnostic]) -> None:
     """Draw diagnostics on stderr, one below the other."""
-    from sglc.diagnostics.render import render
-
     for diagnostic in diagnostics:
+        from sglc.diagnostics.render import render
+
         click.echo(render(diagnostic, color=invocation.color_stderr).rstrip("\n") + "\n", err=True)
 
 

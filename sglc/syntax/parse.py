@@ -5,7 +5,6 @@ from __future__ import annotations
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
 from sglc.syntax.builders.parts import settled
-from sglc.syntax.errors.sound_edits import with_sound_edits
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
 from sglc.syntax.parser import Parser, language
@@ -19,6 +18,8 @@ def parse(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The module that could be read from a source, and everything to be said about its syntax, in order."""
     module, found = _read(source)
     if any(diagnostic.edits for diagnostic in found):
+        from sglc.syntax.errors.sound_edits import with_sound_edits
+
         found = with_sound_edits(found, source, lambda text: _read(Source(source.name, text))[1])
     return module, found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sglc.lalr.machine import Machine, Run, Semantics
 from sglc.lalr.reductions import BuildFunction
@@ -29,14 +29,16 @@ from sglc.syntax.builders.doc_comments import DocComments
 from sglc.syntax.builders.literals import Literals
 from sglc.syntax.builders.parts import HoleContent
 from sglc.syntax.builders.prompt_lines import PromptLines
-from sglc.syntax.errors.mistake_reporter import MistakeReporter
-from sglc.syntax.errors.recover import INDENT_MARK, Recovery
 from sglc.syntax.errors.reporter import Reporter
 from sglc.syntax.lexer.keywords import Words, instead_of, words_of
 from sglc.syntax.lexer.layout import Layout
-from sglc.syntax.lexer.tokens import LexedText, StringPart
+from sglc.syntax.lexer.tokens import INDENT_MARK, LexedText, StringPart
 from sglc.syntax.tables import Tables, load
 from sglc.syntax.tree import ast
+
+if TYPE_CHECKING:
+    from sglc.syntax.errors.mistake_reporter import MistakeReporter
+    from sglc.syntax.errors.recover import Recovery
 
 BUILDERS = (
     conditions, declarations, expressions, functions, grammars, holes, operators, patterns, refinements,
@@ -98,7 +100,7 @@ class Parser:
             return (), lexed
         run = Run(self.machine, self.semantics, lexed.tokens, "module")
         if not run.step():
-            Recovery(run, self.mistakes).go_on()
+            self._recovery(run).go_on()
         return run.result or (), lexed
 
     def fragment(self, start: str) -> Any:
@@ -123,7 +125,7 @@ class Parser:
         run = Run(self.machine, self.semantics, lexed.tokens, start)
         if run.step():
             return run.result
-        Recovery(run, self.mistakes).report_inside(start, place)
+        self._recovery(run).report_inside(start, place)
         return None
 
     def _leaves(self) -> dict[str, Callable[[int, int], object]]:
@@ -146,7 +148,15 @@ class Parser:
             "_INDENT": lambda start, end: INDENT_MARK,
         }
 
+    def _recovery(self, run: Run) -> Recovery:
+        """How to go on behind a fault; what it takes is imported at the first one."""
+        from sglc.syntax.errors.recover import Recovery
+
+        return Recovery(run, self.mistakes)
+
     @cached_property
     def mistakes(self) -> MistakeReporter:
         """Made at the first fault."""
+        from sglc.syntax.errors.mistake_reporter import MistakeReporter
+
         return MistakeReporter(self.reporter)

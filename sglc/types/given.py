@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sglc.automata.term import Choice, Encoding, Except, Nothing, Span, Term, Words
-from sglc.cfg.model.errors import GrammarError
-from sglc.cfg.model.grammar import Given
-from sglc.types.grammar_text import bound, grammar_name, parameters_of, parts_given
 from sglc.types.json_text import json_text, surrogate_fault
 from sglc.types.type import Alternatives, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 from sglc.types.values import EnumValue, RecordValue
+
+if TYPE_CHECKING:
+    from sglc.cfg.model.grammar import Given
 
 ENTRIES = 100_000
 """Most entries of the list of a `one of`."""
@@ -129,6 +129,9 @@ def in_grammar(type: Str, values: Sequence[Any], near: str = "") -> Str:
 
     Raises GivenError.
     """
+    from sglc.cfg.model.errors import GrammarError
+    from sglc.types.grammar_text import bound, grammar_name, parameters_of, parts_given
+
     name = grammar_name(type.grammar).rsplit(".", 1)[-1]
     arguments = dict(zip(parameters_of(type.grammar), values, strict=True))
     texts: dict[Given, str | list[str]] = {}

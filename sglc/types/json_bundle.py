@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from sglc.schema.dialect import draft_dialect, standard_dialect, subschemas
-from sglc.types.json_values import SchemaTextError, checked_schema_text, parse_schema
+from sglc.types.schema_language import SchemaTextError, checked_schema_text, parse_schema
 
 MAX_FILES = 200
 

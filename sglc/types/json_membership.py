@@ -14,14 +14,8 @@ from typing import Any
 
 from sglc.automata.analysis.membership import Membership, MembershipLimit
 from sglc.types.json_text import json_text, surrogate_fault
-from sglc.types.json_values import (
-    SchemaTextError,
-    json_value_text,
-    plain_json,
-    schema_language,
-    schema_language_any_order,
-    type_name,
-)
+from sglc.types.json_values import json_value_text, plain_json, type_name
+from sglc.types.schema_language import SchemaTextError, schema_language, schema_language_any_order
 from sglc.types.type import Json
 from sglc.types.values import MAX_DEPTH
 

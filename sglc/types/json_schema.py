@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 from sglc.types.given import erased
-from sglc.types.grammar_text import grammar_shown
 from sglc.types.json import write_json
 from sglc.types.json_values import schema_data
 from sglc.types.language import declared_type
@@ -124,6 +123,8 @@ class _Writer:
 
     def text(self, type: Str) -> dict[str, Any]:
         if type.grammar:
+            from sglc.types.grammar_text import grammar_shown
+
             # No keyword of JSON Schema says it; what is not known there is an annotation.
             return {"type": "string", "x-grammar": grammar_shown(type.grammar)}
         out: dict[str, Any] = {"type": "string"}

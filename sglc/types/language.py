@@ -27,7 +27,6 @@ from sglc.automata.dfa.operations import (
     words,
 )
 from sglc.automata.number.decimal import decimal_range, float_range, integer_range
-from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import (
     Bytes,
     CharDfa,
@@ -44,11 +43,8 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
-from sglc.cfg.model.errors import GrammarError
 from sglc.types.given import given_types, one_of_term, span_term
-from sglc.types.grammar_text import NotInJson, grammar_terms
 from sglc.types.json_text import json_text
-from sglc.types.json_values import schema_terms
 from sglc.types.number_text import number_text
 from sglc.types.type import (
     TAG,
@@ -186,8 +182,11 @@ def _within(type: Str, characters: Ranges) -> CharDfa:
     stops = [stop for stop in type.until if accepts(everything, stop)]
     texts = [text for text in type.excludes if accepts(everything, text)]
     dfa = without(texts, stops, characters) if stops or texts else everything
-    for pattern in type.patterns:
-        dfa = intersect(dfa, compile_regex(pattern))
+    if type.patterns:
+        from sglc.automata.regex.compile import compile_regex
+
+        for pattern in type.patterns:
+            dfa = intersect(dfa, compile_regex(pattern))
     return dfa
 
 
@@ -376,6 +375,9 @@ class LanguageBuilder:
             return str_term(type, encoding)
         if type != Str(grammar=type.grammar, given=type.given):
             raise LanguageError("a text of a grammar cannot be refined")
+        from sglc.cfg.model.errors import GrammarError
+        from sglc.types.grammar_text import NotInJson, grammar_terms
+
         try:
             root, rules = grammar_terms(type.grammar, encoding)
         except (GrammarError, NotInJson) as fault:
@@ -430,6 +432,8 @@ class LanguageBuilder:
 
     def any_json(self, type: Json) -> Term:
         """The language of a schema; its rules get names of their own."""
+        from sglc.types.schema_language import schema_terms
+
         root, rules = schema_terms(type.schema)
         self.rules.update(rules)
         return root

@@ -12,8 +12,6 @@ from sglc.automata.number.decimal import FLOAT_PLACES, whole_digits
 from sglc.types.arithmetic import number_fault
 from sglc.types.equality import equal
 from sglc.types.given import one_of_fault, span_fault
-from sglc.types.grammar_text import grammar_fault
-from sglc.types.json_membership import json_fault
 from sglc.types.json_text import surrogate_fault
 from sglc.types.language import declared_type, json_text, str_dfa
 from sglc.types.number_text import float_text
@@ -67,7 +65,7 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
         case Str():
             _fail_if(path, str_fault(value, type) if isinstance(value, str) else _kind("text", value))
         case Json():
-            fault = json_fault(value, type)
+            fault = _json_fault(value, type)
             if fault is not None:
                 raise MemberError(path + fault[0], fault[1])
         case OneOf():
@@ -156,7 +154,7 @@ def is_kind(value: Value, type: Type, table: TypeTable) -> bool:
         case Str() | OneOf() | SpanOf():
             return isinstance(value, str)
         case Json():
-            return json_fault(value, Json()) is None
+            return _json_fault(value, Json()) is None
         case Int():
             return _is_int(value)
         case Dec():
@@ -264,11 +262,19 @@ def is_constant(value: Any, type: Constant) -> bool:
     return isinstance(value, type.value.__class__) and equal(value, type.value)
 
 
+def _json_fault(value: Any, type: Json) -> tuple[str, str] | None:
+    from sglc.types.json_membership import json_fault
+
+    return json_fault(value, type)
+
+
 # --- faults of scalars: None, or what is wrong ------------------------------------------------------------
 
 
 def str_fault(value: str, type: Str) -> str | None:
     if type.grammar:
+        from sglc.types.grammar_text import grammar_fault
+
         return grammar_fault(value, type.grammar)
     if len(value) < type.min_chars:
         return f"{describe(value)} has {len(value)} characters, at least {type.min_chars} are asked for"

@@ -20,11 +20,9 @@ from typing import TypeGuard
 
 from sglc.automata.dfa.operations import accepts
 from sglc.types.given import erased
-from sglc.types.grammar_text import grammar_name, grammar_shown
-from sglc.types.json_schema import json_schema_text
 from sglc.types.language import constant_text, declared_type, json_text, str_dfa
 from sglc.types.printer import print_value
-from sglc.types.show import in_words, one_line, range_text
+from sglc.types.show import in_words, named_rules, one_line, range_text
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -52,7 +50,6 @@ from sglc.types.type import (
     TypeTable,
     UnionType,
 )
-from sglc.types.typescript import typescript_text
 
 STYLES = ("json", "typescript", "prose")
 MAX_MENTIONS = 20_000
@@ -65,8 +62,12 @@ def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
         case None:
             return _Sketch(table).text(type)
         case "json":
+            from sglc.types.json_schema import json_schema_text
+
             return json_schema_text(type, table)
         case "typescript":
+            from sglc.types.typescript import typescript_text
+
             return typescript_text(type, table)
         case "prose":
             return _Prose(table).text(type)
@@ -77,7 +78,7 @@ def schema_text(type: Type, table: TypeTable, style: str | None = None) -> str:
 def phrase(type: Str | Int | Dec | Float, noun: str | None = None) -> str:
     """A scalar in words: `string of 3 to 80 characters matching /…/`, `integer in 18..70`."""
     if isinstance(type, Str) and type.grammar:
-        return f"{noun or 'string'} in the grammar {short_name(grammar_name(type.grammar))}"
+        return f"{noun or 'string'} in the grammar {named_rules(type.grammar)[0]}"
     if isinstance(type, Str):
         words = [f"{noun or 'string'} on one line" if type.layout == "line" else noun or "string"]
         if type.min_chars or type.max_chars is not None:
@@ -142,7 +143,7 @@ class _Recursive:
     def __init__(self, table: TypeTable) -> None:
         self.table = table
         self.named: list[str] = []
-        self.grammars: dict[str, str] = {}
+        self.grammars: dict[str, tuple[str, str]] = {}
         """Grammars that are mentioned, by their portable texts: their rules."""
 
     def parts(self, declared: DeclaredType) -> list[Type]:
@@ -195,7 +196,7 @@ class _Recursive:
     def phrase(self, type: Str | Int | Dec | Float, noun: str | None = None) -> str:
         """A scalar in words; remembers to show the rules of its grammar."""
         if isinstance(type, Str) and type.grammar:
-            self.grammars[type.grammar] = grammar_shown(type.grammar)
+            self.grammars[type.grammar] = named_rules(type.grammar)
         return phrase(type, noun)
 
     def explained(self, type: Type, first: str, explain: Callable[[str], str]) -> str:
@@ -206,8 +207,7 @@ class _Recursive:
                 out.append(f"{short_name(name)}: the same shape as above")
             else:
                 out.append(f"{short_name(name)}:\n{explain(name)}")
-        for text, rules in self.grammars.items():
-            out.append(f"{short_name(grammar_name(text))}:\n{rules}")
+        out += (f"{name}:\n{rules}" for name, rules in self.grammars.values())
         return "\n\n".join(out)
 
 
@@ -225,7 +225,7 @@ class _Sketch:
     def text(self, type: Type) -> str:
         plain = self.plain(type)
         if isinstance(plain, Str) and plain.grammar:
-            return grammar_shown(plain.grammar)
+            return named_rules(plain.grammar)[1]
         first = self.body(type, "") if self.is_json(type) else self.top(type)
         return self.recursive.explained(type, first, lambda name: self.body(Named(name), ""))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import assert_never
 
-from sglc.types.grammar_text import grammar_name
 from sglc.types.language import json_text
 from sglc.types.member import constant_notation
 from sglc.types.type import (
@@ -121,11 +120,22 @@ def _span_bounds(type: SpanOf) -> str:
     return low + high + "".join(f" until {json_text(stop)}" for stop in type.until)
 
 
+def named_rules(grammar: str) -> tuple[str, str]:
+    """Short name and rules of a grammar in a type."""
+    from sglc.types.grammar_text import grammar_name, grammar_shown
+
+    return grammar_name(grammar).rsplit(".", 1)[-1], grammar_shown(grammar)
+
+
 _WORDS = {"": "str", "free": "str", "line": "line", "lines": "lines"}
 
 
 def _str(type: Str) -> str:
-    words = [grammar_name(type.grammar) if type.grammar else _WORDS[type.layout]]
+    words = [_WORDS[type.layout]]
+    if type.grammar:
+        from sglc.types.grammar_text import grammar_name
+
+        words = [grammar_name(type.grammar)]
     if type.min_chars:
         words.append(f"min {type.min_chars} chars")
     if type.max_chars is not None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sglc.types.grammar_text import grammar_name, grammar_shown
 from sglc.types.language import constant_text, declared_type, json_text
 from sglc.types.printer import print_value
-from sglc.types.show import in_words, one_line, show_type
+from sglc.types.show import in_words, named_rules, one_line, show_type
 from sglc.types.type import (
     TAG,
     AliasType,
@@ -56,9 +55,8 @@ def typescript_text(type: Type, table: TypeTable) -> str:
         name = list(writer.found)[done]
         out.append(writer.declaration(name))
         done += 1
-    for text in writer.grammars:
-        rules = grammar_shown(text).replace("\n", "\n// ")
-        out.append(f"// {grammar_name(text).rsplit('.', 1)[-1]}:\n// {rules}")
+    for name, rules in writer.grammars.values():
+        out.append(f"// {name}:\n{rules}".replace("\n", "\n// "))
     return "\n\n".join(out)
 
 
@@ -67,7 +65,7 @@ class _Writer:
         self.table = table
         self.found: dict[str, str] = {}
         """Declared types that are mentioned, with their names here."""
-        self.grammars: list[str] = []
+        self.grammars: dict[str, tuple[str, str]] = {}
 
     def name(self, name: str) -> str:
         if name not in self.found:
@@ -146,9 +144,8 @@ class _Writer:
         match type:
             case Str() | Int() | Dec() | Float():
                 if isinstance(type, Str) and type.grammar:
-                    if type.grammar not in self.grammars:
-                        self.grammars.append(type.grammar)
-                    return f"in the grammar {grammar_name(type.grammar).rsplit('.', 1)[-1]}"
+                    shown = self.grammars[type.grammar] = named_rules(type.grammar)
+                    return f"in the grammar {shown[0]}"
                 text = show_type(type)
                 return text if " " in text or isinstance(type, Int) or text == "line" else ""
             case Optional(item):

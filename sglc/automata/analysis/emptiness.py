@@ -13,16 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, permutations, product
 
 from sglc.automata import work
-from sglc.automata.analysis.ambiguity import junction_conflict, overlap
-from sglc.automata.analysis.shortest_words import (
-    MOST_ENTRIES,
-    array_is_finite,
-    array_words,
-    listed_words,
-    object_is_finite,
-    object_words,
-    span_words,
-)
 from sglc.automata.caches import remembered, small_cache
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.dfa.operations import char_rank
@@ -51,10 +41,6 @@ from sglc.automata.term import (
     Words,
     parts,
 )
-
-__all__ = [
-    "empty_rules", "is_empty", "is_finite", "junction_conflict", "overlap", "shortest", "shortest_words",
-]  # fmt: skip
 
 Known = Mapping[str, tuple[bytes, ...]]
 _MOST_WRITTEN = 1 << 28
@@ -211,8 +197,6 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return _text_words(term, count)
         case Pattern():
             return _pattern_words(term, count)
-        case Listed():
-            return listed_words(term, count)
         case Words(words):
             return _take(sorted(words), count)
         case Rule(name):
@@ -233,12 +217,10 @@ def _best(term: Term, known: Known, count: int) -> tuple[bytes, ...]:
             return _repeat_words(term, known, count)
         case UniqueKeys():
             return _keyed_words(term, known, count)
-        case Array():
-            return array_words(term, _best_of(known), count)
-        case Object():
-            return object_words(term, _best_of(known), count)
-        case Span():
-            return span_words(term, count)
+        case Array() | Object() | Listed() | Span():
+            from sglc.automata.analysis.shortest_words import words_of
+
+            return words_of(term, _best_of(known), count)
 
 
 def _best_of(known: Known) -> Callable[[Term, int], tuple[bytes, ...]]:
@@ -289,7 +271,7 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
 
 
 def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:
-    if term.minimum > MOST_ENTRIES:
+    if term.minimum > dfa.MOST_ENTRIES:
         raise dfa.TooLong
     values = _best(term.value, known, count)
     keys = _text_words(term.key, term.minimum + count)
@@ -480,6 +462,8 @@ def _finite(term: Term, known: Known, ask: Callable[[str], None]) -> bool:
 
             def finite(part: Term) -> bool:
                 return _finite(part, known, ask)
+
+            from sglc.automata.analysis.shortest_words import array_is_finite, object_is_finite
 
             if isinstance(term, Array):
                 return array_is_finite(term, best, finite)

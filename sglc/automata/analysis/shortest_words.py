@@ -45,16 +45,27 @@ _Spot = tuple[int, frozenset[str], bool]
 _ItemSpot = tuple[int, frozenset[Value], bool]
 """(state of an array, values that must not come again, whether there is an item)."""
 
-MOST_ENTRIES = 100_000
-"""So many items or entries that must be there are not written out."""
 _MOST_EXPANDED = 100_000
 _MOST_ASKED = 1_000
 """Words of an item among which new values are looked for."""
 
 
+def words_of(term: Array | Object | Listed | Span, best: Best, count: int) -> Words:
+    """The `count` shortest words of a term; `best` tells those of its parts."""
+    match term:
+        case Array():
+            return array_words(term, best, count)
+        case Object():
+            return object_words(term, best, count)
+        case Listed():
+            return listed_words(term, count)
+        case Span():
+            return span_words(term, count)
+
+
 def array_words(term: Array, best: Best, count: int) -> Words:
     """The `count` shortest words of an array."""
-    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > MOST_ENTRIES:
+    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > dfa.MOST_ENTRIES:
         raise dfa.TooLong
     nodes = _Places(term, best, count)
     states = nodes.states
@@ -175,7 +186,7 @@ def separated(term: Object) -> Object:
 
 def object_words(term: Object, best: Best, count: int) -> Words:
     """The `count` shortest words of an object."""
-    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > MOST_ENTRIES:
+    if max([term.minimum, *[counter.minimum for counter in term.counters]]) > dfa.MOST_ENTRIES:
         raise dfa.TooLong
     term = separated(term)
     entries = _Entries(term, best, count, term.order == "declared")

@@ -34,6 +34,8 @@ class TooLong(TooLarge):
 MAX_STATES = 200_000
 LONGEST_WORD = 1 << 20
 """Bytes of a word that is looked for because it is short."""
+MOST_ENTRIES = 100_000
+"""So many items or entries that must be there are not written out in such a word."""
 
 
 def accepts(dfa: CharDfa, text: str) -> bool:

@@ -15,7 +15,6 @@ from math import gcd
 from sglc.automata.caches import remembered
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.operations import TooLarge, union
-from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import CharDfa
 
 INTEGER_DIGITS = 18
@@ -237,6 +236,8 @@ class _Digits:
 
 def _free_float() -> CharDfa:
     """`-?(0|[1-9][0-9]{0,17})(.[0-9]{1,20})?(e[+-]?[0-9]{1,2})?` without the spellings of minus zero."""
+    from sglc.automata.regex.compile import compile_regex
+
     tail = r"(e[+-]?[0-9]{1,2})?"
     fraction = rf"(\.[0-9]{{1,{FLOAT_PLACES}}})?"
     positive = compile_regex(rf"-?[1-9][0-9]{{0,{INTEGER_DIGITS - 1}}}{fraction}{tail}")

@@ -9,7 +9,6 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges
 from sglc.automata.regex.dialects import ECMA, PYTHON, SGL, Classes, Dialect, classes
 from sglc.automata.regex.tree import RegexError
-from sglc.automata.unicode.properties import property_set
 
 _CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09, "f": 0x0C, "v": 0x0B, "0": 0x00}
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -193,6 +192,8 @@ class SetReader:
         self.at = end + 1
         if name.startswith("^"):
             negated, name = not negated, name[1:]
+        from sglc.automata.unicode.properties import property_set
+
         these = property_set(name)
         if these is None:
             raise RegexError(start, f"{name or 'an empty name'} is no Unicode property")

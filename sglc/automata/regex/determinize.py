@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from sglc.automata.dfa.minimize import minimal_dfa
 from sglc.automata.dfa.operations import NONE
 from sglc.automata.regex.lazy_nfa import char_nfa
-from sglc.automata.regex.lookaround import determinise_looks
 from sglc.automata.regex.nfa import EAGER, NO_CHAR, Blocks, Budget, Nfa
 from sglc.automata.regex.tree import Node, RegexError, cut, factor, without_anchors
 from sglc.automata.term import CharDfa, CharNfa
@@ -24,7 +23,7 @@ def compile_node(
     """`open_left`, `open_right`: any text may come before the match, or follow it."""
     nfa = _nfa(node, open_left, open_right, limit)
     if nfa.looks:
-        return determinise_looks(nfa, limit)
+        return _determinise_looks(nfa, limit)
     return _determinise(nfa, limit)
 
 
@@ -37,7 +36,7 @@ def compile_small(
     """
     nfa = _nfa(node, open_left, open_right, limit)
     if nfa.looks:
-        return determinise_looks(nfa, limit)
+        return _determinise_looks(nfa, limit)
     whole = nfa.budget.work
     nfa.budget.work = min(whole, small * _WORK_PER_STATE)
     try:
@@ -55,6 +54,12 @@ def _nfa(node: Node, open_left: bool, open_right: bool, limit: int) -> Nfa:
         node = cut(node, left=False)
     budget = Budget(10 * limit, limit * _WORK_PER_STATE)
     return Nfa(factor(node), budget, open_left=open_left, open_right=open_right)
+
+
+def _determinise_looks(nfa: Nfa, limit: int) -> CharDfa:
+    from sglc.automata.regex.lookaround import determinise_looks
+
+    return determinise_looks(nfa, limit)
 
 
 def _determinise(nfa: Nfa, limit: int) -> CharDfa:

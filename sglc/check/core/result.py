@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sglc.syntax.tree import ast
-from sglc.types.condition import Condition
-from sglc.types.grammar_text import Count
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
+
+if TYPE_CHECKING:
+    from sglc.types.condition import Condition
+    from sglc.types.grammar_text import Count
 
 # -- types of expressions --------------------------------------------------------------------------
 

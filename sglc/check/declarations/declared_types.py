@@ -8,10 +8,8 @@ from typing import Any
 
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.core.result import Unknown
-from sglc.check.declarations.grammars import Grammars
 from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import UNKNOWN
-from sglc.check.types.imported_types import declare_source
 from sglc.check.types.json_types import fits_json
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
@@ -27,7 +25,6 @@ class DeclaredTypes:
     module: ModuleContext
     types: TypeResolver
     constants: Constants
-    grammars: Grammars
 
     def define(self, entity: Entity) -> None:
         """Put a declared type of this module into the table."""
@@ -53,13 +50,11 @@ class DeclaredTypes:
                 self.module.table[name] = UnionType(name, (), node.doc)
                 self._no_parameters(node)
                 self.module.table[name] = self._tagged_union(name, node)
-            case ast.GrammarDeclaration() if node.parameters:
-                self.grammars.open(name, node)
-            case ast.GrammarDeclaration():
-                self._alias(name, self.grammars.block(name, node), node.doc)
-            case ast.GrammarImport():
-                self._alias(name, self.grammars.imported(name, node), "")
+            case ast.GrammarDeclaration() | ast.GrammarImport():
+                self._grammar(name, node)
             case ast.TypeDeclaration(type=ast.TypeSource()):
+                from sglc.check.types.imported_types import declare_source
+
                 self._no_parameters(node)
                 if not declare_source(self.module, node, name):
                     self._alias(name, UNKNOWN, node.doc)  # type: ignore[arg-type]
@@ -67,6 +62,17 @@ class DeclaredTypes:
                 self._no_parameters(node)
                 type = self.types.resolve(node.type)
                 self._alias(name, type, node.doc)
+
+    def _grammar(self, name: str, node: ast.GrammarDeclaration | ast.GrammarImport) -> None:
+        from sglc.check.declarations.grammars import Grammars
+
+        grammars = Grammars(self.module, self.types, self.constants)
+        if isinstance(node, ast.GrammarImport):
+            self._alias(name, grammars.imported(name, node), "")
+        elif node.parameters:
+            grammars.open(name, node)
+        else:
+            self._alias(name, grammars.block(name, node), node.doc)
 
     def _alias(self, name: str, type: Type, doc: str) -> None:
         if name not in self.module.table:

@@ -163,20 +163,6 @@ class Grammars:
         return self._admitted(name, shipped_grammar(label), node.span, {})
 
 
-def import_name(module: ModuleContext, node: ast.GrammarImport) -> ast.Name | None:
-    """The name of an imported grammar: as given, else the name of its file, as types are written."""
-    if node.name is not None:
-        return node.name
-    stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
-    if not re.fullmatch(r"[A-Za-z]\w*", stem):
-        module.report(
-            "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
-            hint=f'write `import grammar "{node.path}" as Name`',
-        )  # fmt: skip
-        return None
-    return ast.Name(stem[0].upper() + stem[1:], node.span)
-
-
 class _Block:
     """Turns the terms of one block into expressions. `ends` maps where each begins to where it ends."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from sglc.check.core.context import Entity, ModuleContext
-from sglc.check.declarations.grammars import import_name
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
@@ -41,7 +41,7 @@ class ModuleNames:
                     for _, local in node.names:
                         self._enter(local, Entity("broken", local.text, node, module, False, local.span))
             elif isinstance(node, ast.GrammarImport):
-                imported = import_name(module, node)
+                imported = _grammar_name(module, node)
                 if imported is not None:
                     qualified = module.qualify(imported.text)
                     self._enter(imported, Entity("type", qualified, node, module, False, imported.span))
@@ -148,3 +148,17 @@ def _listing(names: list[str]) -> str:
     if not names:
         return "that module shares nothing"
     return "it shares " + ", ".join(f"`{name}`" for name in sorted(names)[:8])
+
+
+def _grammar_name(module: ModuleContext, node: ast.GrammarImport) -> ast.Name | None:
+    """The name of an imported grammar: as given, else the name of its file, as types are written."""
+    if node.name is not None:
+        return node.name
+    stem = node.path.rpartition(".")[2] if node.library else PurePosixPath(node.path).stem
+    if not re.fullmatch(r"[A-Za-z]\w*", stem):
+        module.report(
+            "E0352", f"`{stem}` cannot be the name of a grammar", node.span, label="no name of a type",
+            hint=f'write `import grammar "{node.path}" as Name`',
+        )  # fmt: skip
+        return None
+    return ast.Name(stem[0].upper() + stem[1:], node.span)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import (
@@ -41,7 +42,6 @@ from sglc.check.types.assignability import (
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
-from sglc.types.grammar_text import Count, part_type, read_grammar
 from sglc.types.type import (
     Alternatives,
     Constant,
@@ -54,6 +54,9 @@ from sglc.types.type import (
     Type,
     UnionType,
 )
+
+if TYPE_CHECKING:
+    from sglc.types.grammar_text import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,8 @@ class Attributes:
             case ScoredOf(option) if label in SCORED_ATTRIBUTES:
                 return option if label == "top" else FLOAT
             case Str(grammar=grammar) if grammar and label not in STR_METHODS:
+                from sglc.types.grammar_text import part_type
+
                 part = part_type(grammar, label)
                 return None if part is None else self._grammar_part(node, grammar, label, *part)
             case Alternatives(arms):
@@ -200,6 +205,8 @@ class Attributes:
         if isinstance(plain, ScoredOf):
             names = [*SCORED_ATTRIBUTES]
         elif isinstance(plain, Str) and plain.grammar:
+            from sglc.types.grammar_text import read_grammar
+
             names = list(read_grammar(plain.grammar)[1].rules)
         close = nearest(label, [*names, *methods_of(self.module.table, plain)])
         hint = f"did you mean `{close}`?" if close else ""

@@ -30,7 +30,6 @@ from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.schema import MAX_MENTIONS, mentions, schema_text
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
 
 
@@ -175,6 +174,8 @@ class Displays:
             return STR
         self.scopes.function.schemas.append(type)
         if not isinstance(type, Unknown) and self.facts.sound(type):
+            from sglc.types.schema import MAX_MENTIONS, mentions, schema_text
+
             key = ("schema", type, node.style)
             if node.style in (None, "prose") and mentions(type, self.module.table) > MAX_MENTIONS:
                 self.module.report(

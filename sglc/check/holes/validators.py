@@ -6,7 +6,6 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import PROGRESS, DefaultArgument, ExpressionType, Validator
 from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
-from sglc.check.holes.mask_predicates import asks
 from sglc.check.types.assignability import STR, Table, expand
 from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, Constant
@@ -39,6 +38,8 @@ def checked_validator(
     module: ModuleContext, inference: Inference, node: ast.Call, names: tuple[str, ...]
 ) -> Validator | None:
     """Check the call of a validator; the value's names stand for the text so far."""
+    from sglc.check.holes.mask_predicates import asks
+
     before = len(module.diagnostics)
     inference.infer(node)
     arguments = module.arguments.get(id(node))

@@ -12,26 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from sglc.automata.analysis.emptiness import is_empty
-from sglc.automata.dfa.operations import TooLarge
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
 from sglc.check.core.result import ExpressionType, HoleNode, Unknown
-from sglc.check.core.walk import mentions
 from sglc.check.expressions.inference import Inference
 from sglc.check.holes.dependent_types import DependentTypes
-from sglc.check.holes.mask_predicates import ConditionWriter
-from sglc.check.holes.taken_conditions import Taking
 from sglc.check.holes.validators import checked_validator, is_validator
 from sglc.check.names.scopes import Scopes
-from sglc.check.types.assignability import STR, UNKNOWN, said
+from sglc.check.types.assignability import STR, UNKNOWN
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t
-from sglc.types.condition import All, Condition, given_numbers
-from sglc.types.given import GivenError, erased, given_types
-from sglc.types.narrow import is_expressible, narrowed_language
+from sglc.types.given import erased
+
+if TYPE_CHECKING:
+    from sglc.types.condition import Condition
 
 ATTEMPTS = 8
 """How often a hole is drawn again because of its `where`."""
@@ -74,6 +71,8 @@ class WhereClauses:
         """The type with a condition taken in. What is left is kept for the hole, or reported."""
         if isinstance(type, Unknown):
             return type
+        from sglc.check.holes.taken_conditions import Taking
+
         left = list(_conjuncts(condition))
         hole = self.hole if self.hole is not None and self.hole.type is node else None
         if hole is not None:
@@ -104,40 +103,23 @@ class WhereClauses:
 
     def _keep(self, hole: HoleClauses, type: t.Type, left: list[ast.Expression]) -> None:
         """Sort what the type does not say into what the hole's mask keeps and what is asked at the end."""
-        sure = True
+        if not left:
+            return
+        from sglc.check.holes.kept_conditions import sort_conditions
+
         given = self.dependent.given
         assert given is not None
-        for part in left:
-            mark = len(given)
-            found = ConditionWriter(self.module, self.inference, given, hole.names).write(part, sure=sure)
-            if found is not None and is_expressible(type, found, self.module.table):
-                hole.kept.append((part, found))
-            else:
-                del given[mark:]
-                hole.left.append(part)
-            # What stands after a condition on something else is asked only where that holds.
-            sure = sure and mentions(part, hole.names)
+        kept, late = sort_conditions(self.module, self.inference, given, hole.names, type, left)
+        hole.kept += kept
+        hole.left += late
 
     def kept_condition(self, hole: HoleClauses, type: t.Type, span: Span) -> Condition | None:
         """What the mask of the hole at `span` keeps beside its type; reports it where nothing is left."""
         if not hole.kept:
             return None
-        condition = All(tuple(part for _, part in hole.kept))
-        if given_numbers(condition) or given_types(type):
-            return condition
-        try:
-            empty = is_empty(narrowed_language(type, self.module.table, condition))
-        except (GivenError, TooLarge) as fault:
-            self.module.report("E0305", f"no mask can keep this condition: {fault}", span)
-            return None
-        if empty:
-            self.module.report(
-                "E0303", "no value of the type meets the condition", hole.kept[0][0].span,
-                label="nothing can be written here",
-                reason=f"it is asked of {said(type)}",
-            )  # fmt: skip
-            return None
-        return condition
+        from sglc.check.holes.kept_conditions import kept_condition
+
+        return kept_condition(self.module, type, hole.kept, span)
 
     @contextmanager
     def of_hole(self, node: ast.Gen, name: str | None) -> Iterator[HoleClauses]:

@@ -32,7 +32,7 @@ from sglc.check.types.assignability import (
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax.errors.faulty_line import ROLES
+from sglc.syntax.lexer.keywords import ROLES
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 

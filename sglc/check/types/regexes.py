@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.check.core.context import ModuleContext
 from sglc.source import Span
 
@@ -13,6 +12,8 @@ def check_regex(module: ModuleContext, pattern: str, span: Span) -> bool:
         return True
     known = module.program.memo.get(("regex", pattern))
     if known is None:
+        from sglc.automata.regex.compile import RegexError, compile_regex
+
         try:
             known = (None, compile_regex(pattern))
         except RegexError as error:

@@ -11,8 +11,7 @@ from sglc.check.core.result import PROGRESS, ExpressionType, Unknown
 from sglc.check.core.work_limit import within_limit
 from sglc.check.types.assignability import BOOL, DEC, FLOAT, INT, JSON, NULL, STR, UNKNOWN, expand, said
 from sglc.check.types.facts import TypeFacts
-from sglc.check.types.imported_types import source_type
-from sglc.check.types.json_types import fits_json, json_schema_type
+from sglc.check.types.json_types import fits_json
 from sglc.check.types.nesting import MAX_LEVELS, levels_of, names_in
 from sglc.check.types.refinements import check_counts, refine
 from sglc.check.types.union_refinements import refined_union
@@ -79,8 +78,12 @@ class TypeResolver:
             case ast.TypeSpanOf() | ast.TypeOneOf():
                 return self.callbacks.dependent_type(node)
             case ast.TypeJsonSchema():
+                from sglc.check.types.json_schemas import json_schema_type
+
                 return json_schema_type(self.module, node)
             case ast.TypeSource():
+                from sglc.check.types.imported_types import source_type
+
                 return source_type(self.module, node)
 
     def _too_deep(self, node: ast.TypeExpression) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sglc.check.core.context import ModuleContext
 from sglc.diagnostics.diagnostic import Edit
 from sglc.diagnostics.suggest import nearest
-from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
 from sglc.syntax.tree import ast
 
 _BOUNDS = {
@@ -27,6 +26,8 @@ IN_THE_LIBRARY = {
 
 def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Sequence[str]) -> None:
     """Say that there is no such type; `known` are the names of those that there are."""
+    from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
+
     close = nearest(node.name, known)
     meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)
     home = IN_THE_LIBRARY.get(node.name)

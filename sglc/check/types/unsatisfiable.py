@@ -10,9 +10,7 @@ from dataclasses import replace
 from itertools import combinations, product, takewhile
 from typing import Literal
 
-from sglc.automata.analysis.emptiness import junction_conflict, overlap
 from sglc.automata.dfa.operations import accepts
-from sglc.automata.regex.compile import compile_regex
 from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
@@ -182,6 +180,8 @@ def _shared(facts: TypeFacts, a: Type, b: Type, raw: bool) -> str | None:
         return None
     if not (facts.sound(a) and facts.sound(b)):
         return None
+    from sglc.automata.analysis.ambiguity import overlap
+
     surface: Literal["hole", "json"] = "hole" if raw else "json"
     found = overlap(language(a, facts.table, surface=surface), language(b, facts.table, surface=surface))
     return None if found is None else found.decode("utf-8", "replace")
@@ -240,6 +240,8 @@ def _conflict(facts: TypeFacts, type: Type, stop: str) -> str | None:
         return _goes_on_with(words, stop)
     if not facts.sound(type):
         return None
+    from sglc.automata.analysis.ambiguity import junction_conflict
+
     return junction_conflict(facts.language(type), stop)
 
 
@@ -258,6 +260,8 @@ def _goes_on_with(words: list[str], stop: str) -> str | None:
 
 def _may_follow(pattern: str, char: str) -> bool:
     """Whether a text that matches a pattern, with this character after it, can begin a longer match."""
+    from sglc.automata.regex.compile import compile_regex
+
     dfa = compile_regex(pattern)
     code = ord(char)
     return any(low <= code <= high for state in dfa.accepting for low, high, _ in dfa.edges[state])

@@ -19,10 +19,7 @@ DECLARATION_WORDS = frozenset(
     "pub fn pure record enum union type error const grammar extern test use import".split()
 )
 HEADER_WORDS = frozenset("pub fn pure part aside".split())
-ROLES = ("system", "user", "assistant", "tool")
 FOLLOWERS = {"else": "an `if`", "elif": "an `if`", "except": "a `try`", "case": "a `match`"}
-MISREAD_BLOCKS = ("E0108", "E0114", "E0117", "E0122")
-"""Codes of faults after which blocks may be read as parts of others."""
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -8,7 +8,6 @@ from sglc.lalr.machine import Run
 from sglc.syntax.errors.faulty_line import (
     BLOCK_WORDS,
     HEADER_WORDS,
-    ROLES,
     Line,
     Mistake,
     declaring_word,
@@ -17,6 +16,7 @@ from sglc.syntax.errors.faulty_line import (
 )
 from sglc.syntax.errors.foreign_types import GENERICS, TYPE_NAMES, translated
 from sglc.syntax.errors.reporter import Replacements
+from sglc.syntax.lexer.keywords import ROLES
 
 _STARTS = {
     "def": ("`fn` begins a function", "fn"),

@@ -25,7 +25,6 @@ from sglc.syntax.errors.faulty_line import (
     BLOCK_WORDS,
     DECLARATION_WORDS,
     FOLLOWERS,
-    ROLES,
     STATEMENT_WORDS,
     Line,
     Mistake,
@@ -37,7 +36,7 @@ from sglc.syntax.errors.foreign import foreign
 from sglc.syntax.errors.pattern_mistakes import pattern_mistake as case_mistake
 from sglc.syntax.errors.reporter import Replacements
 from sglc.syntax.errors.unexpected import unexpected
-from sglc.syntax.lexer.keywords import HARD
+from sglc.syntax.lexer.keywords import HARD, ROLES
 
 _ROLE_NAMES = {
     "human": "user", "person": "user", "question": "user", "ai": "assistant", "bot": "assistant",

@@ -15,9 +15,7 @@ from sglc.syntax.errors.mistake_reporter import MistakeReporter
 from sglc.syntax.errors.mistakes import line_mistake
 from sglc.syntax.errors.reporter import Replacements
 from sglc.syntax.lexer.literals import end_of_line, start_of_next_line
-
-INDENT_MARK = object()
-"""Value of an INDENT on the stack, so that open blocks can be counted."""
+from sglc.syntax.lexer.tokens import INDENT_MARK
 
 _BREAKS = ("_NEWLINE", "_INDENT", "_DEDENT")
 _STATEMENT_BLOCKS = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
 from sglc.source import Source, Span
-from sglc.syntax.errors.lexical import describe_fault
 from sglc.syntax.lexer.tokens import Fault
 
 MAX_DIAGNOSTICS = 100
@@ -12,6 +11,9 @@ MAX_DIAGNOSTICS = 100
 
 Replacements = tuple[tuple[int, int, str], ...]
 """Edits of the source that is being read: the characters from, up to, and what stands there instead."""
+
+MISREAD_BLOCKS = ("E0108", "E0114", "E0117", "E0122")
+"""Codes of faults after which blocks may be read as parts of others."""
 
 _MISREAD_BEHIND = ("string", "bracket", "mismatch", "regex")
 """Faults behind which the rest of the line is read wrongly."""
@@ -65,4 +67,6 @@ class Reporter:
             dedented = column
             if fault.kind in _MISREAD_BEHIND:
                 misread = line
+            from sglc.syntax.errors.lexical import describe_fault
+
             self.diagnostics.append(describe_fault(fault, self.source))

@@ -19,7 +19,7 @@ HARD = frozenset(
 
 BINARY = frozenset("+ - * / // % ** == != < <= > >= .. ..= ..< and or in matches contains".split())
 """Infix operators: the grammar knows them as one kind of token."""
-_ROLES = frozenset("system user assistant tool".split())
+ROLES = ("system", "user", "assistant", "tool")
 
 Words = dict[str, tuple[str, Callable[[str, int], object] | None]]
 """Each word of the grammar with its kind and the test that what follows must pass."""
@@ -58,9 +58,9 @@ SOFT: dict[str, re.Pattern[str]] = {
 def words_of(literals: frozenset[str]) -> Words:
     """The words of a grammar with these literals."""
     table: Words = {}
-    for word in sorted({*literals, *BINARY, *_ROLES}):
+    for word in sorted({*literals, *BINARY, *ROLES}):
         if word.isidentifier():
-            kind = "BINARY" if word in BINARY else "ROLE" if word in _ROLES else word
+            kind = "BINARY" if word in BINARY else "ROLE" if word in ROLES else word
             table[word] = (kind, SOFT[word].match if word in SOFT else None)
     return table
 

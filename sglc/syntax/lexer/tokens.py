@@ -9,6 +9,8 @@ from sglc.lalr.machine import Tokens
 MAX_BRACKETS = 64
 MAX_INDENTS = 64
 MAX_LINE = 100_000
+INDENT_MARK = object()
+"""Value of an INDENT on the stack, so that open blocks can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
