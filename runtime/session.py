@@ -13,20 +13,20 @@ from sglc.bytecode.code import Code, Place, Program
 from sglc.bytecode.prefix import constant_prefix
 from sglc.bytecode.signatures import signature
 from sglc.diagnostics.suggest import nearest
-from sglc.runtime.conversation import Conversation, Encoder, PlainChat
-from sglc.runtime.engine.branch import Admission
-from sglc.runtime.engine.drafts import Drafting
+from sglc.runtime.decoding.conversation import Conversation, Encoder, PlainChat
+from sglc.runtime.decoding.requests import Constraints
+from sglc.runtime.engine.drafting.drafts import Drafting
+from sglc.runtime.engine.scheduling.branch import Admission
 from sglc.runtime.errors import ArgumentError, SglError
-from sglc.runtime.hole import Constraints
 from sglc.runtime.mask.artifact.constraint import FrozenFolders
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.runtime.vm.coerce import coerce
-from sglc.runtime.vm.frame import Allowance
-from sglc.runtime.vm.holes import error_name
+from sglc.runtime.vm.holes.holes import error_name
 from sglc.runtime.vm.machine import Machine
-from sglc.runtime.vm.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
-from sglc.runtime.vm.trace import Listener, ListenerFault
-from sglc.runtime.vm.values import BranchValue, Cursor, ErrorValue, Scored, failure
+from sglc.runtime.vm.state.coerce import coerce
+from sglc.runtime.vm.state.frame import Allowance
+from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
+from sglc.runtime.vm.state.trace import Listener, ListenerFault
+from sglc.runtime.vm.state.values import BranchValue, Cursor, ErrorValue, Scored, failure
 from sglc.types.json import from_json
 from sglc.types.member import MemberError, is_member
 from sglc.types.show import show_type
@@ -35,7 +35,7 @@ from sglc.types.values import TOO_DEEP, is_too_deep
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
-    from sglc.runtime.engine.branch import Branch
+    from sglc.runtime.engine.scheduling.branch import Branch
 
 BYTES = Vocabulary(tuple(bytes((byte,)) for byte in range(256)), frozenset())
 """The vocabulary of runs without a model: every byte a token."""

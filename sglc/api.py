@@ -27,7 +27,7 @@ from sglc.options import CompileOptions
 from sglc.python.classes import classes_of, safe_name
 from sglc.python.errors import CompileError, RunError
 from sglc.python.stream import Piece, Stream
-from sglc.runtime.engine.options import DISK_BYTES, EngineOptions, ExecutorKind
+from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions, ExecutorKind
 from sglc.types.type import TAG
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sglc.runtime.mask.artifact.constraint import FrozenFolders
     from sglc.runtime.metrics.collector import Collector
     from sglc.runtime.session import RunResult, Session
-    from sglc.runtime.vm.trace import Listener
+    from sglc.runtime.vm.state.trace import Listener
 
 R = TypeVar("R")
 

@@ -13,7 +13,7 @@ from sglc.bytecode.code import Code, Place, Program
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.runtime.errors import diagnostic_of, span_of
 from sglc.runtime.session import Session
-from sglc.runtime.vm.run import Missed
+from sglc.runtime.vm.state.run import Missed
 
 MISSED = "E0808"
 """Code of an expectation that does not hold."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fake_executor import FakeExecutor, expected_logits
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.engine import log_probability
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.reference_engine import log_probability
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.kv.cache import KVCache
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from llama_reference import config_of, random_weights, write_model
-from sglc.runtime.model.convert import convert_gguf
-from sglc.runtime.model.family import family_of
-from sglc.runtime.model.packed import HEAD
+from sglc.runtime.model.weights.convert import convert_gguf
+from sglc.runtime.model.weights.family import family_of
+from sglc.runtime.model.weights.packed import HEAD
 from small_models import CHAT, small_definition
 
 MAGIC = b"sglc native weights\0"

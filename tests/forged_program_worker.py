@@ -23,10 +23,10 @@ from peak_memory import peak_bytes
 from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.serial import loads
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.session import Session
-from sglc.runtime.vm.run import Limits
+from sglc.runtime.vm.state.run import Limits
 from sglc.types.type import Bool, Dec, Float, Int, ListOf, MapOf, Type
 from small_models import FickleModel
 

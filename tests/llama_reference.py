@@ -16,9 +16,9 @@ from sglc.kernels.llama.kv_layout import LEAST_UNIT
 from sglc.kernels.llama.kv_layout import STEP as REMEMBERED
 from sglc.kernels.llama.quantize_activations import SMALLEST, SPAN, STEP
 from sglc.kernels.llama.weight_layout import quantised
-from sglc.runtime.model.convert import write_safetensors
-from sglc.runtime.model.family import Family
-from sglc.runtime.model.packed import matrix_names, vector_names
+from sglc.runtime.model.weights.convert import write_safetensors
+from sglc.runtime.model.weights.family import Family
+from sglc.runtime.model.weights.packed import matrix_names, vector_names
 
 VOCABULARY = 420
 """Of the small tokenizer; no multiple of 16."""

@@ -27,7 +27,7 @@ from sglc.diagnostics.render import render
 from sglc.driver import compile_source
 from sglc.runtime.errors import diagnostic_of
 from sglc.runtime.session import Session
-from sglc.runtime.vm.run import Limits
+from sglc.runtime.vm.state.run import Limits
 from sglc.source import Source
 from test_messages_mutated import INNER
 

@@ -138,7 +138,7 @@ FAULTS = (
     # -- the sampler
     Fault(
         "top_p looks at tokens before the mask",
-        "runtime/engine/sampler.py",
+        "runtime/engine/sampling/sampler.py",
         "    kept = logits > -np.inf\n    if legal is not None:\n",
         "    kept = logits > -np.inf\n"
         "    if (sampling.top_p or 1.0) < 1.0:\n"
@@ -149,35 +149,35 @@ FAULTS = (
     ),
     Fault(
         "min_p leaves out what is just as likely",
-        "runtime/engine/sampler.py",
+        "runtime/engine/sampling/sampler.py",
         "weights >= sampling.min_p * weights.max()",
         "weights > sampling.min_p * weights.max()",
         "tests/test_sampler.py::test_what_is_just_as_likely_as_min_p_asks_stays",
     ),
     Fault(
         "min_p is not measured by the likeliest",
-        "runtime/engine/sampler.py",
+        "runtime/engine/sampling/sampler.py",
         "weights >= sampling.min_p * weights.max()",
         "weights >= sampling.min_p",
         "tests/test_sampler.py::test_the_distribution_is_that_of_the_definition",
     ),
     Fault(
         "every token of a seed has the same number",
-        "runtime/engine/sampler.py",
+        "runtime/engine/sampling/sampler.py",
         "counter=position % 2**64",
         "counter=0",
         "tests/test_sampler.py::test_numbers_depend_on_seed_and_position_only",
     ),
     Fault(
         "temperature 0 is taken as 1",
-        "runtime/engine/sampler.py",
+        "runtime/engine/sampling/sampler.py",
         "        token = _greedy(logits, legal, best)\n",
         "        token = sample(logits, legal, Sampling(1.0), random).token\n",
         "tests/test_sampler.py::test_greedy_takes_the_best_allowed_token",
     ),
     Fault(
         "the end token is missing in the mask",
-        "runtime/engine/legal.py",
+        "runtime/engine/sampling/legal.py",
         "        for end in self.end_ids:\n",
         "        for end in ():\n",
         "tests/test_generation.py::test_the_mask_and_single_questions_agree_about_end_tokens",
@@ -185,14 +185,14 @@ FAULTS = (
     # -- filling holes
     Fault(
         "a stop may stand inside of a value",
-        "runtime/tracker.py",
+        "runtime/decoding/stop_tracker.py",
         "                if rest.startswith(stop):\n                    return end\n",
         "",
         "tests/test_generation.py::test_the_end_is_found_to_the_byte",
     ),
     Fault(
         "a budget is one token too large",
-        "runtime/generation.py",
+        "runtime/decoding/hole_decoder.py",
         "        room = limit.tokens - used\n",
         "        room = limit.tokens - used + 1\n",
         "tests/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
@@ -207,14 +207,14 @@ FAULTS = (
     ),
     Fault(
         "a retry may draw the same value again",
-        "runtime/vm/retries.py",
+        "runtime/vm/holes/retries.py",
         "        snapshot.excluded.add(text.encode())\n",
         "        pass\n",
         "tests/test_run_golden.py::test_the_run_of_a_program[a_retry_leaves_the_rejected_text_out]",
     ),
     Fault(
         "a retry keeps what was set since",
-        "runtime/vm/retries.py",
+        "runtime/vm/holes/retries.py",
         "        frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code",
         "        frame.pc, frame.slots, len(frame.handlers), mark, frame.code",
         "tests/test_vm_sources.py::test_a_retry_goes_back_to_the_variables_as_they_were",
@@ -228,21 +228,21 @@ FAULTS = (
     ),
     Fault(
         "all holes of a run draw from one seed",
-        "runtime/vm/strand.py",
+        "runtime/vm/state/strand.py",
         '        return mix("hole", self.seed, self.holes_drawn, attempt)\n',
         '        return mix("hole", self.seed, attempt)\n',
         "tests/test_vm_sources.py::test_holes_of_one_run_draw_from_seeds_of_their_own",
     ),
     Fault(
         "a truth value is widened like a number",
-        "runtime/vm/coerce.py",
+        "runtime/vm/state/coerce.py",
         "    if isinstance(value, bool) or value is None:\n",
         "    if value is None:\n",
         "tests/test_vm_values.py::test_a_truth_value_is_no_number",
     ),
     Fault(
         "mocks answer in the wrong order",
-        "runtime/vm/run.py",
+        "runtime/vm/state/run.py",
         "once.popleft() if once",
         "once.pop() if once",
         "tests/test_vm_sources.py::test_a_retry_goes_back_to_the_variables_as_they_were",

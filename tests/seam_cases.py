@@ -15,13 +15,13 @@ import numpy as np
 
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
-from sglc.runtime.conversation import Conversation, Encoder
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.draw import Draw
-from sglc.runtime.engine.sampler import Sampled, Sampling
-from sglc.runtime.engine.statistics import Statistics
-from sglc.runtime.generation import Filling
-from sglc.runtime.hole import Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.types.language import language
 from sglc.types.type import (
     Alternatives,

@@ -18,7 +18,7 @@ import pytest
 
 import sglc
 from sglc.api import Module
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.types.type import EnumType, FieldType, Int, Named, RecordType, Str, UnionType
 from vm_programs import Assembler
@@ -226,7 +226,7 @@ def test_importing_sglc_is_light() -> None:
 
 def test_modules_with_the_same_model_and_options_share_an_engine(tmp_path, monkeypatch):
     import sglc.runtime.engine.load
-    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.engine.reference_engine import Engine
     from sglc.runtime.model.scripted import ScriptedModel
 
     asked = []
@@ -278,7 +278,7 @@ def test_spans_hang_below_the_span_of_the_caller(tmp_path):
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from sglc.runtime.engine.engine import Engine
+    from sglc.runtime.engine.reference_engine import Engine
     from sglc.runtime.model.scripted import ScriptedModel
 
     path = tmp_path / "p.sgl"

@@ -16,8 +16,8 @@ import sglc
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.errors import SglError
-from sglc.runtime.vm.builtins import call_function
-from sglc.runtime.vm.operators import BINARY, UNARY
+from sglc.runtime.vm.instructions.builtins import call_function
+from sglc.runtime.vm.instructions.operators import BINARY, UNARY
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.arithmetic import ARITHMETIC, NUMBER_DIGITS, ArithmeticFault, compute, number_fault

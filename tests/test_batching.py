@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from budget import examples
 from engine_bench import EngineBench
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.engine import log_probability
-from sglc.runtime.engine.errors import (
+from sglc.runtime.engine.core.errors import (
     ContextOverflow,
     EngineFault,
     StepFailed,
 )
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.reference_engine import log_probability
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.plan import BLOCK_TOKENS
 
 

@@ -12,10 +12,10 @@ import pytest
 from fake_executor import FakeExecutor, FakeModel
 from sglc.driver import compile_file
 from sglc.runtime.engine.base import Engine as AnyEngine
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
 from small_models import small_tokenizer

@@ -23,10 +23,10 @@ from fake_executor import FakeExecutor
 from sglc.commands.batch import in_window
 from sglc.commands.progress import Figures, batch_progress, clock_time
 from sglc.commands.rows import Row
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.errors import StepFailed
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.errors import StepFailed
 from sglc.runtime.engine.open import open_engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from small_models import small_tokenizer

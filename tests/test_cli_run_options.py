@@ -17,11 +17,11 @@ from fake_executor import FakeExecutor
 from sglc.commands.run_options import DiskFolder, Endpoint, Size, read_size
 from sglc.commands.startup import Startup
 from sglc.commands.statistics import as_tables, duration
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions
 from sglc.runtime.engine.load import load_engine
-from sglc.runtime.engine.options import DISK_BYTES, EngineOptions
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.model.weights.errors import ModelError
 from test_cli import Cli, cli, good, script
 from test_metrics import samples
 
@@ -307,7 +307,7 @@ def test_a_run_on_the_native_executor_imports_no_torch(good: Path) -> None:
     text = (
         "import sys\n"
         "import sglc.commands.run, sglc.commands.batch, sglc.commands.execution, sglc.commands.statistics\n"
-        "import sglc.runtime.engine.load, sglc.runtime.engine.batching, sglc.runtime.executor.choose\n"
+        "import sglc.runtime.engine.load, sglc.runtime.engine.batching_engine, sglc.runtime.executor.choose\n"
         "import sglc.runtime.executor.native, sglc.runtime.metrics.report, sglc.api\n"
         "found = {'torch', 'transformers', 'prometheus_client', 'opentelemetry', 'lark', 'sglc.check'}\n"
         "print(sorted(found & set(sys.modules)))\n"

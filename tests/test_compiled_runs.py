@@ -17,8 +17,8 @@ from sglc.bytecode.serial import HEADER, dumps, loads, sign
 from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.session import Session
-from sglc.runtime.vm.run import Limits
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.state.run import Limits
+from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.sgl"))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.runtime.conversation import WHOLE_CHARS, Conversation, Encoder, PlainChat
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.decoding.conversation import WHOLE_CHARS, Conversation, Encoder, PlainChat
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ByteTokenizer, ScriptedModel
 from small_models import small_tokenizer

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.runtime.engine.cost import StepCost, expected
-from sglc.runtime.engine.habits import MOST_PLACES, MOST_WAYS, Habits, Rates
-from sglc.runtime.engine.lookup import LONGEST_MATCH, SINGLES, Lookup
+from sglc.runtime.engine.core.cost import StepCost, expected
+from sglc.runtime.engine.drafting.prompt_lookup import LONGEST_MATCH, SINGLES, Lookup
+from sglc.runtime.engine.drafting.transition_history import MOST_PLACES, MOST_WAYS, Habits, Rates
 
 # -- look-up -----------------------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ def test_an_old_place_is_found_by_the_hint() -> None:
 
 
 def test_only_the_end_of_a_very_long_text_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sglc.runtime.engine.lookup.MOST_INDEXED", 10)
+    monkeypatch.setattr("sglc.runtime.engine.drafting.prompt_lookup.MOST_INDEXED", 10)
     lookup = Lookup()
     lookup.follow([1, 2, 3] * 20)
     assert lookup.find() == (57, 7) and lookup[57] == 1 and len(lookup._before) == 10

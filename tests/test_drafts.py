@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from copying_executor import CopyingExecutor
 from sample_types import TABLE, TYPES
 from sglc.driver import compile_source
-from sglc.runtime.conversation import Conversation, Encoder
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.cost import StepCost
-from sglc.runtime.engine.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
-from sglc.runtime.engine.habits import Habits
-from sglc.runtime.engine.lookup import Lookup
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.drafting.drafts import AHEAD, LONGEST, MOST_HOLES, Drafting, Drafts
+from sglc.runtime.engine.drafting.prompt_lookup import Lookup
+from sglc.runtime.engine.drafting.transition_history import Habits
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Filling
-from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import Session

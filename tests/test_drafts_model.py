@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from sglc.driver import compile_source
-from sglc.runtime.engine.cost import StepCost
+from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.load import load_engine
-from sglc.runtime.engine.statistics import Statistics
 from sglc.runtime.model import load
 from sglc.runtime.session import Session
 from sglc.source import Source

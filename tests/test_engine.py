@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.errors import ContextOverflow, QueueFull
+from sglc.runtime.engine.core.errors import ContextOverflow, QueueFull
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.tokenizer import Tokenizer
 
 SIZE = 16

@@ -18,12 +18,12 @@ from budget import examples  # noqa: E402
 from drawing_executor import DrawingFake  # noqa: E402
 from engine_bench import EngineBench  # noqa: E402
 from fake_executor import expected_logits  # noqa: E402
-from sglc.runtime.engine.branch import Branch  # noqa: E402
-from sglc.runtime.engine.draw import Draw  # noqa: E402
-from sglc.runtime.engine.engine import log_probability  # noqa: E402
-from sglc.runtime.engine.errors import StepFailed  # noqa: E402
-from sglc.runtime.engine.sampler import NothingAllowed, Sampling  # noqa: E402
-from sglc.runtime.engine.schedule import StepLimits  # noqa: E402
+from sglc.runtime.engine.core.errors import StepFailed  # noqa: E402
+from sglc.runtime.engine.reference_engine import log_probability  # noqa: E402
+from sglc.runtime.engine.sampling.draw import Draw  # noqa: E402
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampling  # noqa: E402
+from sglc.runtime.engine.scheduling.branch import Branch  # noqa: E402
+from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
 from sglc.runtime.executor.plan import ExecutorError, Picking  # noqa: E402
 
 

@@ -22,17 +22,17 @@ import sample_types  # noqa: E402
 from drawing_executor import DrawingFake  # noqa: E402
 from fake_executor import FakeExecutor, FakeModel  # noqa: E402
 from sglc.driver import compile_file, compile_source  # noqa: E402
-from sglc.runtime.conversation import Conversation, Encoder  # noqa: E402
-from sglc.runtime.engine.batching import BatchingEngine  # noqa: E402
-from sglc.runtime.engine.engine import Engine  # noqa: E402
+from sglc.runtime.decoding.conversation import Conversation, Encoder  # noqa: E402
+from sglc.runtime.decoding.hole_decoder import Filling  # noqa: E402
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing  # noqa: E402
+from sglc.runtime.engine.batching_engine import BatchingEngine  # noqa: E402
 from sglc.runtime.engine.open import open_engine  # noqa: E402
-from sglc.runtime.engine.sampler import Sampling  # noqa: E402
-from sglc.runtime.engine.schedule import StepLimits  # noqa: E402
+from sglc.runtime.engine.reference_engine import Engine  # noqa: E402
+from sglc.runtime.engine.sampling.sampler import Sampling  # noqa: E402
+from sglc.runtime.engine.scheduling.schedule import StepLimits  # noqa: E402
 from sglc.runtime.errors import SglError  # noqa: E402
 from sglc.runtime.executor.plan import ExecutorError, Picking, Piece  # noqa: E402
 from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
-from sglc.runtime.generation import Filling  # noqa: E402
-from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing  # noqa: E402
 from sglc.runtime.session import Session  # noqa: E402
 from sglc.runtime.tokenizer import Tokenizer  # noqa: E402
 from sglc.source import Source  # noqa: E402

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from fake_executor import FakeExecutor, FakeModel
 from sglc.driver import compile_source
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.errors import SglError
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.session import Session

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.vm.builtins import call_method
-from sglc.runtime.vm.operators import BINARY
+from sglc.runtime.vm.instructions.builtins import call_method
+from sglc.runtime.vm.instructions.operators import BINARY
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.condition import Among, Compared, Known, Listed, Subject, holds

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.executor import crowding
-from sglc.runtime.executor.crowding import FIRST_WAIT, LONGEST_WAIT, Crowding
+from sglc.runtime.executor import thread_tuner as crowding
+from sglc.runtime.executor.thread_tuner import FIRST_WAIT, LONGEST_WAIT, Crowding
 
 
 class Machine:

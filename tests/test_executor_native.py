@@ -22,11 +22,11 @@ from sglc.runtime.executor import native
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
-from sglc.runtime.executor.threads import Crew
+from sglc.runtime.executor.thread_pool import Crew
 from sglc.runtime.model import load
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.family import Family, NotNativeError, family_of
-from sglc.runtime.model.packed import PackedModel, open_packed, pack
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.family import Family, NotNativeError, family_of
+from sglc.runtime.model.weights.packed import PackedModel, open_packed, pack
 from small_models import small_definition, small_tokenizer
 
 BLOCKS = 64

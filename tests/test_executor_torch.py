@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch")
 from sglc.runtime.executor.freed_memory import keep_freed_memory  # noqa: E402
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picking, Piece  # noqa: E402
 from sglc.runtime.executor.torch_executor import TorchExecutor, prompt_tokens  # noqa: E402
-from sglc.runtime.model.errors import ModelError  # noqa: E402
+from sglc.runtime.model.weights.errors import ModelError  # noqa: E402
 from small_models import small_definition, small_tokenizer  # noqa: E402
 from tiny_decoders import KINDS, tiny_decoder  # noqa: E402
 

@@ -16,7 +16,7 @@ from fake_executor import FakeExecutor
 from sglc.cli import main
 from sglc.driver import compile_source
 from sglc.kernels import jit_library as library
-from sglc.runtime.engine.errors import EngineFault
+from sglc.runtime.engine.core.errors import EngineFault
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import Session
@@ -43,12 +43,12 @@ def broken(fault: type[Exception]) -> Callable[..., Any]:
 
 
 PLACES = [
-    "sglc.runtime.engine.draw.sample",
-    "sglc.runtime.generation.Filling._loop",
-    "sglc.runtime.vm.holes.decode",
+    "sglc.runtime.engine.sampling.draw.sample",
+    "sglc.runtime.decoding.hole_decoder.Filling._loop",
+    "sglc.runtime.vm.holes.holes.decode",
     "sglc.runtime.mask.matcher.Matcher.accept",
     "sglc.runtime.mask.mask_cache.MaskStore.mask",
-    "sglc.runtime.conversation.Conversation.role",
+    "sglc.runtime.decoding.conversation.Conversation.role",
 ]
 
 
@@ -74,7 +74,7 @@ def test_an_error_of_ours_leaves_a_run_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "place", ["sglc.runtime.generation.Filling._loop", "sglc.runtime.mask.matcher.Matcher.accept"]
+    "place", ["sglc.runtime.decoding.hole_decoder.Filling._loop", "sglc.runtime.mask.matcher.Matcher.accept"]
 )
 def test_the_command_owns_it(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

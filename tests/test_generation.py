@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from sglc.automata.dfa.operations import accepts
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Language, Text, Words
-from sglc.runtime.conversation import Conversation, Encoder
-from sglc.runtime.engine import sampler
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.legal import NextTokens
-from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
+from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling import sampler
+from sglc.runtime.engine.sampling.legal import NextTokens
+from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.generation import Filling
-from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Silent, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.runtime.tracker import Tracker
 from sglc.types.language import language
 from sglc.types.type import (
     Bool,

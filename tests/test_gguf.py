@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from gguf_writer import NUMBERS, floats, gguf_bytes
-from sglc.runtime.model.convert import convert_gguf, is_whole, rounded_bfloat16
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.gguf import FORMATS, GgufFile
-from sglc.runtime.model.gguf_tokenizer import merges_by_score, tokenizer_definition
+from sglc.runtime.model.weights.convert import convert_gguf, is_whole, rounded_bfloat16
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.gguf import FORMATS, GgufFile
+from sglc.runtime.model.weights.gguf_tokenizer import merges_by_score, tokenizer_definition
 from sglc.runtime.tokenizer import Tokenizer, byte_alphabet
 
 QUANTISED = [name for name in FORMATS if name.startswith("Q")]

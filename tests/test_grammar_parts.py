@@ -34,7 +34,7 @@ from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.decode import decode

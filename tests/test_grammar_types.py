@@ -26,7 +26,7 @@ from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.session import Session
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.types.decode import DecodeError, decode
 from sglc.types.grammar_text import grammar_fault, grammar_texts

@@ -32,13 +32,11 @@ RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
 BELOW_ENGINE = RUN | {
     "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
 }  # fmt: skip
-BELOW_VM = BELOW_ENGINE | {
+BELOW_DECODING = BELOW_ENGINE | {
     "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
-    "sglc.runtime.canonical", "sglc.runtime.seams", "sglc.runtime.conversation", "sglc.runtime.tracker",
-    "sglc.runtime.hole", "sglc.runtime.generation",
 }  # fmt: skip
-VALIDATION = {"sglc.runtime.barring", "sglc.runtime.validation"}
-RUNTIME = BELOW_VM | VALIDATION | {"sglc.runtime.vm", "sglc.runtime.session"}
+BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
+RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
 WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels", "sglc.runtime.metrics"}
 
 LAW: dict[str, set[str]] = {
@@ -85,21 +83,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
     "sglc.runtime.kv": {"sglc.cache_files"},
     "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
-    "sglc.runtime.canonical": set(),
-    "sglc.runtime.seams": {"sglc.runtime.mask", "sglc.runtime.canonical"},
-    "sglc.runtime.conversation": BELOW_ENGINE
-    | {"sglc.runtime.model", "sglc.runtime.engine", "sglc.runtime.canonical"},
-    "sglc.runtime.tracker": {"sglc.runtime.mask"},
-    "sglc.runtime.hole": {"sglc.automata", "sglc.runtime.engine", "sglc.runtime.mask"},
-    "sglc.runtime.generation": BELOW_VM,
-    "sglc.runtime.barring": {
-        "sglc.runtime.mask",
-        "sglc.runtime.engine",
-        "sglc.runtime.tracker",
-        "sglc.runtime.seams",
-    },
-    "sglc.runtime.validation": BELOW_VM | {"sglc.runtime.barring"},
-    "sglc.runtime.vm": BELOW_VM | VALIDATION,
+    "sglc.runtime.decoding": BELOW_DECODING,
+    "sglc.runtime.vm": BELOW_VM,
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
@@ -238,28 +223,72 @@ def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
     assert breaches(path) == []
 
 
-def test_no_two_modules_import_each_other_in_a_circle() -> None:
+@pytest.fixture(scope="module")
+def imported() -> dict[str, dict[str, set[str]]]:
+    """Module to the modules of the project that it imports: at run time, and in all (with `TYPE_CHECKING`)."""
     modules = {module_name(path): path for path in source_files()}
-    graph = {
-        name: sorted({
-            target
-            for _, imported in imports(at_run_time(ast.parse(path.read_text(encoding="utf-8"))))
-            for target in (imported, imported.rpartition(".")[0])
-            if target in modules and target != name and modules[target].name != "__init__.py"
-        })
-        for name, path in modules.items()
-    }  # fmt: skip
+    found: dict[str, dict[str, set[str]]] = {"at run time": {}, "in all": {}}
+    for name, path in modules.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for when in ("in all", "at run time"):
+            targets = {
+                next((module for module in (full, full.rpartition(".")[0]) if module in modules), name)
+                for _, full in imports(tree if when == "in all" else at_run_time(tree))
+            }
+            found[when][name] = {
+                target for target in targets if target != name and modules[target].name != "__init__.py"
+            }
+    return found
+
+
+def test_no_modules_import_each_other_in_a_cycle(imported: dict[str, dict[str, set[str]]]) -> None:
+    assert cycles(imported["at run time"]) == []
+
+
+def test_no_packages_import_each_other_in_a_cycle(imported: dict[str, dict[str, set[str]]]) -> None:
+    """Imports for types only are counted, too. `sglc` and `runtime` hold modules that are rooms of their own."""
+
+    def package(module: str) -> str:
+        parent = module.rpartition(".")[0]
+        return module if parent in ("sglc", "sglc.runtime", "") else parent
+
+    graph: dict[str, set[str]] = {}
+    for name, targets in imported["in all"].items():
+        if name not in ("sglc", "sglc.runtime"):
+            graph.setdefault(package(name), set()).update(map(package, targets))
+    assert cycles({name: targets - {name} for name, targets in graph.items()}) == []
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Names that lead back to themselves, a path of each that is found."""
+    found: list[list[str]] = []
     done: set[str] = set()
 
     def visit(name: str, trail: list[str]) -> None:
-        assert name not in trail, "a circle: " + " -> ".join([*trail[trail.index(name) :], name])
-        if name not in done:
-            for target in graph[name]:
+        if name in trail:
+            found.append([*trail[trail.index(name) :], name])
+        elif name not in done:
+            for target in sorted(graph.get(name, ())):
                 visit(target, [*trail, name])
             done.add(name)
 
-    for name in graph:
+    for name in sorted(graph):
         visit(name, [])
+    return found
+
+
+def test_a_cycle_is_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c", "d"}, "c": set(), "d": {"b"}}) == [["b", "d", "b"]]
+
+
+MOST_FILES = 16
+"""Python files of a room, its `__init__` counted: what one can look over."""
+
+
+def test_every_room_can_be_looked_over() -> None:
+    folders = {path.parent for folder in ("sglc", *MAPPED) for path in (ROOT / folder).rglob("*.py")}
+    sizes = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: size for folder, size in sizes.items() if size > MOST_FILES} == {}
 
 
 def test_the_law_itself_has_no_upward_arrow() -> None:

@@ -47,8 +47,8 @@ from sglc.kernels.llvm.target import Target, host, wide_host
 from sglc.kernels.llvm.translate import translate
 from sglc.runtime.executor.native import NativeExecutor, step_constants
 from sglc.runtime.executor.plan import Piece
-from sglc.runtime.model.family import Family, family_of
-from sglc.runtime.model.packed import PackedModel, open_packed, pack
+from sglc.runtime.model.weights.family import Family, family_of
+from sglc.runtime.model.weights.packed import PackedModel, open_packed, pack
 from small_models import small_tokenizer
 
 BASELINE = "+sse2,+cx8,+64bit"

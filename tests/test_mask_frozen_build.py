@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sglc.cli import main
-from sglc.runtime import hole
+from sglc.runtime.decoding import requests as hole
 from sglc.runtime.mask.artifact import constraint as frozen
 from sglc.runtime.mask.artifact.constraint import FrozenConstraint
 

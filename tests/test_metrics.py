@@ -15,10 +15,10 @@ from fake_executor import FakeExecutor
 from sglc.commands.statistics import as_tables
 from sglc.driver import compile_file
 from sglc.options import CompileOptions
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.metrics.figures import BOUNDS, Histogram

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.sampler import Sampling, sample
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling.sampler import Sampling, sample
 from sglc.runtime.model import catalogue, load
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.download import extract_weights
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer, byte_alphabet, byte_level
 from test_gguf import tiny_llama
 

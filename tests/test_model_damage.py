@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from sglc.runtime.executor.choose import load_executor
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.errors import ModelError
 from small_models import CHAT, small_definition
 from tiny_decoders import tiny_decoder
 

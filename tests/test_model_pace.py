@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.model.pace import LONGEST_INTERVAL, Pace
+from sglc.runtime.model.step_time_model import LONGEST_INTERVAL, Pace
 
 
 def run(pace: Pace, passes: int, time_of: Callable[[int], float]) -> list[int]:

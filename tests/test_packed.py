@@ -14,13 +14,19 @@ from llama_reference import config_of, logits, random_weights, write_model
 from sglc.kernels.llama.weight_layout import quantised
 from sglc.runtime.executor.native import NativeExecutor
 from sglc.runtime.executor.plan import Piece
-from sglc.runtime.model import packed
-from sglc.runtime.model.convert import MANIFEST, convert_gguf, is_whole, rounded_bfloat16, write_safetensors
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.family import family_of
-from sglc.runtime.model.gguf import GgufFile
-from sglc.runtime.model.packed import FolderSource, gguf_blocks, open_packed, pack
-from sglc.runtime.model.safetensors_file import SafetensorsFile, weight_files
+from sglc.runtime.model.weights import packed
+from sglc.runtime.model.weights.convert import (
+    MANIFEST,
+    convert_gguf,
+    is_whole,
+    rounded_bfloat16,
+    write_safetensors,
+)
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.family import family_of
+from sglc.runtime.model.weights.gguf import GgufFile
+from sglc.runtime.model.weights.packed import FolderSource, gguf_blocks, open_packed, pack
+from sglc.runtime.model.weights.safetensors_file import SafetensorsFile, weight_files
 from test_gguf import byte_level_metadata, random_blocks
 
 Tensor = tuple[str, tuple[int, ...], bytes]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from budget import examples  # noqa: E402
-from sglc.runtime.engine.draw import Draw  # noqa: E402
-from sglc.runtime.engine.sampler import NothingAllowed, Sampled, Sampling, uniform  # noqa: E402
+from sglc.runtime.engine.sampling.draw import Draw  # noqa: E402
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled, Sampling, uniform  # noqa: E402
 from sglc.runtime.executor.pick import host_masks, pick  # noqa: E402
 from sglc.runtime.executor.plan import Picking  # noqa: E402
 

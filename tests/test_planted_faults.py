@@ -10,7 +10,7 @@ import pytest
 
 from planted_faults import FAULTS, ROOT, Fault, planted
 
-ROOMS = ("runtime/mask/", "runtime/kv/", "runtime/engine/sampler.py", "runtime/vm/", "sglc/check/")
+ROOMS = ("runtime/mask/", "runtime/kv/", "runtime/engine/sampling/sampler.py", "runtime/vm/", "sglc/check/")
 
 
 def test_there_are_enough_in_every_room() -> None:

@@ -28,7 +28,7 @@ import sglc
 from budget import examples
 from sglc.api import Module
 from sglc.python import classes
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 
 TEXT = """

@@ -12,11 +12,11 @@ from golden_case import GoldenCase, golden_cases
 from sglc.diagnostics.render import render
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 from sglc.types.json import dumps
 

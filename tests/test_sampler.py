@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.engine.sampler import (
+from sglc.runtime.engine.sampling.sampler import (
     MOST_TRIES,
     SPARE_TRIES,
     NothingAllowed,

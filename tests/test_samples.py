@@ -11,11 +11,11 @@ import pytest
 
 from fake_executor import FakeExecutor
 from sglc.driver import compile_file
-from sglc.runtime.engine.batching import BatchingEngine
+from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.open import open_engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.session import RunResult, Session
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.state.trace import Event
 from small_models import small_tokenizer
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from engine_bench import EngineBench
-from sglc.runtime.engine.branch import Admission, Branch
-from sglc.runtime.engine.errors import (
+from sglc.runtime.engine.core.errors import (
     DeadlinePassed,
     MemoryFull,
     QueueFull,
 )
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.scheduling.branch import Admission, Branch
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.plan import BLOCK_TOKENS
 
 

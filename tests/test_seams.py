@@ -15,13 +15,13 @@ import pytest
 from seam_cases import FIXED, MadeUpModel, SeamBench, SeamCase, seam_cases
 from sglc.automata.term import Language, Words
 from sglc.driver import compile_source
-from sglc.runtime.canonical import Canonical
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.seams import Seams, beginnings
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.model import load
 from sglc.runtime.model.scripted import ScriptedCache
-from sglc.runtime.seams import Seams, beginnings
 from sglc.runtime.session import Session
 from sglc.source import Source
 from small_models import small_tokenizer

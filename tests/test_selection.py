@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.runtime.conversation import Conversation, Encoder
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.sampler import log_sum_exp
-from sglc.runtime.vm.selection import Scores, greedy, score, shared_length, softmax
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling.sampler import log_sum_exp
+from sglc.runtime.vm.holes.selection import Scores, greedy, score, shared_length, softmax
 from small_models import FickleModel, small_tokenizer
 
 

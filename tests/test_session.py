@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from sglc.driver import compile_source
-from sglc.runtime.engine.engine import IDLE_BRANCHES, Engine
-from sglc.runtime.engine.errors import DeadlinePassed
+from sglc.runtime.engine.core.errors import DeadlinePassed
+from sglc.runtime.engine.reference_engine import IDLE_BRANCHES, Engine
 from sglc.runtime.errors import SglError, diagnostic_of
 from sglc.runtime.metrics.collector import Collector
 from sglc.runtime.model.scripted import ScriptedCache, ScriptedModel
 from sglc.runtime.session import Session
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 from sglc.types.type import Int, Named, Str
 from small_models import FickleModel

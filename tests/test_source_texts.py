@@ -18,7 +18,7 @@ import pytest
 from budget import examples
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.sources.fault import SourceFault
 from sglc.sources.sql import read_sql
 from sglc.sources.typescript import read_typescript

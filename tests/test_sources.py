@@ -19,7 +19,7 @@ from sglc.lalr import tables
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.sources import sql, typescript
 from sglc.sources.declared import Declared

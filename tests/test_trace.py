@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from sglc.bytecode.code import Program
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
-from sglc.runtime.vm.trace import VERSION, Event, TraceWriter
+from sglc.runtime.vm.state.trace import VERSION, Event, TraceWriter
 from sglc.types.type import Int
 from vm_programs import fork_program, hole_program, retry_program
 

@@ -16,7 +16,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.driver import compile_file, compile_source
 from sglc.library import Library
 from sglc.options import CompileOptions
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source

@@ -18,7 +18,7 @@ from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
-from sglc.runtime.vm.fuzz import random_word
+from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
 from sglc.types.decode import MISSING, DecodeError, Growing, decode, decode_partial
 from sglc.types.json import from_json, to_json

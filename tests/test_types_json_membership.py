@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sglc.automata.analysis.membership import Membership, Recogniser
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.source import Source

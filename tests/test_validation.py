@@ -14,20 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sglc.driver import compile_source
-from sglc.runtime import validation
-from sglc.runtime.barring import LeftTokens
-from sglc.runtime.conversation import Conversation, Encoder
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.decoding import validated as validation
+from sglc.runtime.decoding.conversation import Conversation, Encoder
+from sglc.runtime.decoding.pruned_tokens import LeftTokens
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Timing
+from sglc.runtime.decoding.seams import beginnings
+from sglc.runtime.decoding.validated import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
-from sglc.runtime.hole import Budget, Constraints, HoleRequest, HoleResult, Timing
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.runtime.seams import beginnings
 from sglc.runtime.session import Session
-from sglc.runtime.validation import ALIVE, DEAD, FINAL, ValidatedFilling, Verdicts
-from sglc.runtime.vm.fuzz import random_good_word
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.holes.fuzz import random_good_word
+from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
 from sglc.types.language import language
 from sglc.types.type import Int, Str, Type

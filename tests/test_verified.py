@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sglc.runtime.model import packed, verified
-from sglc.runtime.model.verified import SUFFIX, is_marked, mark
+from sglc.runtime.model.weights import packed, verified
+from sglc.runtime.model.weights.verified import SUFFIX, is_marked, mark
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_a_mark_that_cannot_be_written_is_no_fault(tmp_path: Path, monkeypatch: 
 def test_packed_weights_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     from llama_reference import config_of, random_weights, write_model
-    from sglc.runtime.model.family import family_of
+    from sglc.runtime.model.weights.family import family_of
 
     family = family_of(config_of("llama"))
     write_model(tmp_path, config_of("llama"), random_weights(family))

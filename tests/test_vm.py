@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from sglc.bytecode.code import ErrorSpec, Instruction
 from sglc.bytecode.opcodes import OPCODES
 from sglc.bytecode.verify import verify
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.machine import HANDLERS
-from sglc.runtime.vm.run import Limits
+from sglc.runtime.vm.state.run import Limits
 from sglc.types.type import Named
 from vm_programs import (
     Assembler,

@@ -12,9 +12,9 @@ import pytest
 
 from sglc.bytecode.code import Program
 from sglc.driver import compile_source
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.session import Session
-from sglc.runtime.vm.frame import may_change
+from sglc.runtime.vm.state.frame import may_change
 from sglc.source import Source
 from sglc.testing import run_tests
 from small_models import FickleModel

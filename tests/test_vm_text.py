@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import RunResult, Session
-from sglc.runtime.vm.trace import Event
+from sglc.runtime.vm.state.trace import Event
 from sglc.types.type import Bool, Dec, Int, ListOf, Named
 from sglc.types.values import EnumValue, RecordValue
 from vm_programs import WORD, Assembler, assembler, fork_program, hole_program, retry_program, run

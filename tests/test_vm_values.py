@@ -117,7 +117,7 @@ def test_builtins_and_methods(lines: list[Any], expected: Any) -> None:
 
 def test_the_checkers_table_and_the_machines_agree() -> None:
     from sglc.check.names import builtins as declared
-    from sglc.runtime.vm import builtins as there
+    from sglc.runtime.vm.instructions import builtins as there
 
     assert set(declared.FUNCTIONS) == set(there.FUNCTIONS)
     # Names that no program can write are the machine's own.

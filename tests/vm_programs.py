@@ -23,7 +23,7 @@ from sglc.bytecode.code import (
 )
 from sglc.bytecode.opcodes import BY_NAME
 from sglc.bytecode.verify import verify
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import RunResult, Session
 from sglc.types.type import DeclaredType, EnumType, FieldType, Int, RecordType, Str, Type, UnionType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.cost import StepCost
-from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.tokenizer import Tokenizer
 

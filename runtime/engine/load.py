@@ -7,12 +7,12 @@ from typing import get_args
 
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.choose import Kind, load_executor
 from sglc.runtime.kv.eviction import Policy
-from sglc.runtime.model.convert import Progress
-from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.load import DEFAULT, load_model
+from sglc.runtime.model.weights.convert import Progress
+from sglc.runtime.model.weights.errors import ModelError
 
 
 def load_engine(
@@ -39,7 +39,7 @@ def load_engine(
     if policy not in get_args(Policy):
         raise ModelError("unknown order of eviction", policy, f"there are {', '.join(get_args(Policy))}")
     if name.startswith("scripted:"):
-        from sglc.runtime.engine.engine import Engine as SimpleEngine
+        from sglc.runtime.engine.reference_engine import Engine as SimpleEngine
 
         return SimpleEngine(load_model(name), max_queue=max_queue)
     loaded = load_executor(

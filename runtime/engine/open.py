@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.schedule import StepLimits
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.scheduling.schedule import StepLimits
 from sglc.runtime.executor.plan import BLOCK_TOKENS, Executor
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.disk import DiskTier

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sglc.runtime.engine.draw import Draw
-from sglc.runtime.engine.request import Request
-from sglc.runtime.engine.sampler import NothingAllowed, Sampled
-from sglc.runtime.engine.schedule import Planned
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.engine.scheduling.request import Request
+from sglc.runtime.engine.scheduling.schedule import Planned
 from sglc.runtime.executor.plan import DrawingExecutor, Executor, Picking, Piece
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from sglc.runtime.executor.plan import Executor
-from sglc.runtime.model.convert import Progress
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.family import NotNativeError
 from sglc.runtime.model.load import DEFAULT, THREAD_WAITS, resolve
+from sglc.runtime.model.weights.convert import Progress
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.family import NotNativeError
 from sglc.runtime.tokenizer import TokenizerError
 
 Kind = Literal["auto", "torch", "native"]

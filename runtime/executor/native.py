@@ -26,18 +26,18 @@ from sglc.kernels.llama.attention import byte_numbers, score_numbers
 from sglc.kernels.llama.linear import FACTORS, FINE
 from sglc.kernels.llama.step import ALONE, scratch_numbers, step
 from sglc.kernels.llama.weight_layout import kinds_mask
-from sglc.runtime.executor.crowding import Crowding
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Piece
 from sglc.runtime.executor.rows import RowBuffers
-from sglc.runtime.executor.threads import Crew, processors
-from sglc.runtime.model import packed
+from sglc.runtime.executor.thread_pool import Crew, processors
+from sglc.runtime.executor.thread_tuner import Crowding
 from sglc.runtime.model.config import read_config
-from sglc.runtime.model.convert import MANIFEST, Progress
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.family import Family, NotNativeError, family_of
 from sglc.runtime.model.load import cache_directory
-from sglc.runtime.model.pace import Pace
-from sglc.runtime.model.packed import FolderSource, PackedModel, open_packed, pack
+from sglc.runtime.model.step_time_model import Pace
+from sglc.runtime.model.weights import packed
+from sglc.runtime.model.weights.convert import MANIFEST, Progress
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.family import Family, NotNativeError, family_of
+from sglc.runtime.model.weights.packed import FolderSource, PackedModel, open_packed, pack
 from sglc.runtime.tokenizer import Tokenizer
 
 MOST_ROWS = 256

@@ -16,7 +16,7 @@ from transformers import AttentionInterface
 
 from sglc.runtime.executor.block_pool import LayerShape, TensorPool
 from sglc.runtime.executor.step import Group, Long, Step
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.errors import ModelError
 
 NAME = "sglc_paged"
 """What the attention function is called in a model's configuration."""

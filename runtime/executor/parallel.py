@@ -26,8 +26,8 @@ import torch.distributed as dist
 
 from sglc.runtime.executor.plan import ExecutorError, Piece
 from sglc.runtime.executor.torch_executor import TorchExecutor
-from sglc.runtime.model.errors import ModelError
 from sglc.runtime.model.pretrained import load_decoder
+from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
 
 PATIENCE = timedelta(days=365)

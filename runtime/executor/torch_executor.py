@@ -23,9 +23,9 @@ from sglc.runtime.executor.paged_attention import NAME, PagedStep, Probe, regist
 from sglc.runtime.executor.pick import host_masks, pick, to_device
 from sglc.runtime.executor.plan import BLOCK_TOKENS, ExecutorError, Picked, Picking, Piece
 from sglc.runtime.executor.step import Step
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.pace import Pace
 from sglc.runtime.model.pretrained import context_length, fingerprint, first_line, load_decoder
+from sglc.runtime.model.step_time_model import Pace
+from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from time import perf_counter
 
-from sglc.runtime.hole import HoleResult
+from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.metrics.figures import FunctionFigures, HoleFigures
-from sglc.runtime.vm.run import Statistics
-from sglc.runtime.vm.trace import Listener
+from sglc.runtime.vm.state.run import Statistics
+from sglc.runtime.vm.state.trace import Listener
 
 
 class Collector:

@@ -6,8 +6,8 @@ import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.step_time import StepMeasure
 from sglc.runtime.kv.accounts import CacheStats
 from sglc.runtime.metrics.collector import Collector
 

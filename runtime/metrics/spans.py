@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sglc.runtime.metrics.packages import MissingPackage
-from sglc.runtime.vm.trace import Event, Listener
+from sglc.runtime.vm.state.trace import Event, Listener
 
 try:
     from opentelemetry import trace

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sglc.runtime.model.convert import MANIFEST, Progress, is_whole
 from sglc.runtime.model.load import DEFAULT, cache_directory, cached_folder, package_file, resolve
+from sglc.runtime.model.weights.convert import MANIFEST, Progress, is_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.safetensors_file import SafetensorsFile, weight_files
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.safetensors_file import SafetensorsFile, weight_files
 
 LARGEST_FILE = 16 << 20
 """Bytes of a config.json; those of published models have a few thousand."""

@@ -11,8 +11,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sglc.runtime.model.convert import Progress
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.convert import Progress
+from sglc.runtime.model.weights.errors import ModelError
 
 HUB_TIMEOUT = 5.0
 """Seconds until the hub counts as out of reach."""

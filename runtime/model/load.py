@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, cast
 from sglc import cache_files
 from sglc.runtime.model.base import LanguageModel
 from sglc.runtime.model.config import read_config
-from sglc.runtime.model.convert import Progress, convert_gguf, is_whole
 from sglc.runtime.model.download import hub_folder, wheel_file
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.convert import Progress, convert_gguf, is_whole
+from sglc.runtime.model.weights.errors import ModelError
 
 if TYPE_CHECKING:
     from sglc.runtime.tokenizer import Tokenizer

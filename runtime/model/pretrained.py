@@ -16,8 +16,8 @@ import torch
 from safetensors import safe_open
 
 from sglc.runtime.model.config import read_config
-from sglc.runtime.model.errors import ModelError
-from sglc.runtime.model.safetensors_file import weight_files
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.model.weights.safetensors_file import weight_files
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 SHORT_DTYPES = {"fp32": "float32", "f32": "float32", "bf16": "bfloat16", "fp16": "float16", "f16": "float16"}

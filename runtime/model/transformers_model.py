@@ -13,8 +13,8 @@ from transformers.cache_utils import Cache as LayerCache
 from transformers.cache_utils import DynamicLayer
 
 from sglc.runtime.model.base import Cache
-from sglc.runtime.model.pace import Pace
 from sglc.runtime.model.pretrained import context_length, load_decoder
+from sglc.runtime.model.step_time_model import Pace
 from sglc.runtime.tokenizer import Tokenizer
 
 FIRST_ROOM = 256

@@ -14,14 +14,17 @@ from typing import Any
 
 from sglc.bytecode.code import Code
 from sglc.bytecode.opcodes import OPCODES
-from sglc.runtime.engine.errors import EngineError, language_error
+from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.core.errors import ConstraintError
-from sglc.runtime.vm import control_steps, expectation_steps, text_steps, value_steps
-from sglc.runtime.vm.frame import Allowance, Frame, Signal
-from sglc.runtime.vm.seed import mix
-from sglc.runtime.vm.strand import Outcome, Strand
-from sglc.runtime.vm.values import BranchValue, failure, kind
+from sglc.runtime.vm.instructions import control_flow as control_steps
+from sglc.runtime.vm.instructions import expectations as expectation_steps
+from sglc.runtime.vm.instructions import text as text_steps
+from sglc.runtime.vm.instructions import values as value_steps
+from sglc.runtime.vm.state.frame import Allowance, Frame, Signal
+from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.strand import Outcome, Strand
+from sglc.runtime.vm.state.values import BranchValue, failure, kind
 
 BREATH = 20_000
 """Steps after which other tasks get a turn."""

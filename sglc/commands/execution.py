@@ -20,13 +20,13 @@ from sglc.commands.progress import progress_bar
 from sglc.commands.run_options import Observation
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.runtime.engine.base import Engine
+from sglc.runtime.engine.core.options import EngineOptions
 from sglc.runtime.engine.load import load_engine
-from sglc.runtime.engine.options import EngineOptions
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.mask.artifact.constraint import FrozenFolders
-from sglc.runtime.model.errors import ModelError
+from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.session import RunResult, Session
-from sglc.runtime.vm.trace import TraceWriter
+from sglc.runtime.vm.state.trace import TraceWriter
 from sglc.types.json import dumps
 from sglc.types.values import Value
 

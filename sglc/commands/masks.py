@@ -15,8 +15,9 @@ from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.cache_files import keep
 from sglc.commands.files import write_whole
 from sglc.commands.invocation import Invocation, fail, fault
-from sglc.runtime.canonical import Canonical
-from sglc.runtime.hole import filled_language
+from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.decoding.requests import filled_language
+from sglc.runtime.decoding.seams import Seams
 from sglc.runtime.mask.artifact.build import freeze
 from sglc.runtime.mask.artifact.constraint import (
     FOLDER,
@@ -32,7 +33,6 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.runtime.seams import Seams
 from sglc.types.language import language
 from sglc.types.narrow import narrowed_language
 
@@ -158,8 +158,8 @@ def _text_before(program: Program, instructions: Any) -> str:
 
 
 def _tokenizer(invocation: Invocation, model: str) -> Any:
-    from sglc.runtime.model.errors import ModelError
     from sglc.runtime.model.load import load_tokenizer
+    from sglc.runtime.model.weights.errors import ModelError
 
     invocation.stage = f"reading the tokenizer of {model}"
     try:

@@ -59,7 +59,7 @@ def fetch(invocation: Invocation, name: str) -> None:
     """
     from sglc.commands.progress import progress_bar
     from sglc.runtime.model.catalogue import fetch as fetch_model
-    from sglc.runtime.model.errors import ModelError
+    from sglc.runtime.model.weights.errors import ModelError
 
     invocation.stage = f"fetching {name}"
     try:

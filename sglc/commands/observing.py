@@ -17,7 +17,7 @@ from sglc.runtime.metrics.packages import MissingPackage
 
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
-    from sglc.runtime.vm.trace import Listener
+    from sglc.runtime.vm.state.trace import Listener
 
 REFRESH = 10.0
 """Seconds after which a file of metrics is written again while rows are run."""

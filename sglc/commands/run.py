@@ -11,7 +11,7 @@ import click
 
 from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, outside_option, show, summary
 from sglc.commands.run_options import Observation, RunCommand, engine_options, observation_options
-from sglc.runtime.engine.options import EngineOptions
+from sglc.runtime.engine.core.options import EngineOptions
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
-from sglc.runtime.engine.options import DISK_BYTES, EngineOptions
+from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from sglc.runtime.session import RunResult
-    from sglc.runtime.vm.trace import Event, Listener
+    from sglc.runtime.vm.state.trace import Event, Listener
 
 T = TypeVar("T")
 

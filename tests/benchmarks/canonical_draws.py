@@ -23,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from seam_cases import MadeUpModel, SeamBench, seam_cases
-from sglc.runtime.engine.sampler import Sampling
+from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.model.load import DEFAULT, load_tokenizer, resolve
 from token_oracle import Tokens, chi_square_tail
 

@@ -140,8 +140,8 @@ class Ours:
 
     async def write(self, number: int) -> None:
         """64 greedy tokens about a note."""
-        from sglc.runtime.engine.draw import Draw
-        from sglc.runtime.engine.sampler import Sampling
+        from sglc.runtime.engine.sampling.draw import Draw
+        from sglc.runtime.engine.sampling.sampler import Sampling
 
         likeliest = Draw(Sampling(), seed=0)
         branch = self.engine.branch()
@@ -152,7 +152,7 @@ class Ours:
 
     def chat(self, rules: str, text: str) -> list[int]:
         """Tokens of a conversation in which the assistant is about to speak."""
-        from sglc.runtime.conversation import Conversation, Encoder
+        from sglc.runtime.decoding.conversation import Conversation, Encoder
 
         tokenizer = self.executor.tokenizer
         conversation = Conversation(encoder=Encoder(tokenizer), chat=tokenizer.chat)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sglc.commands.arguments import bind, choose_function
 from sglc.driver import compile_file
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import load_model
 from sglc.runtime.session import Session

@@ -12,8 +12,8 @@ import sys
 from statistics import median
 from time import perf_counter
 
-from sglc.runtime.engine.engine import Engine
-from sglc.runtime.engine.sampler import Sampling, sample
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.engine.sampling.sampler import Sampling, sample
 from sglc.runtime.model.load import load_model
 
 PROMPTS = (32, 128, 512)

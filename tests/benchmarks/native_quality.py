@@ -38,10 +38,10 @@ def texts(paths: list[str]) -> dict[str, str]:
 
 def exact_weights(path: Path, folder: Path) -> dict[str, np.ndarray]:
     """Float32 weights by the names of transformers."""
-    from sglc.runtime.model.convert import tensor_name
-    from sglc.runtime.model.family import family_of
-    from sglc.runtime.model.gguf import GgufFile
-    from sglc.runtime.model.packed import GgufSource, matrix_names, vector_names
+    from sglc.runtime.model.weights.convert import tensor_name
+    from sglc.runtime.model.weights.family import family_of
+    from sglc.runtime.model.weights.gguf import GgufFile
+    from sglc.runtime.model.weights.packed import GgufSource, matrix_names, vector_names
 
     family = family_of(json.loads((folder / "config.json").read_text(encoding="utf-8")))
     with GgufFile(path) as file:
@@ -86,8 +86,8 @@ def main() -> None:
 
     from llama_reference import logits as reference
     from sglc.runtime.executor.choose import load_executor
-    from sglc.runtime.model.family import family_of
     from sglc.runtime.model.load import resolve
+    from sglc.runtime.model.weights.family import family_of
 
     executor = load_executor(options.gguf, kind="native")
     folder = resolve(options.gguf)

@@ -31,19 +31,19 @@ from engine_server import PROGRAM, RULES, note
 from report import surroundings, write_page
 
 from sglc.driver import compile_source
-from sglc.runtime import generation
-from sglc.runtime.engine import draw
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.drafts import Drafts
-from sglc.runtime.engine.legal import NextTokens
-from sglc.runtime.engine.measure import StepMeasure
+from sglc.runtime.decoding import hole_decoder as generation
+from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.step_time import StepMeasure
+from sglc.runtime.engine.drafting.drafts import Drafts
 from sglc.runtime.engine.open import open_engine
-from sglc.runtime.engine.schedule import Scheduler
+from sglc.runtime.engine.sampling import draw
+from sglc.runtime.engine.sampling.legal import NextTokens
+from sglc.runtime.engine.scheduling.schedule import Scheduler
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.plan import Piece
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.session import Session
-from sglc.runtime.tracker import Tracker
 from sglc.source import Source
 
 ENOUGH = 40

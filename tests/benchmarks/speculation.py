@@ -30,14 +30,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from report import surroundings, write_page
 
 from sglc.driver import compile_file
-from sglc.runtime.engine.batching import BatchingEngine
-from sglc.runtime.engine.branch import Branch
-from sglc.runtime.engine.cost import StepCost
-from sglc.runtime.engine.drafts import Drafts
-from sglc.runtime.engine.draw import Draw
-from sglc.runtime.engine.measure import StepMeasure
-from sglc.runtime.engine.sampler import Sampled
-from sglc.runtime.engine.statistics import Statistics
+from sglc.runtime.engine.batching_engine import BatchingEngine
+from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.core.step_time import StepMeasure
+from sglc.runtime.engine.drafting.drafts import Drafts
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.executor.choose import load_executor
 from sglc.runtime.executor.plan import Executor, Piece
 from sglc.runtime.kv.cache import KVCache

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sglc.driver import compile_source
-from sglc.runtime.engine.engine import Engine
+from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.load import resolve
 from sglc.runtime.model.scripted import ScriptedCache
 from sglc.runtime.session import Session

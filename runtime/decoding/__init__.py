@@ -1,0 +1,1 @@
+"""How one hole is filled: seams of tokens, drawing under the mask, where a value ends."""

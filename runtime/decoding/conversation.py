@@ -1,0 +1,468 @@
+"""A conversation: messages as immutable text, and the tokens a model sees of them.
+
+The text alone is the state (`Transcript`): tokens are a function of it, made when a hole needs logits. So a
+mark is one reference, and snapshot, `try`, fork and retry cost nothing. Between two special tokens the text
+is one *stretch*; its tokens are those that the tokenizer gives for the whole stretch, so what the model sees
+never depends on which parts were written and which were generated. The cached tokens on the engine's branch
+are brought to the new list by cutting at the first difference.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sglc.runtime.chat import TemplateError
+from sglc.runtime.decoding.canonical import Canonical
+from sglc.runtime.engine.drafting.prompt_lookup import Lookup
+from sglc.runtime.errors import SglError
+
+if TYPE_CHECKING:
+    from sglc.runtime.engine.scheduling.branch import Branch
+    from sglc.runtime.tokenizer import Tokenizer
+
+WHOLE_CHARS = 4096
+"""Stretches up to this many characters are always tokenised as a whole."""
+WINDOW_CHARS = 512
+"""Characters before a change that are tokenised again in a longer stretch."""
+RESYNC_TOKENS = 8
+"""Tokens at a window's start that must come out as before, else the window grows."""
+CACHED_CHARS = 4_000_000
+"""Characters of stretches whose tokens an encoder remembers."""
+
+
+class Chat(Protocol):
+    """What a conversation asks of a chat template; pieces are text or special tokens with an `id`."""
+
+    def pieces(self, roles: tuple[str, ...]) -> tuple[Any, ...]: ...
+
+    def closing(self, roles: tuple[str, ...]) -> tuple[Any, ...]: ...
+
+
+class PlainChat:
+    """Messages marked by lines, for runs without a model."""
+
+    def pieces(self, roles: tuple[str, ...]) -> tuple[str, ...]:
+        return (f"\n<{roles[-1]}>\n" if len(roles) > 1 else f"<{roles[-1]}>\n",)
+
+    def closing(self, roles: tuple[str, ...]) -> tuple[str, ...]:
+        return ("\n",)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    text: str
+    tokens: tuple[int, ...]
+
+
+class Encoder:
+    """Canonical tokens of text, with the tokens of recent stretches remembered."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.canonical = Canonical(tokenizer.encode, tokenizer.token_bytes)
+        """Which tokens follow each other."""
+        self._cache: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+        self._chars = 0
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """Tokens of a whole stretch; special tokens never come out of it."""
+        if not text:
+            return ()
+        known = self._cache.get(text)
+        if known is not None:
+            self._cache.move_to_end(text)
+            return known
+        tokens = self._encode(text)
+        if len(text) <= CACHED_CHARS // 4:
+            self._cache[text] = tokens
+            self._chars += len(text)
+            while self._chars > CACHED_CHARS:
+                old, _ = self._cache.popitem(last=False)
+                self._chars -= len(old)
+        return tokens
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        try:
+            return tuple(self.tokenizer.encode(text))
+        except ValueError as fault:
+            raise SglError("Unsupported", f"the model's tokenizer cannot write the text: {fault}") from None
+
+    def extend(self, text: str, previous: Encoded | None) -> Encoded:
+        """Tokens of a stretch of which `previous` is an earlier state.
+
+        A long stretch is tokenised again only from a token boundary some hundred characters before the first
+        change, and only if the tokens there come out as they were.
+        """
+        if previous is not None and previous.text == text:
+            return previous
+        if previous is None or len(text) <= WHOLE_CHARS or len(previous.text) <= WINDOW_CHARS:
+            return Encoded(text, self.encode(text))
+        same = len(previous.text) if text.startswith(previous.text) else _common(text, previous.text)
+        token_bytes = self.tokenizer.token_bytes
+        total = len(previous.text.encode())
+        wanted = WINDOW_CHARS
+        while same - wanted > 0:
+            limit = len(text[: same - wanted].encode())
+            index, start = len(previous.tokens), total
+            while start > limit and index > 0:
+                index -= 1
+                start -= len(token_bytes[previous.tokens[index]] or b"")
+            if start <= 0 or start > limit:
+                break
+            window = text.encode()[start:]
+            if window[0] & 0xC0 != 0x80:
+                tokens = self._encode(window.decode())
+                held = previous.tokens[index : index + RESYNC_TOKENS]
+                if tokens[: len(held)] == held:
+                    return Encoded(text, previous.tokens[:index] + tokens)
+            wanted *= 2
+        return Encoded(text, self.encode(text))
+
+
+def _common(a: str, b: str) -> int:
+    """Length of the longest common prefix, by halving."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[:middle] == b[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The state of a conversation.
+
+    `closed` are the finished stretches, each with the special token after it; `stretch` is the text since the
+    last special token and `content` the offset in it where the open message's own text begins. `fresh` says
+    that nothing was written into the message yet, `glued` that the next line starts without a newline.
+    """
+
+    closed: tuple[tuple[str, int], ...] = ()
+    stretch: str = ""
+    content: int = 0
+    roles: tuple[str, ...] = ()
+    is_open: bool = False
+    fresh: bool = True
+    glued: bool = False
+    behind: str | None = None
+    """The program's own text that was written behind an inserted value, up to the first hole: the same in
+    every run, and yet computed in each. None before a value is inserted."""
+    asked: bool = False
+    """Whether a hole was begun."""
+
+    @property
+    def message(self) -> str:
+        """Text of the newest message so far."""
+        return self.stretch[self.content :]
+
+    @property
+    def line(self) -> str:
+        """Text of the line being written."""
+        return self.message.rpartition("\n")[2]
+
+
+class Conversation:
+    """A transcript that is being written, and the engine's branch that holds its tokens.
+
+    `chat` None means that the model knows no roles. Without a tokenizer there is text only. `open_branch`
+    gives a branch for the tokens that it is about to hold (it may hold some of them already), `release` takes
+    it back.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: Encoder | None = None,
+        chat: Chat | None = None,
+        open_branch: Callable[[tuple[int, ...]], Branch] | None = None,
+        release: Callable[[Branch], None] | None = None,
+    ) -> None:
+        self.state = Transcript()
+        self.encoder = encoder
+        self._chat = chat
+        self._open_branch = open_branch
+        self._release = release
+        self._branch: Branch | None = None
+        self._closed_tokens: tuple[tuple[tuple[str, int], ...], tuple[int, ...]] = ((), ())
+        self._encoded: Encoded | None = None
+        self.lookup = Lookup()
+        """Where the newest tokens stand in the text already; made when tokens are drafted."""
+
+    # -- marks ---------------------------------------------------------------------------------------
+
+    def mark(self) -> Transcript:
+        return self.state
+
+    def restore(self, mark: Transcript) -> None:
+        self.state = mark
+
+    def sibling(self) -> Conversation:
+        """An empty conversation with the same model."""
+        return Conversation(
+            encoder=self.encoder, chat=self._chat, open_branch=self._open_branch, release=self._release
+        )
+
+    def fork(self) -> Conversation:
+        """An independent copy that shares the tokens cached so far."""
+        copy = self.sibling()
+        copy._release = None
+        copy.state = self.state
+        copy._closed_tokens = self._closed_tokens
+        copy._encoded = self._encoded
+        if self._branch is not None:
+            copy._branch = self._branch.fork()
+        return copy
+
+    def adopt(self, other: Conversation) -> None:
+        """Become `other`, which is used up by it."""
+        if self._branch is not None:
+            self._branch.close()
+        self.state = other.state
+        self._branch, other._branch = other._branch, None
+        self._closed_tokens = other._closed_tokens
+        self._encoded = other._encoded
+        self.lookup = other.lookup
+
+    def close(self) -> None:
+        """Give the branch back, or free it."""
+        if self._branch is not None:
+            if self._release is not None:
+                self._release(self._branch)
+            else:
+                self._branch.close()
+            self._branch = None
+
+    # -- writing -------------------------------------------------------------------------------------
+
+    def role(self, name: str) -> None:
+        """Open a message; the model's own template says what stands before its text."""
+        if self._chat is None:
+            raise SglError(
+                "Unsupported",
+                "this model has no chat template, so it knows no roles",
+                hint="use an instruction-tuned model, or write the function without role blocks",
+            )
+        state = self.state
+        roles = (*state.roles, name)
+        closed, stretch = list(state.closed), state.stretch
+        try:
+            pieces = self._chat.pieces(roles)
+        except TemplateError as fault:
+            raise SglError(
+                "Unsupported", f"the model's chat template refuses `{name}` here: {fault}"
+            ) from None
+        for piece in pieces:
+            if isinstance(piece, str):
+                stretch += piece
+            else:
+                closed.append((stretch, piece.id))
+                stretch = ""
+        self.state = replace(
+            state,
+            closed=tuple(closed),
+            stretch=stretch,
+            content=len(stretch),
+            roles=roles,
+            is_open=True,
+            fresh=True,
+            glued=False,
+        )
+
+    def end_role(self) -> None:
+        self.state = replace(self.state, is_open=False)
+
+    def line(self) -> bool:
+        """Start a pipe line: on a new line, unless it is the message's first or was glued on.
+
+        True if a newline was written.
+        """
+        state = self.state
+        if state.fresh or state.glued:
+            self.state = replace(self._begun(), fresh=False, glued=False)
+            return False
+        self.state = replace(state, stretch=state.stretch + "\n")
+        return True
+
+    def glue(self) -> None:
+        self.state = replace(self.state, glued=True)
+
+    def text(self, text: str) -> None:
+        """Append text, which is inert: it never becomes a special token."""
+        state = self._begun()
+        self.state = replace(state, stretch=state.stretch + text, fresh=False)
+
+    def constant(self, text: str) -> None:
+        """Append text of the program itself."""
+        self.text(text)
+        behind = self.state.behind
+        if behind is not None and not self.state.asked:
+            self.state = replace(self.state, behind=behind + text)
+
+    def insert(self, text: str) -> None:
+        """Append the text of a value, which may be another in the next run."""
+        self.text(text)
+        if text and self.state.behind is None:
+            self.state = replace(self.state, behind="")
+
+    def ask(self) -> str:
+        """Begin a hole. Gives the constant text behind inserted values if it is the conversation's first."""
+        state = self.state
+        if state.asked:
+            return ""
+        self.state = replace(state, asked=True)
+        return state.behind or ""
+
+    def _begun(self) -> Transcript:
+        """The state with the tokenizer's own first token, where text without roles begins."""
+        state = self.state
+        if state.roles or state.closed or state.stretch or self.encoder is None:
+            return state
+        bos = self.encoder.tokenizer.bos_id
+        return state if bos is None else replace(state, closed=(("", bos),))
+
+    def premise(self, role: str) -> None:
+        """Open a message of a role with as little before it as the template allows."""
+        try:
+            self.role(role)
+        except SglError:
+            # some templates insist that a user speaks first
+            self.state = Transcript()
+            self.role("user")
+            self.end_role()
+            self.role(role)
+
+    def repaired(self, mark: Transcript, rejected: str, reason: str) -> Transcript:
+        """The present state with a rejected answer and the reason as turns of their own.
+
+        `mark` is the state at the hole: the same message is opened again and begins as it did there, up to
+        where the answer is to stand.
+        """
+        before = self.state
+        role = mark.roles[-1] if mark.roles else ""
+        self.text(rejected)
+        if not role:
+            self.text(f"\n\n(Not accepted: {reason} Once more.)\n\n")
+        else:
+            self.end_role()
+            self.role("user")
+            self.text(f"That is not accepted: {reason}\nAnswer again, in the same form.")
+            self.end_role()
+            self.role(role)
+        if mark.message:
+            self.text(mark.message)
+        made, self.state = self.state, before
+        return made
+
+    def start(self) -> None:
+        """See to it that there is a token to predict from, where a conversation begins with a hole."""
+        self.state = state = self._begun()
+        if self.encoder is not None and not state.closed and not state.stretch:
+            self.lead()
+
+    def lead(self) -> None:
+        """Put the token that ends texts before the first, as between the texts that models learn from.
+
+        Also where a hole begins with all tokens before it, cut anew with what is written.
+        """
+        assert self.encoder is not None and not self.state.closed
+        end = min(self.encoder.tokenizer.end_ids, default=None)
+        if end is None:
+            raise SglError("Unsupported", "this model cannot begin a text: it has no start or end token")
+        self.state = replace(self.state, closed=(("", end),))
+
+    # -- tokens --------------------------------------------------------------------------------------
+
+    def tokens(self, tail: str = "") -> tuple[int, ...]:
+        """Canonical tokens of the whole conversation, with `tail` appended to its text."""
+        closed, stretch = self._parts(tail)
+        return closed + stretch.tokens
+
+    def _parts(self, tail: str) -> tuple[tuple[int, ...], Encoded]:
+        if self.encoder is None:
+            raise AssertionError("a conversation without a tokenizer has no tokens")
+        state = self._begun()
+        known, tokens = self._closed_tokens
+        if known is not state.closed:
+            if state.closed[: len(known)] == known:
+                rest = state.closed[len(known) :]
+            else:
+                rest, tokens = state.closed, ()
+            for text, special in rest:
+                tokens = (*tokens, *self.encoder.encode(text), special)
+            self._closed_tokens = (state.closed, tokens)
+        encoded = self.encoder.extend(state.stretch + tail, self._encoded)
+        return tokens, encoded
+
+    def sync(self, tail: str = "") -> Branch:
+        """The engine's branch, holding exactly the conversation's canonical tokens."""
+        closed, encoded = self._parts(tail)
+        self._encoded = encoded
+        target = closed + encoded.tokens
+        if self._branch is None:
+            if self._open_branch is None:
+                raise AssertionError("a conversation without a model has no branch")
+            self._branch = self._open_branch(target)
+        branch = self._branch
+        held = branch.tokens
+        keep = _same(held, target, len(closed))
+        if keep < len(held):
+            branch.rollback(keep)
+        if keep < len(target):
+            branch.append(list(target[keep:]))
+        return branch
+
+    @property
+    def branch(self) -> Branch:
+        """The branch that `sync` has opened."""
+        if self._branch is None:
+            raise AssertionError("the conversation has not been synchronised yet")
+        return self._branch
+
+    def floor(self) -> int:
+        """The first of the branch's tokens that is the open message's own text. To be asked after `sync`.
+
+        What the chat template writes before it is never taken back: models are always asked behind that.
+        """
+        if self.encoder is None or self._encoded is None:
+            raise AssertionError("the conversation has not been synchronised yet")
+        token_bytes = self.encoder.tokenizer.token_bytes
+        before = len(self.state.stretch[: self.state.content].encode())
+        count, at = 0, 0
+        while at < before and count < len(self._encoded.tokens):
+            at += len(token_bytes[self._encoded.tokens[count]] or b"")
+            count += 1
+        return len(self._closed_tokens[1]) + count
+
+    # -- reading -------------------------------------------------------------------------------------
+
+    def rendered(self, close: bool = False) -> str:
+        """The whole text, special tokens by name."""
+        state = self.state
+        names: dict[int, str] = {}
+        if self.encoder is not None:
+            names = {number: name for name, number in self.encoder.tokenizer.special.items()}
+        text = "".join(stretch + names.get(special, "") for stretch, special in state.closed) + state.stretch
+        if close and state.roles and self._chat is not None:
+            for piece in self._chat.closing(state.roles):
+                text += piece if isinstance(piece, str) else names.get(piece.id, "")
+        return text
+
+
+def _same(held: list[int], target: tuple[int, ...], hint: int) -> int:
+    """Length of the longest common prefix of two token lists; the first `hint` are likely the same."""
+    size = len(held)
+    if tuple(held) == target[:size]:  # mostly tokens are added
+        return size
+    start = min(hint, size, len(target))
+    if tuple(held[:start]) != target[:start]:
+        start = 0
+    for index in range(start, min(len(held), len(target))):
+        if held[index] != target[index]:
+            return index
+    return min(len(held), len(target))

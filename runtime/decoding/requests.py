@@ -1,0 +1,173 @@
+"""What is asked of a hole and what comes of it, and the compiled constraints of holes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
+from sglc.runtime.engine.core.statistics import Statistics as Work
+from sglc.runtime.engine.sampling.sampler import Sampling
+from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenFolders
+from sglc.runtime.mask.constraint import Constraint, compile_constraint
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+GREEDY = Sampling()
+COMPILED = 512
+"""Constraints that a store keeps compiled."""
+PASSING = 32
+"""Constraints made from values of the run that it keeps compiled: their lists and texts may be large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `tokens` more tokens, and what says so."""
+
+    tokens: int
+    source: str
+    fatal: bool = False
+
+
+class Steering(Protocol):
+    """Makes a scripted model prefer its answer."""
+
+    def adjust(self, logits: np.ndarray, prefix: bytes, written: bytes) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HoleRequest:
+    """What is to be generated. `key` names the language among all of a program's."""
+
+    name: str
+    key: Hashable
+    language: Language
+    passing: bool = False
+    """Made from values of the run, which are seldom the same again: kept compiled for a short time only."""
+    stops: tuple[str, ...] = ()
+    end_of_message: bool = True
+    excluded: frozenset[bytes] = frozenset()
+    budget: Budget | None = None
+    sampling: Sampling = GREEDY
+    seed: int = 0
+    answer: Steering | None = None
+    """What a scripted model answers; None leaves it to the model."""
+
+    def answered(self, answer: Steering | None) -> HoleRequest:
+        """The same request to a scripted model."""
+        return replace(self, answer=answer)
+
+
+@dataclass(slots=True)
+class HoleResult:
+    """The value's text and what it took. `tokens` is what it occupies of the conversation."""
+
+    text: str
+    tokens: int = 0
+    sampled: int = 0
+    forced: int = 0
+    logprob: float = 0.0
+    ended: str = "complete"
+    prompt: int = 0
+    """Tokens of the conversation before the hole; 0 where the model was not asked."""
+    behind: int = 0
+    """Of these, tokens of constant text behind inserted values, if the hole is its conversation's first."""
+    work: Work = field(default_factory=Work, compare=False)
+    """What the engine did for the hole."""
+    first: float = field(default=0.0, compare=False)
+    """When the first logits had come, as `time.perf_counter` tells it; 0 for never."""
+    picking: int = field(default=0, compare=False)
+    """Nanoseconds of this thread spent on masks and on drawing tokens."""
+    saved: int = 0
+    """Requests that needed no step, as drafts had come true."""
+
+
+@dataclass(slots=True)
+class Timing:
+    """Nanoseconds of this thread's own work outside of forward passes, one entry a sampled token: mask,
+    sampling, bookkeeping. (While branches run side by side, others wait in this time for their passes; where
+    tokens are drawn on a device, masks are made while it computes, and count all the same.)"""
+
+    outside: list[int] = field(default_factory=list)
+
+
+class Observer(Protocol):
+    """Hears of every piece of text and every token of a hole as it is generated."""
+
+    detailed: bool
+    """Whether `token` is to be called."""
+
+    def piece(self, text: str, forced: bool) -> None: ...
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None: ...
+
+
+class Silent:
+    detailed = False
+
+    def piece(self, text: str, forced: bool) -> None:
+        pass
+
+    def token(self, token: int, data: bytes, logprob: float, allowed: int) -> None:
+        pass
+
+
+def filled_language(
+    value: Language,
+    stops: tuple[str, ...] | None = None,
+    prefix: bytes = b"",
+    excluded: frozenset[bytes] = frozenset(),
+) -> Language:
+    """What a hole of a value's language is filled with: a literal prefix, a value, a stop and anything."""
+    root: Term = Except(value.root, excluded) if excluded else value.root
+    items: list[Term] = [Bytes(prefix)] if prefix else []
+    items.append(root)
+    if stops:
+        items.append(Words(frozenset(stop.encode() for stop in stops)))
+        items.append(Anything())
+    return replace(value, root=items[0] if len(items) == 1 else Sequence(tuple(items)))
+
+
+class Constraints:
+    """Compiled constraints of holes, remembered by what they were made from.
+
+    `frozen` says where constraints may lie that were expanded ahead of time, for `vocabulary`.
+    """
+
+    def __init__(self, frozen: FrozenFolders | None = None, vocabulary: Vocabulary | None = None) -> None:
+        self._compiled: dict[Hashable, Constraint | FrozenConstraint] = {}
+        self._passing: dict[Hashable, Constraint | FrozenConstraint] = {}
+        self._frozen = frozen
+        self._vocabulary = vocabulary
+
+    def value(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
+        """Of the value alone, after a literal prefix."""
+        return self._get((request.key, request.excluded, prefix, None), request, prefix, None)
+
+    def hole(self, request: HoleRequest, prefix: bytes = b"") -> Constraint | FrozenConstraint:
+        """Of the value, a stop and anything after."""
+        if not request.stops:
+            return self.value(request, prefix)
+        key = (request.key, request.excluded, prefix, request.stops)
+        return self._get(key, request, prefix, request.stops)
+
+    def _get(
+        self, key: Hashable, request: HoleRequest, prefix: bytes, stops: tuple[str, ...] | None
+    ) -> Constraint | FrozenConstraint:
+        kept, most = (self._passing, PASSING) if request.passing else (self._compiled, COMPILED)
+        found = kept.get(key)
+        if found is not None:
+            return found
+        language = filled_language(request.language, stops, prefix, request.excluded)
+        made: Constraint | FrozenConstraint | None = None
+        lasting = not request.excluded and not request.passing
+        if lasting and self._frozen is not None and self._vocabulary is not None:
+            made = self._frozen.find(language, self._vocabulary)
+        if made is None:
+            made = compile_constraint(language=language)
+        if len(kept) >= most:
+            kept.pop(next(iter(kept)))
+        kept[key] = made
+        return made

@@ -1,0 +1,405 @@
+"""Filling a hole whose text a program judges while it is written.
+
+A validator is asked with the text so far: `dead` if nothing that begins so is good, `alive` if it may go on,
+`final` if it may end here too. It is asked before a token is kept. A token whose text is dead is barred at
+this place, with all others that begin like the part of it that is dead, and another one is drawn from what is
+left of the mask. Where nothing is left, the token before is taken back and left out at its own place. Work is
+bounded: `MOST_BARRED` parts without any progress, `MOST_BACK` tokens back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sglc.runtime.decoding.conversation import Conversation
+from sglc.runtime.decoding.hole_decoder import Filling
+from sglc.runtime.decoding.pruned_tokens import MOST_BACK, LeftTokens, Place, Places
+from sglc.runtime.decoding.requests import Budget, Constraints, HoleRequest, HoleResult, Observer, Timing
+from sglc.runtime.decoding.stop_tracker import Tracker
+from sglc.runtime.engine.drafting.drafts import Drafting
+from sglc.runtime.engine.sampling.sampler import NothingAllowed, Sampled
+from sglc.runtime.errors import SglError
+from sglc.runtime.mask.matcher import Matcher
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+
+ALIVE, DEAD, FINAL = "alive", "dead", "final"
+MOST_BARRED = 4000
+"""Parts of tokens that are barred, steps back included, until the text is longer than it ever was."""
+SAMPLES = (0xA5, 0x85, 0x95, 0xB5)
+"""Bytes inside of characters that are tried before a token that ends in a broken one is taken."""
+
+Ask = Callable[[str], Awaitable[str]]
+
+
+class ValidatorObserver(Observer, Protocol):
+    """Hears also of what a validator bars."""
+
+    def pruned(self, token: int, data: bytes, part: bytes) -> None:
+        """A token was not taken, because its text is dead from `part` on."""
+
+    def stepped_back(self, data: bytes) -> None:
+        """Text was taken back, as nothing could follow it."""
+
+
+class Verdicts:
+    """Answers of the validators of one hole, each text asked once."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._known: dict[str, str] = {}
+
+    async def of(self, data: bytes) -> str:
+        """What is said of a text; of a broken character at its end nothing is known yet."""
+        text = data.decode("utf-8", "ignore")
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = await self._ask(text)
+        return found
+
+
+@dataclass(slots=True)
+class _State:
+    """What has been written. `closing` is the shortest completion where a budget holds."""
+
+    tracker: Tracker
+    masks: Matcher
+    hold_forced: bool
+    logprob: float = 0.0
+    closing: bytes = b""
+
+
+class ValidatedFilling(Filling):
+    """A filling that asks `verdicts` of every text before it is kept. Pieces are handed on at the end: until
+    then all of the text may be taken back."""
+
+    def __init__(
+        self,
+        verdicts: Verdicts,
+        conversation: Conversation,
+        vocabulary: Vocabulary,
+        constraints: Constraints,
+        request: HoleRequest,
+        observer: ValidatorObserver,
+        timing: Timing,
+        context_length: int,
+        poll: Callable[[], None],
+        drafting: Drafting | None = None,
+    ) -> None:
+        super().__init__(
+            conversation, vocabulary, constraints, request, observer, timing, context_length, poll, drafting
+        )
+        self.verdicts = verdicts
+        self._barring = observer
+        self._position = 0
+        self._limited: Budget | None = None
+        self._last_good: tuple[bytes, int] | None = None
+        """The newest text that was good, and the tokens it took."""
+
+    def _certain(self, value: Matcher) -> bytes | None:
+        """Nothing is certain before it is asked."""
+        return None
+
+    def _written(self, tracker: Tracker, end: int | None = None) -> bytes:
+        return bytes(tracker.data[len(self._prefix) : end])
+
+    async def _is_final(self, tracker: Tracker, end: int | None = None) -> bool:
+        return await self.verdicts.of(self._written(tracker, end)) == FINAL
+
+    async def _is_dead(self, tracker: Tracker) -> bool:
+        """Whether no text that begins like this one is good, wherever its value ends."""
+        for end in tracker.candidates:
+            if await self._is_final(tracker, end):
+                return False
+        return not tracker.alive or await self.verdicts.of(self._written(tracker)) == DEAD
+
+    async def _try(self, tracker: Tracker, data: bytes) -> tuple[bytes | None, int | None]:
+        """Feed a token character by character: the part of it that is dead, and where the value ended."""
+        start = 0
+        for stop in (*_characters(data), len(data)):
+            if stop == start:
+                continue
+            end = tracker.feed(data[start:stop])
+            if end is not None:
+                return (None, end) if await self._is_final(tracker, end) else (data[:stop], None)
+            if await self._is_dead(tracker):
+                return data[:stop], None
+            start = stop
+        return None, None
+
+    async def _hopeful(self, tracker: Tracker) -> bool:
+        """Whether some way to complete a broken character at the end of the text is not dead.
+
+        A few are asked: most validators know no difference between most characters. What seems hopeless is
+        put off until nothing else is left.
+        """
+        missing = _missing(tracker.data)
+        if not missing or tracker.candidates:
+            return True
+        ways = [(tracker.value, b"")]
+        for _ in range(missing):
+            ways = [way for value, data in ways for way in _steps(value, data)]
+        base = self._written(tracker)
+        for _, data in ways[:4]:
+            if await self.verdicts.of(base + data) != DEAD:
+                return True
+        return False
+
+    # -- the loop ------------------------------------------------------------------------------------
+
+    async def _loop(self, tracker: Tracker, masks: Matcher) -> HoleResult:
+        same = masks is tracker.value
+        state = _State(tracker, masks, False)
+        places = Places()
+        self._limited = self._limit()
+        if self._limited is not None:
+            state.closing = tracker.value.shortest_completion()
+            if not self._fits(0, state.closing[len(self._prefix) :], self._limited):
+                raise self._truncated(self._limited)
+        if await self.verdicts.of(b"") == DEAD:
+            raise self._nothing()
+        while True:
+            self._tracker = state.tracker
+            ended = await self._run_on(state, same)
+            if isinstance(ended, HoleResult):
+                return ended
+            if ended:
+                place = self._place(state, places)
+            else:
+                place = self._step_back(places)
+            found = await self._choose(place, places, same)
+            while found is None:
+                place = self._step_back(places)
+                found = await self._choose(place, places, same)
+            if isinstance(found, HoleResult):
+                return found
+            state = found
+
+    async def _run_on(self, state: _State, same: bool) -> HoleResult | bool:
+        """Write what is forced. The result if the value ended, else whether the text is good so far."""
+        tracker = state.tracker
+        while not tracker.candidates:
+            value = tracker.value
+            if value.is_accepting() and await self._is_final(tracker):
+                data = self._written(tracker)
+                if value.is_complete():
+                    return self._end(data, "complete", self._used(), state.logprob)
+                self._last_good = data, self._used()
+            elif value.is_complete():
+                return False
+            run = b"" if state.hold_forced else value.forced()
+            if not run:
+                break
+            used, known = self._used(), len(tracker.data)
+            appended, state.hold_forced = self._append_forced(tracker, state.masks, same, run)
+            if not appended:
+                break
+            if await self._is_dead(tracker):
+                return False
+            rest = state.closing[appended:]
+            if self._limited is not None and not self._fits(
+                self._used(), self._own(tracker, rest), self._limited
+            ):
+                return await self._out_of_budget(
+                    bytes(tracker.data[:known]), state.closing, used, state.logprob
+                )
+            state.closing = rest
+        state.hold_forced = False
+        if self._limited is not None and self._used() >= self._limited.tokens:
+            return await self._out_of_budget(bytes(tracker.data), state.closing, self._used(), state.logprob)
+        return True
+
+    def _place(self, state: _State, places: Places) -> Place:
+        ends = frozenset(i for i in self.vocabulary.end_ids if i < self.vocabulary.size)
+        legal = LeftTokens(state.masks, ends, self.vocabulary)
+        place = Place(
+            state.tracker,
+            state.masks,
+            legal,
+            list(self.conversation.branch.tokens),
+            self.result.forced,
+            state.logprob,
+            state.closing,
+        )
+        places.add(place)
+        return place
+
+    def _step_back(self, places: Places) -> Place:
+        """Go back to a place where another token may be chosen."""
+        self._count(places)
+        place = places.back()
+        if place is None:
+            if places.lost:
+                raise self._spent(f"took back {MOST_BACK} tokens")
+            raise self._nothing()
+        assert self._tracker is not None
+        self._pending = ()
+        self._barring.stepped_back(bytes(self._tracker.data[len(place.tracker.data) :]))
+        branch = self.conversation.branch
+        shared = 0
+        for held, due in zip(branch.tokens, place.tokens, strict=False):
+            if held != due:
+                break
+            shared += 1
+        branch.rollback(shared)
+        branch.append(place.tokens[shared:])
+        self.result.forced = place.forced
+        self._tracker = place.tracker
+        self._pass_prefix(place.tracker)
+        return place
+
+    async def _choose(self, place: Place, places: Places, same: bool) -> _State | HoleResult | None:
+        """Draw tokens until one is good; None where none is left."""
+        request, result = self.request, self.result
+        branch, token_bytes = self.conversation.branch, self.vocabulary.token_bytes
+        legal, tracker = place.legal, place.tracker
+        settled = not tracker.candidates
+        ends_freely = request.end_of_message or not request.stops
+        good = settled and tracker.value.is_accepting() and await self._is_final(tracker)
+        legal.may_end = ends_freely and good
+        legal.forgive()
+        if not legal.count() and not legal.recall():
+            return None
+        self.poll()
+        logits = await self._logits(self._propose(tracker))
+        if request.answer is not None:
+            logits = request.answer.adjust(logits, self._prefix, bytes(tracker.data))
+        result.sampled += 1
+        strict = True
+        while True:
+            self.poll()
+            try:
+                drawn = self._draw(logits, legal)
+            except NothingAllowed:
+                if legal.recall():
+                    continue
+                if legal.forgive():
+                    strict = False
+                    continue
+                return None
+            token = drawn.token
+            if token in legal.end_ids:
+                return self._end(self._written(tracker), "end", self._used(), place.logprob + drawn.logprob)
+            if strict and not self._is_open(token, legal, tracker):
+                legal.refuse(token)
+                continue
+            data = token_bytes[token] or b""
+            trial = tracker.copy()
+            dead, end = await self._try(trial, data)
+            if dead is not None:
+                legal.bar(dead)
+                self._count(places)
+                self._barring.pruned(token, data, dead)
+                continue
+            if not legal.recalled and not await self._hopeful(trial):
+                legal.defer(token)
+                self._count(places)
+                self._barring.pruned(token, data, data)
+                continue
+            logprob = place.logprob + drawn.logprob
+            if self.observer.detailed:
+                self.observer.token(token, data, drawn.logprob, legal.count())
+            if end is not None:
+                used = self._used() + (end > len(tracker.data))
+                return self._end(self._written(trial, end), "stop", used, logprob)
+            closing = b""
+            if self._limited is not None:
+                closing = trial.value.shortest_completion()
+                more = len(trial.data) > len(self._prefix)
+                if not self._fits(self._used() + more, self._own(trial, closing), self._limited):
+                    return await self._out_of_budget(
+                        bytes(tracker.data), place.closing, self._used(), place.logprob
+                    )
+            place.chosen = token
+            branch.append([token])
+            self._pass_prefix(trial)
+            masks = trial.value
+            if not same:
+                masks = place.masks.clone()
+                masks.accept(token)
+            return _State(trial, masks, False, logprob, closing)
+
+    def _draw(self, logits: np.ndarray, legal: LeftTokens) -> Sampled:
+        """The token at the next position of the hole's draws. Raises NothingAllowed."""
+        question = self._question
+        question.legal, question.position, question.scored = legal, self._position, self.observer.detailed
+        self._position += 1
+        return question.of(logits, self.conversation.branch.best if self.request.answer is None else -1)
+
+    # -- ends ----------------------------------------------------------------------------------------
+
+    def _used(self) -> int:
+        return len(self.conversation.branch.tokens) - self._base
+
+    def _end(self, data: bytes, ended: str, tokens: int, logprob: float) -> HoleResult:
+        self.result.logprob = logprob
+        if data:
+            self.observer.piece(data.decode(), False)
+        return self._finish(data, ended, tokens)
+
+    async def _out_of_budget(self, known: bytes, closing: bytes, used: int, logprob: float) -> HoleResult:
+        """End along the shortest completion if it is good, else where the text was good last.
+
+        `known` is what stands, the bytes of a healed token included, and `used` the tokens of it.
+        """
+        skip = len(self._prefix)
+        data = (known + closing)[skip:]
+        if await self.verdicts.of(data) == FINAL:
+            price = self._price(closing[max(0, skip - len(known)) :])
+            self.result.forced += price
+            return self._end(data, "budget", used + price, logprob)
+        if self._last_good is not None:
+            data, used = self._last_good
+            return self._end(data, "budget", used, logprob)
+        assert self._limited is not None
+        raise SglError(
+            "Truncated",
+            f"the validator of hole `{self.request.name}` accepted no text within {self._limited.tokens} "
+            f"tokens ({self._limited.source})",
+            partial=self.partial,
+            fatal=self._limited.fatal,
+        )
+
+    def _count(self, places: Places) -> None:
+        places.spent += 1
+        if places.spent > MOST_BARRED:
+            raise self._spent(f"barred {MOST_BARRED} beginnings of tokens")
+
+    def _spent(self, what: str) -> SglError:
+        return SglError(
+            "Budget",
+            f"the validator of hole `{self.request.name}` {what} and found no value",
+            partial=self.partial,
+            hint="let the type say more of what is legal, so that the validator has less to bar",
+        )
+
+    def _nothing(self) -> SglError:
+        return SglError("Unsatisfiable", f"the validator of hole `{self.request.name}` accepts no value")
+
+
+def _missing(data: bytes | bytearray) -> int:
+    """How many bytes the character at the end of a text lacks."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 != 0x80:
+            length = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return max(0, length - back)
+    return 0
+
+
+def _steps(value: Matcher, data: bytes) -> list[tuple[Matcher, bytes]]:
+    """A few ways to go on with a byte inside a character."""
+    found: list[tuple[Matcher, bytes]] = []
+    for byte in SAMPLES:
+        after = value.clone()
+        if len(found) < 2 and after.accept_bytes(bytes((byte,))):
+            found.append((after, data + bytes((byte,))))
+    return found
+
+
+def _characters(data: bytes) -> list[int]:
+    """Offsets at which a character of the text has ended."""
+    return [at for at in range(1, len(data)) if data[at] & 0xC0 != 0x80]

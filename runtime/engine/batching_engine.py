@@ -1,0 +1,457 @@
+"""The batching engine: all branches that wait go through the model together, step after step.
+
+The readable loop is schedule, run, commit. It is a task of the event loop that ends when nothing waits; the
+forward pass runs in a thread of its own meanwhile. Before a step is made the loop is let come to rest, so
+that every branch that the step before has answered is back with its next token: programs that run side by
+side stay in step without knowing of each other.
+
+As in the simple engine a branch is only a list of tokens, and every request compares them with what the
+memory holds. So a cut, a fork, a cancelled request, a failed step or memory given to another branch need no
+care: the next comparison puts it right, and what is missing is found in the tree of prefixes or computed
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sglc.runtime.engine.core.cost import StepCost
+from sglc.runtime.engine.core.errors import (
+    ContextOverflow,
+    EngineFault,
+    QueueFull,
+    StepFailed,
+    step_failed,
+    too_large,
+)
+from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.core.step_time import StepMeasure
+from sglc.runtime.engine.reference_engine import log_probability
+from sglc.runtime.engine.results import Drawn, Questions, Result, compute, launch, pick
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampler import Sampled
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.engine.scheduling.pinned_prefixes import Pins
+from sglc.runtime.engine.scheduling.request import Held, Request
+from sglc.runtime.engine.scheduling.schedule import Planned, Scheduler, StepLimits
+from sglc.runtime.executor.plan import BLOCK_TOKENS, DrawingExecutor, Executor, Piece, can_draw
+from sglc.runtime.kv.accounts import CacheStats
+from sglc.runtime.kv.cache import KVCache
+
+SAVED_BLOCKS = 256
+"""Most blocks that are written to the tier on disk at the end."""
+IDLE_STEPS = 16
+"""Steps after which the logits of a branch that waits for nothing are copied out of those of its step."""
+QUIET_ROUNDS = 2
+"""Rounds of the event loop without a new request after which a step begins."""
+MOST_ROUNDS = 1000
+"""Rounds after which it begins in any case."""
+STEPS_TO_KNOW = 8
+"""Steps before which nothing is taken for brief."""
+BRIEF_SECONDS = 0.03
+"""Steps that take less, as told by the steps before, are computed in the event loop's own thread: to wake a
+thread and to be woken by it takes a third of a millisecond. What comes for the model meanwhile has to wait
+for the step's end in any case, and what comes for others of the loop waits no longer than that."""
+
+
+class BatchingEngine:
+    """Serves the branches of any number of tasks from one executor, many in each step.
+
+    `cache` holds the keys and values; the executor's pool must have as many blocks. `max_queue` bounds the
+    requests that may wait; None is no bound. `speculate` says whether drafts are asked for; by default they
+    are where they cannot change a bit of the results. Methods are for one event loop at a time.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        cache: KVCache,
+        *,
+        limits: StepLimits | None = None,
+        max_queue: int | None = None,
+        speculate: bool | None = None,
+    ) -> None:
+        self.model = executor
+        self._drawing: DrawingExecutor | None = executor if can_draw(executor) else None
+        self.cache = cache
+        self.limits = limits or StepLimits(prompt_tokens=executor.prompt_tokens)
+        self.max_queue = max_queue
+        self.statistics = Statistics()
+        self.measure = StepMeasure()
+        drafts = executor.invariant if speculate is None else speculate
+        self.cost: StepCost | None = StepCost() if drafts else None
+        self._holders: dict[Held, None] = {}
+        self._pins = Pins(cache)
+        self._scheduler = Scheduler(cache, self.limits, self._holders, self._pins, self.statistics)
+        self._waiting: dict[Request, None] = {}
+        self._arrived = 0
+        self._driver: asyncio.Task[None] | None = None
+        self._running: Future[Any] | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
+        self._closed = False
+
+    @property
+    def concurrency(self) -> int:
+        """How many programs at the same time keep the steps full: some of them are between two requests."""
+        return self.limits.requests + self.limits.requests // 4
+
+    # -- branches ------------------------------------------------------------------------------------
+
+    def branch(self, owner: str = "") -> Branch:
+        """An empty branch with statistics of its own, which its forks share."""
+        return Branch(self, Statistics(), owner)
+
+    def open(self, tokens: Sequence[int], owner: str = "") -> Branch:
+        """A new branch; what is known of its tokens is found in the tree of prefixes."""
+        return self.branch(owner)
+
+    def put_back(self, branch: Branch) -> None:
+        """Take a branch that is no longer used; what was computed for it stays findable."""
+        branch.close()
+
+    def pin(self, tokens: Sequence[int]) -> None:
+        """Keep keys and values of these tokens once they have been computed. See `Pins`."""
+        self._pins.name(tuple(tokens))
+
+    def forked(self, branch: Branch, copy: Branch) -> None:
+        """See `Server`."""
+        held: Held | None = branch.held
+        if held is None or held.sequence is None:
+            return
+        copy.held = Held(copy, held.sequence.fork(), held.rows, held.best, held.first, held.served)
+        copy.held.used = held.used
+        copy.settled = branch.settled
+        self._holders[copy.held] = None
+
+    def released(self, branch: Branch) -> None:
+        """See `Server`."""
+        held: Held | None = branch.held
+        if held is not None:
+            held.forget()
+            self._holders.pop(held, None)
+            branch.held = None
+
+    def get_cache_stats(self) -> CacheStats:
+        """What the memory of keys and values holds, and how often it was of use."""
+        return self.cache.stats()
+
+    def close(self) -> None:
+        """Give up requests that wait, and release the executor once its step is done.
+
+        Where there is a tier on disk and no step is being computed, beginnings are saved for a later process.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        for request in list(self._waiting):
+            request.future.cancel()
+        if self._running is None or self._running.done():
+            self.cache.save(SAVED_BLOCKS)
+        self._worker.submit(self.model.close)
+        self._worker.shutdown(wait=False)
+
+    # -- requests ------------------------------------------------------------------------------------
+
+    async def logits(self, branch: Branch, drafts: Sequence[int] = ()) -> np.ndarray:
+        """Float32 logits [V] for the token that follows the branch; read-only. See `Branch.logits`.
+
+        Raises EngineError in one of its forms, and ValueError for a branch without tokens.
+        """
+        row = self._known(branch)
+        return await self._computed(branch, drafts) if row is None else row
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """See `Branch.draw`. With drafts the logits come to the host, also where the executor can draw: they
+        are what drafts are kept for."""
+        row = self._known(branch)
+        if row is None:
+            if self._drawing is not None and not drafts:
+                return await self._drawn(branch, question)
+            row = await self._computed(branch, drafts)
+        return question.of(row, branch.best)
+
+    async def _computed(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray:
+        """Logits after the branch that no step has computed yet."""
+        tokens = branch.tokens
+        length = len(tokens)
+        if drafts:
+            room = self.model.context_length - length
+            tokens = tokens + list(drafts[: max(room, 0)])
+        await self._served(branch, tokens, length - 1, len(tokens) - length)
+        row = self._known(branch)
+        if row is None:
+            raise AssertionError("the branch was changed while it waited")
+        return row
+
+    async def _drawn(self, branch: Branch, question: Draw) -> Sampled:
+        """A token that the executor picks."""
+        tokens = branch.tokens
+        request = await self._served(branch, tokens, len(tokens) - 1, 0, question=question)
+        if not question.came:
+            question.came = perf_counter()
+        drawn = request.future.result()
+        assert isinstance(drawn, Sampled)
+        return drawn
+
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]:
+        """See `Branch.score_many`: the branch first, then all continuations in forks of it."""
+        if not any(continuations):
+            return [[] for _ in continuations]
+        longest = max(map(len, continuations))
+        self._check_length(len(branch.tokens) + longest - 1)
+        row = await self.logits(branch)
+        forks: list[Branch] = []
+        jobs: list[asyncio.Task[list[float]]] = []
+        try:
+            for continuation in continuations:
+                fork = branch.fork()
+                forks.append(fork)
+                jobs.append(asyncio.ensure_future(self._scored(fork, row, continuation)))
+            return list(await asyncio.gather(*jobs))
+        finally:
+            for job in jobs:
+                job.cancel()
+            await asyncio.gather(*jobs, return_exceptions=True)
+            for fork in forks:
+                fork.close()
+
+    async def _scored(self, fork: Branch, row: np.ndarray, continuation: list[int]) -> list[float]:
+        if not continuation:
+            return []
+        first = log_probability(row, continuation[0])
+        if len(continuation) == 1:
+            return [first]
+        start = len(fork.tokens)
+        fork.append(continuation[:-1])
+        request = await self._served(fork, fork.tokens, start, 0, continuation[1:])
+        return [first, *request.scores]
+
+    def _known(self, branch: Branch) -> np.ndarray | None:
+        """The logits after the branch, if a step has computed them."""
+        held: Held | None = branch.held
+        if held is None or held.rows is None or held.sequence is None:
+            return None
+        length = len(branch.tokens)
+        index = length - 1 - held.first
+        if not 0 <= index < len(held.rows):
+            return None
+        settled = branch.settled
+        if settled < length:
+            if branch.tokens[settled:] != held.sequence.tokens[settled:length]:
+                return None
+            branch.settled = length
+        if index > held.served:
+            for statistics in (branch.statistics, self.statistics):
+                statistics.accepted += index - max(held.served, 0)
+            held.served = index
+        branch.best = -1 if held.best is None else held.best[index]
+        return held.rows[index]
+
+    def _check_length(self, tokens: int) -> None:
+        if tokens > self.model.context_length:
+            raise ContextOverflow(tokens, self.model.context_length)
+
+    async def _served(
+        self,
+        branch: Branch,
+        tokens: list[int],
+        first: int,
+        drafts: int,
+        scored: Sequence[int] = (),
+        question: Draw | None = None,
+    ) -> Request:
+        """Wait until the tokens have been computed."""
+        if not tokens:
+            raise ValueError("a branch needs at least one token before the model can continue it")
+        self._check_length(len(tokens))
+        needed = len(tokens) - drafts
+        if needed > self.cache.pool.size * BLOCK_TOKENS:
+            raise too_large(needed, self.cache.pool.size * BLOCK_TOKENS)
+        if self._closed:
+            raise StepFailed("the engine has been closed")
+        if self.max_queue is not None and len(self._waiting) >= self.max_queue:
+            raise QueueFull(f"{len(self._waiting)} requests wait for the model")
+        if branch.held is None:
+            branch.held = Held(branch)
+        held: Held = branch.held
+        loop = asyncio.get_running_loop()
+        self._arrived += 1
+        future: asyncio.Future[object] = loop.create_future()
+        request = Request(branch, held, tokens, first, future, self._arrived, perf_counter(), scored)
+        request.drafts, request.question = drafts, question
+        self._waiting[request] = None
+        held.waiting += 1
+        if self._driver is None or self._driver.done() or self._driver.get_loop() is not loop:
+            self._driver = loop.create_task(self._drive(), name="sglc-engine")
+        try:
+            await request.future
+        finally:
+            self._waiting.pop(request, None)
+            held.waiting -= 1
+        return request
+
+    # -- the loop ------------------------------------------------------------------------------------
+
+    async def _drive(self) -> None:
+        """Make steps as long as anything waits."""
+        try:
+            if self._running is not None:  # of an event loop that ended in the middle of a step
+                await asyncio.wait([asyncio.wrap_future(self._running)])
+            while self._waiting:
+                await self._rest()
+                begun = perf_counter()
+                plan = self._scheduler.plan(self._waiting)
+                self.measure.scheduled += perf_counter() - begun
+                if plan:
+                    results, seconds = await self._run(plan)
+                    begun = perf_counter()
+                    self._commit(plan, results, seconds)
+                    self.measure.committed += perf_counter() - begun
+        except asyncio.CancelledError:
+            for request in list(self._waiting):
+                request.future.cancel()
+            raise
+        except Exception as error:
+            for request in list(self._waiting):
+                if not request.future.done():
+                    request.future.set_exception(EngineFault(error))
+
+    async def _rest(self) -> None:
+        """Let other tasks run until none of them has a new request."""
+        quiet = 0
+        for _ in range(MOST_ROUNDS):
+            before = self._arrived
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if self._arrived == before else 0
+            if quiet == QUIET_ROUNDS:
+                return
+
+    async def _run(self, plan: list[Planned]) -> tuple[list[Result], float]:
+        """Compute a step, in the worker thread unless it is brief."""
+        now = perf_counter()
+        queued, drafted = 0.0, 0
+        for request, _ in plan:
+            if not request.started:
+                request.started = True
+                waited, own = now - request.since, request.branch.statistics
+                queued += waited
+                own.queued += waited
+                drafted += request.drafts
+                own.drafted += request.drafts
+        self.statistics.queued += queued
+        self.statistics.drafted += drafted
+        pieces = [piece for _, piece in plan]
+        if self._drawing is not None and any(request.question and piece.wanted for request, piece in plan):
+            return await self._run_drawing(self._drawing, plan, pieces)
+        if self._is_brief(pieces):
+            return compute(self.model, pieces)
+        self._running = self._worker.submit(compute, self.model, pieces)
+        return await asyncio.wrap_future(self._running)
+
+    async def _run_drawing(
+        self, executor: DrawingExecutor, plan: list[Planned], pieces: list[Piece]
+    ) -> tuple[list[Result], float]:
+        """Compute a step with questions. Their masks are made here once it is launched: what a device then
+        computes by itself needs no thread, and launching it would have to wait for one that makes masks."""
+        questions = Questions(executor, plan)
+        if self._is_brief(pieces):
+            begun = launch(executor, pieces)
+            questions.make()
+            return pick(executor, pieces, questions, begun)
+        self._running = self._worker.submit(launch, executor, pieces)
+        begun = await asyncio.wrap_future(self._running)
+        questions.make()
+        self._running = self._worker.submit(pick, executor, pieces, questions, begun)
+        return await asyncio.wrap_future(self._running)
+
+    def _is_brief(self, pieces: list[Piece]) -> bool:
+        if self.model.kind == "torch":  # computes in one thread only, see `TorchExecutor.from_directory`
+            return False
+        if self.cost is None or self.measure.steps < STEPS_TO_KNOW:
+            return False
+        return self.cost.estimate(sum([len(piece.tokens) for piece in pieces])) < BRIEF_SECONDS
+
+    def _commit(self, plan: list[Planned], results: list[Result], seconds: float) -> None:
+        """Enter what was computed into the memory, and answer the requests that are complete."""
+        fed = sum([len(piece.tokens) for _, piece in plan])
+        self.measure.record(len(plan), fed, seconds)
+        if self.cost is not None:
+            self.cost.record(fed, seconds, len(plan))
+        told: set[int] = set()
+        """Statistics that know of this step: forks share them, and a step is one for all of them."""
+        for (request, piece), result in zip(plan, results, strict=True):
+            own = request.branch.statistics
+            if id(own) not in told:
+                told.add(id(own))
+                own.forwards += 1
+                own.seconds += seconds
+            own.tokens_fed += len(piece.tokens)
+            try:
+                self._enter(request, piece, result)
+            except Exception as error:
+                _fault_of(request, error)
+        self.statistics.forwards += 1
+        self.statistics.tokens_fed += fed
+        self.statistics.seconds += seconds
+        if not self.measure.steps % IDLE_STEPS:
+            self._part_rows()
+
+    def _enter(self, request: Request, piece: Piece, result: Result) -> None:
+        """Enter what came of one piece, and answer its request if that is complete."""
+        held, future = request.held, request.future
+        if isinstance(result, BaseException):
+            if not future.done():
+                future.set_exception(step_failed(result))
+            return
+        sequence = held.sequence
+        if sequence is None or sequence.table is not piece.table:
+            return  # the branch was closed while the step ran
+        sequence.commit(piece.tokens)
+        held.used = self.measure.steps
+        if len(piece.tokens) >= BLOCK_TOKENS:
+            self._pins.computed(sequence.tokens)
+        if future.done():
+            return
+        if isinstance(result, Drawn):
+            if isinstance(result.answer, Exception):
+                future.set_exception(result.answer)
+            else:
+                future.set_result(result.answer)
+            return
+        rows, best = result
+        if request.scored:
+            following = request.scored[len(request.scores) :]
+            request.scores = [*request.scores, *map(log_probability, rows, following)]
+            if len(request.scores) == len(request.scored):
+                future.set_result(None)
+        elif len(rows):  # of drafts that the step had no room for there are none, and none are needed
+            held.rows, held.best, held.first, held.served = rows, best, request.first, 0
+            future.set_result(None)
+
+    def _part_rows(self) -> None:
+        """Give idle branches logits of their own: a view would keep those of all the step's branches."""
+        before = self.measure.steps - IDLE_STEPS
+        parted: dict[int, np.ndarray] = {}
+        for held in self._holders:
+            rows = held.rows
+            if rows is None or held.used > before or not isinstance(rows.base, np.ndarray):
+                continue
+            if rows.base.nbytes > 2 * rows.nbytes:
+                own = parted.get(id(rows))
+                if own is None:
+                    own = parted[id(rows)] = rows.copy()
+                    own.flags.writeable = False
+                held.rows = own
+
+
+def _fault_of(request: Request, error: Exception) -> None:
+    """What was computed for a request could not be entered: it has no memory and no answer."""
+    request.held.forget()
+    if not request.future.done():
+        request.future.set_exception(EngineFault(error))

@@ -1,0 +1,1 @@
+"""What all rooms of the engine share: errors, options, counts, costs."""

@@ -1,0 +1,1 @@
+"""Tokens that are likely to come next, for speculative decoding."""

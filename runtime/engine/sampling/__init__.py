@@ -1,0 +1,1 @@
+"""From logits and a mask to the next token."""

@@ -1,0 +1,79 @@
+"""A token that is asked for, and its answer from logits here or where the logits are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter, thread_time_ns
+
+import numpy as np
+
+from sglc.runtime.engine.sampling.sampler import (
+    MIN_TEMPERATURE,
+    LegalTokens,
+    Sampled,
+    Sampling,
+    sample,
+    uniform,
+)
+from sglc.runtime.executor.plan import Picking
+
+
+@dataclass(slots=True, eq=False)
+class Draw:
+    """Which token is to follow: the legal ones, how to pick among them, and the random number.
+
+    One serves all tokens of a hole: `legal` follows the text, `position` is set for each token. While an
+    engine has it, neither may change.
+    """
+
+    sampling: Sampling
+    seed: int
+    legal: np.ndarray | LegalTokens | None = None
+    """A mask row or what answers for one; None allows all."""
+    position: int = 0
+    """Which of the seed's numbers is taken; see `sampler.uniform`."""
+    scored: bool = False
+    """Whether the token's log-probability in the whole distribution is wanted."""
+    picking: int = 0
+    """Nanoseconds that the event loop's thread has spent on masks and on drawing tokens."""
+    came: float = 0.0
+    """When the first logits had come (perf_counter); 0 for not yet."""
+
+    def of(self, logits: np.ndarray, best: int = -1) -> Sampled:
+        """Draw from float32 logits [V] as `sample` does. Raises NothingAllowed, and what a mask raises."""
+        start = thread_time_ns()
+        if not self.came:
+            self.came = perf_counter()
+        try:
+            return sample(
+                logits,
+                self.legal,
+                self.sampling,
+                (self.seed, self.position),
+                scored=self.scored,
+                best=best,
+            )
+        finally:
+            self.picking += thread_time_ns() - start
+
+    def ask(self, words: np.ndarray) -> Picking:
+        """Write the mask to int32 [words], and say how to pick under it. Raises what a mask raises."""
+        start = thread_time_ns()
+        try:
+            legal, sampling = self.legal, self.sampling
+            if legal is None:
+                words[:] = -1
+            else:
+                words[:] = legal if isinstance(legal, np.ndarray) else legal.row()
+            if not sampling.temperature:
+                return Picking(scored=self.scored)
+            return Picking(
+                max(sampling.temperature, MIN_TEMPERATURE),
+                uniform(self.seed, self.position),
+                sampling.top_k,
+                sampling.top_p,
+                sampling.min_p,
+                self.scored,
+            )
+        finally:
+            self.picking += thread_time_ns() - start

@@ -1,0 +1,1 @@
+"""Which requests go into the next step."""

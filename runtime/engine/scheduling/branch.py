@@ -1,0 +1,147 @@
+"""A branch of text on its way through a model: tokens that grow, are cut back and are forked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from sglc.runtime.engine.core.statistics import Statistics
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.sampling.sampler import Sampled
+
+
+@dataclass(slots=True, eq=False)
+class Admission:
+    """Whether a run has begun to be served. Its branches share it: where not all can be served, runs that
+    have begun go on before others begin."""
+
+    admitted: bool = False
+
+
+class Server(Protocol):
+    """An engine as its branches know it."""
+
+    async def logits(self, branch: Branch, drafts: Sequence[int]) -> np.ndarray: ...
+
+    async def draw(self, branch: Branch, question: Draw, drafts: Sequence[int]) -> Sampled: ...
+
+    async def score_many(self, branch: Branch, continuations: list[list[int]]) -> list[list[float]]: ...
+
+    def forked(self, branch: Branch, copy: Branch) -> None:
+        """Let a copy with the same tokens share what the model remembers."""
+
+    def released(self, branch: Branch) -> None:
+        """Let go of what the model remembers of a branch."""
+
+
+class Branch:
+    """A sequence of tokens; the model follows only when it is asked.
+
+    `tokens` is for reading. A branch belongs to one task at a time.
+    """
+
+    __slots__ = (
+        "_server",
+        "admission",
+        "best",
+        "deadline",
+        "family",
+        "held",
+        "owner",
+        "priority",
+        "settled",
+        "statistics",
+        "tokens",
+    )
+
+    def __init__(self, server: Server, statistics: Statistics, owner: str = "") -> None:
+        self._server = server
+        self.tokens: list[int] = []
+        self.statistics = statistics
+        """Work done for this branch and all branches forked from or into it."""
+        self.owner = owner
+        """Whose work it is, for accounts of memory."""
+        self.family: object = object()
+        """The same for a branch and all forked from it: families take turns where not all can be served."""
+        self.priority = 0
+        """Requests of higher priority are served first."""
+        self.admission = Admission()
+        """That of the run which it belongs to; a branch that nobody says more of is a run of its own."""
+        self.deadline: float | None = None
+        """When the answer is of no more use, as `time.monotonic()` tells it; the earliest is served first."""
+        self.best = -1
+        """The likeliest token by the logits that were asked for last; -1 where it was not looked for."""
+        self.held: Any = None
+        """What the engine keeps for this branch."""
+        self.settled = 0
+        """So many tokens are as the engine saw them last."""
+
+    def append(self, tokens: Iterable[int]) -> None:
+        """Add tokens; nothing is computed yet."""
+        self.tokens.extend(tokens)
+
+    def rollback(self, length: int) -> None:
+        """Keep the first `length` tokens only."""
+        if not 0 <= length <= len(self.tokens):
+            raise ValueError(f"cannot keep {length} of {len(self.tokens)} tokens")
+        del self.tokens[length:]
+        if length < self.settled:
+            self.settled = length
+
+    def fork(self) -> Branch:
+        """A branch with the same tokens. What the model remembers is shared until one of the two moves on."""
+        copy = Branch(self._server, self.statistics, self.owner)
+        copy.tokens = list(self.tokens)
+        copy.priority, copy.deadline = self.priority, self.deadline
+        copy.family, copy.admission = self.family, self.admission
+        self._server.forked(self, copy)
+        return copy
+
+    async def logits(self, drafts: Sequence[int] = ()) -> np.ndarray:
+        """Float32 logits [V] for the token that follows; read-only.
+
+        `drafts` are tokens that may well come next. An engine that can computes them in the same step: as
+        long as the tokens appended afterwards are these, their logits are there already. The result is the
+        same with any drafts.
+        """
+        return await self._server.logits(self, drafts)
+
+    async def draw(self, question: Draw, drafts: Sequence[int] = ()) -> Sampled:
+        """The token that follows, as the question says; nothing is appended. `drafts` as for `logits`.
+
+        An engine whose executor can picks it where the logits are, and keeps no logits. Raises
+        NothingAllowed, and what making a mask raises.
+        """
+        return await self._server.draw(self, question, drafts)
+
+    async def score(self, tokens: Iterable[int]) -> list[float]:
+        """Natural log-probability of each token of a continuation; the branch stays as it is."""
+        return (await self._server.score_many(self, [list(tokens)]))[0]
+
+    async def score_many(self, continuations: Iterable[Iterable[int]]) -> list[list[float]]:
+        """`score` of several continuations, computed together where the engine can."""
+        return await self._server.score_many(self, [list(tokens) for tokens in continuations])
+
+    @contextmanager
+    def apart(self) -> Iterator[Statistics]:
+        """The work done for this branch until the block ends, for itself; it also counts as before.
+
+        Not while the branch is forked: forks share the statistics that they find.
+        """
+        whole, own = self.statistics, Statistics()
+        self.statistics = own
+        try:
+            yield own
+        finally:
+            self.statistics = whole
+            whole.add(own)
+
+    def close(self) -> None:
+        """Forget the tokens and release the memory. The branch may be used again, as an empty one."""
+        self.tokens = []
+        self.settled = 0
+        self._server.released(self)

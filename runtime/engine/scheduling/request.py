@@ -1,0 +1,98 @@
+"""What branches of the batching engine hold, and what they wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from sglc.runtime.engine.sampling.draw import Draw
+from sglc.runtime.engine.scheduling.branch import Branch
+from sglc.runtime.executor.plan import BLOCK_TOKENS
+from sglc.runtime.kv.sequence import Sequence as Blocks
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """What the engine remembers for a branch: keys and values, and the last logits.
+
+    Without a sequence nothing is remembered: the branch is new, or its memory went to another. The tokens
+    of a branch may have changed since; `Branch.settled` of them are those of the sequence.
+    """
+
+    branch: Branch
+    sequence: Blocks | None = None
+    rows: np.ndarray | None = None
+    """Float32 [n, V]: row i holds the logits after the first `first + i + 1` tokens of the sequence."""
+    best: list[int] | None = None
+    """The largest place of each row, where the executor has looked for it."""
+    first: int = 0
+    served: int = -1
+    """The last row that was asked for."""
+    waiting: int = 0
+    """Requests that wait with this memory."""
+    used: int = 0
+    """When it was last part of a step, in steps."""
+
+    def forget(self) -> None:
+        """Let go of the sequence and of the logits."""
+        if self.sequence is not None:
+            self.sequence.release()
+        self.sequence = self.rows = None
+        self.branch.settled = 0
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """Tokens of a branch that are to be computed, and who waits for it."""
+
+    branch: Branch
+    held: Held
+    tokens: list[int]
+    """All tokens of the branch, and drafts behind them. Without drafts it is the branch's own list, which
+    stays as it is while its task waits."""
+    first: int
+    """Logits are wanted after this token and all behind it."""
+    future: asyncio.Future[object]
+    number: int
+    """Requests are numbered in the order of their arrival."""
+    since: float
+    """When it arrived (perf_counter)."""
+    scored: Sequence[int] = ()
+    """A text whose tokens are scored by the logits instead of keeping these; its first token follows
+    `first`."""
+    scores: Sequence[float] = ()
+    """Those of the first tokens of the text."""
+    drafts: int = 0
+    question: Draw | None = None
+    """What is asked of the logits, if the executor is to answer it; the future's result is a `Sampled`."""
+    passed_over: int = 0
+    """Steps that went without it."""
+    started: bool = False
+
+    @property
+    def wanted_from(self) -> int:
+        """The first token after which logits are still wanted."""
+        return self.first + len(self.scores)
+
+    @property
+    def computed(self) -> int:
+        """Tokens whose keys and values are there."""
+        return self.held.sequence.length if self.held.sequence is not None else 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it needs a token or a few, and is no prompt."""
+        return len(self.tokens) - self.computed < BLOCK_TOKENS
+
+    def rank(self, turn: int) -> tuple[int, float, int, bool, int]:
+        """Requests of lower rank have the first claim to a place in a step: by priority, then by deadline,
+        one of each family and then the next, runs that have begun before prompts of others, the oldest
+        request first."""
+        branch = self.branch
+        deadline = inf if branch.deadline is None else branch.deadline
+        begins = not branch.admission.admitted and not self.is_short
+        return -branch.priority, deadline, turn, begins, self.number

@@ -1,0 +1,1 @@
+"""How the machine fills a hole: a mock, a random walk or the model."""

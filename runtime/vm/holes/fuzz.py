@@ -1,0 +1,141 @@
+"""Random legal values: what a hole answers when the model is replaced by a sampler over its masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
+from sglc.runtime.errors import SglError
+from sglc.runtime.mask.matcher import Matcher
+
+LONG = 4000
+"""Bytes after which a walk always takes the shortest way to its end."""
+
+
+def random_word(matcher: Matcher, random: Random) -> bytes:
+    """A random word of a matcher's language, over a vocabulary of single bytes.
+
+    Walks byte by byte along what the mask allows. Short words are likelier than long ones, ordinary letters
+    likelier than others, and each walk has a length of its own after which it heads for the end.
+    """
+    written = bytearray()
+    patience = int(random.expovariate(1 / 300)) + 1
+    while not matcher.is_complete():
+        if matcher.is_accepting() and random.random() < 0.25:
+            break
+        run = matcher.forced()
+        if not run and len(written) > min(patience, LONG):
+            run = matcher.shortest_completion()
+            if not run:
+                break
+        if not run:
+            run = bytes((_pick(matcher.allowed().tolist(), random),))
+        matcher.accept_bytes(run)
+        written += run
+    return bytes(written)
+
+
+LOST = 1500
+"""Bytes that may lead nowhere before a walk begins again."""
+RESTARTS = 6
+
+
+@dataclass(slots=True)
+class _Place:
+    """A matcher before a byte was chosen, how much was written, and the bytes that led nowhere."""
+
+    matcher: Matcher
+    size: int
+    barred: set[int] = field(default_factory=set)
+
+
+async def random_good_word(matcher: Matcher, random: Random, verdicts: Verdicts, name: str) -> bytes:
+    """A random word that a validator accepts: as `random_word`, with bytes that lead nowhere taken back.
+
+    Where many lead nowhere it begins again and heads for the end earlier. Raises Unsatisfiable where there is
+    no word, and Budget where none was found.
+    """
+    patience = min(int(random.expovariate(1 / 60)) + 1, LONG)
+    for attempt in range(RESTARTS):
+        found = await _walk(matcher, random, verdicts, name, patience >> attempt)
+        if found is not None:
+            return found
+    raise SglError("Budget", f"no value was found that the validator of hole `{name}` accepts")
+
+
+async def _walk(
+    matcher: Matcher, random: Random, verdicts: Verdicts, name: str, patience: int
+) -> bytes | None:
+    """One walk, character by character; None where it has lost its way."""
+    written = bytearray()
+    places: list[_Place] = []
+    dead, sure, good = 0, True, await verdicts.of(b"") != DEAD
+    while dead < LOST:
+        if good:
+            final = matcher.is_accepting() and await verdicts.of(bytes(written)) == FINAL
+            tired = len(written) >= patience
+            if final and (matcher.is_complete() or tired or random.random() < 0.25):
+                return bytes(written)
+            places.append(_Place(matcher, len(written)))
+        byte = None
+        while places and byte is None:
+            place = places[-1]
+            allowed = [b for b in place.matcher.allowed().tolist() if b not in place.barred]
+            if not allowed:
+                places.pop()
+                continue
+            byte = _pick(allowed, random)
+            if place.size >= patience and random.random() < 0.5:
+                first = place.matcher.shortest_completion()[:1]
+                byte = first[0] if first and first[0] in allowed else byte
+        if byte is None:
+            if sure:
+                raise SglError("Unsatisfiable", f"the validator of hole `{name}` accepts no value")
+            return None
+        place = places[-1]
+        place.barred.add(byte)
+        del written[place.size :]
+        matcher = place.matcher.clone()
+        good = False
+        if byte < 0x80:
+            character = bytes((byte,))
+            matcher.accept_bytes(character)
+            good = await verdicts.of(bytes(written) + character) != DEAD
+        else:
+            # A few characters stand for all that begin so.
+            sure = False
+            for _ in range(4):
+                matcher = place.matcher.clone()
+                character = _character(matcher, byte, random)
+                good = await verdicts.of(bytes(written) + character) != DEAD
+                if good:
+                    break
+        written += character
+        dead += not good
+    return None
+
+
+def _character(matcher: Matcher, first: int, random: Random) -> bytes:
+    """Take a random character that begins with a byte."""
+    data = bytes((first,))
+    matcher.accept_bytes(data)
+    for _ in range(1 if first < 0xE0 else 2 if first < 0xF0 else 3):
+        byte = bytes((random.choice(matcher.allowed().tolist()),))
+        matcher.accept_bytes(byte)
+        data += byte
+    return data
+
+
+def _pick(allowed: list[int], random: Random) -> int:
+    if len(allowed) > 8:
+        if 0x22 in allowed and random.random() < 0.1:
+            return 0x22
+        plain = [byte for byte in allowed if 0x20 <= byte < 0x7F]
+        letters = [byte for byte in plain if chr(byte).isalnum() or byte == 0x20]
+        draw = random.random()
+        if letters and draw < 0.8:
+            return random.choice(letters)
+        if plain and draw < 0.95:
+            return random.choice(plain)
+    return random.choice(allowed)

@@ -1,0 +1,112 @@
+"""`n k`: several samples of one hole, filled side by side in copies of the conversation.
+
+The value is the list of all; the conversation goes on with the first. Sample 0 draws what the hole would draw
+without `n`, the others from seeds derived of it, so a sample depends on its number and not on how many there
+are. The copies share everything that has been computed before the hole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sglc.runtime.errors import SglError
+from sglc.runtime.vm.holes import holes
+from sglc.runtime.vm.holes.retries import earlier_values, give_up
+from sglc.runtime.vm.state.frame import Allowance, Frame
+from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.strand import Strand
+from sglc.runtime.vm.state.values import failure
+
+MOST_SAMPLES = 1024
+
+
+async def fill(machine: Strand, frame: Frame, index: int, given: list[Any]) -> None:
+    """Fill a hole several times and leave the list of values on the stack."""
+    run = machine.run
+    spec = machine.program.holes[index]
+    count = given[spec.options.index("n")]
+    if not isinstance(count, int) or not 1 <= count <= MOST_SAMPLES:
+        raise failure(f"a hole has 1 to {MOST_SAMPLES} samples, not {count}")
+    assert frame.conversation is not None
+    if count > 1:
+        await run.warm(frame.conversation)
+    machine.emit("fork", {"branches": count})
+    strands = [_strand(machine, frame, number, count) for number in range(count)]
+    machine.holes_drawn += 1
+    jobs = [
+        asyncio.ensure_future(
+            holes.fill(strand, strand.frames[0], index, _options(given, spec.options, number))
+        )
+        for number, strand in enumerate(strands)
+    ]
+    try:
+        await _all(jobs)
+    except SglError as error:
+        excluded, _, _ = earlier_values(frame, index)
+        if error.name == "Unsatisfiable" and excluded and give_up(frame, index):
+            return
+        raise
+    else:
+        _take_over(machine, frame, index, strands)
+    finally:
+        for strand in strands:
+            strand.frames[0].leave()
+
+
+def _strand(machine: Strand, frame: Frame, number: int, count: int) -> Strand:
+    """A line of execution of one sample. Budgets are shared out evenly, so that all can be completed."""
+    seed = machine.seed if number == 0 else mix("sample", machine.seed, number)
+    strand = type(machine)(machine.run, (*machine.path, number), seed)
+    strand.holes_drawn = machine.holes_drawn
+    assert frame.conversation is not None
+    own = Frame(
+        frame.code,
+        frame.slots,
+        frame.conversation.fork(),
+        True,
+        tuple(Allowance(each.left // count, each.source, each.fatal) for each in frame.allowances),
+        pc=frame.pc,
+        # A sample knows what was rejected before it; giving up is left to the hole as a whole.
+        snapshots={key: replace(known, failed=None) for key, known in frame.snapshots.items()},
+    )
+    strand.frames.append(own)
+    return strand
+
+
+def _options(given: list[Any], names: tuple[str, ...], number: int) -> list[Any]:
+    """The hole's options for one sample: a written seed is varied by its number."""
+    if number == 0 or "seed" not in names:
+        return given
+    varied = list(given)
+    place = names.index("seed")
+    varied[place] = mix("sample", varied[place], number)
+    return varied
+
+
+async def _all(jobs: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for all; the first that fails ends the others."""
+    try:
+        await asyncio.gather(*jobs)
+    finally:
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+
+
+def _take_over(machine: Strand, frame: Frame, index: int, strands: list[Strand]) -> None:
+    """Go on with the text of the first sample and the values of all."""
+    first = strands[0].frames[0]
+    assert frame.conversation is not None and first.conversation is not None
+    frame.conversation.adopt(first.conversation)
+    first.conversation = None
+    machine.emit("adopt", {"index": 0})
+    values = [strand.frames[0].stack.pop() for strand in strands]
+    for place, allowance in enumerate(frame.allowances):
+        allowance.spent += sum(strand.frames[0].allowances[place].spent for strand in strands)
+    name = next(iter(first.holes))
+    frame.holes[name] = values
+    frame.texts[index] = first.texts[index]
+    frame.stack.append(values)

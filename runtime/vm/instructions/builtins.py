@@ -1,0 +1,303 @@
+"""Built-in functions and methods, under the names of the checker's table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import Any
+
+from sglc.runtime.vm.instructions.operators import BINARY, contains, occurrences, same
+from sglc.runtime.vm.state.values import TEXT_LIMIT, Scored, display, failure, kind
+from sglc.types.arithmetic import DECIMALS, NUMBER_DIGITS, absolute, number_fault
+from sglc.types.grammar_text import parameters_of, part_type, parts_of
+from sglc.types.type import TypeTable
+from sglc.types.values import Parsed, RecordValue
+
+Function = Callable[[list[Any], TypeTable], Any]
+
+
+def _size(arguments: list[Any], table: TypeTable) -> int:
+    value = arguments[0]
+    if isinstance(value, str | list | tuple | dict | range):
+        return len(value)
+    raise failure(f"{kind(value)} has no length")
+
+
+def _sum(arguments: list[Any], table: TypeTable) -> Any:
+    total: Any = 0
+    for item in arguments[0]:
+        total = BINARY["+"](total, item)
+    return total
+
+
+def _best(symbol: str, items: list[Any], keys: list[Any] | None) -> Any:
+    """The first item that no other beats."""
+    if not items:
+        raise failure(f"an empty list has no {'largest' if symbol == '>' else 'smallest'} item")
+    keys = items if keys is None else keys
+    better = BINARY[symbol]
+    best = 0
+    for index in range(1, len(items)):
+        if better(keys[index], keys[best]):
+            best = index
+    return items[best]
+
+
+def _extreme(symbol: str) -> Function:
+    def pick(arguments: list[Any], table: TypeTable) -> Any:
+        items = list(arguments[0]) if len(arguments) == 1 else arguments
+        return _best(symbol, items, None)
+
+    return pick
+
+
+class _Key:
+    """Orders values as the language's `<` does."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Key) -> bool:
+        return BINARY["<"](self.value, other.value)
+
+
+def _sort(items: list[Any], keys: list[Any] | None) -> list[Any]:
+    order = sorted(range(len(items)), key=lambda i: _Key((items if keys is None else keys)[i]))
+    return [items[i] for i in order]
+
+
+def _to_int(arguments: list[Any], table: TypeTable) -> int:
+    value = arguments[0]
+    try:
+        if isinstance(value, str):
+            text = value.strip()
+            if len(text) > 1000:
+                raise failure("the text is too long for a number")
+            value = text.replace("_", "x")
+        return _numbered(int(value))
+    except (ValueError, OverflowError, TypeError):
+        raise failure(f"{_shown(value)} is no integer") from None
+
+
+def _to_decimal(arguments: list[Any], table: TypeTable) -> Decimal:
+    value = arguments[0]
+    try:
+        if isinstance(value, float):
+            result = Decimal(repr(value))
+        else:
+            result = Decimal(value.strip().replace("_", "x")) if isinstance(value, str) else Decimal(value)
+    except (InvalidOperation, TypeError, ValueError):
+        raise failure(f"{_shown(value)} is no decimal number") from None
+    if not result.is_finite():
+        raise failure(f"{_shown(value)} is no decimal number")
+    return _numbered(result)
+
+
+def _numbered(value: Any) -> Any:
+    if (fault := number_fault(value)) is not None:
+        raise failure(f"{_shown(value)} is no number of the language: {fault}")
+    return value
+
+
+def _to_float(arguments: list[Any], table: TypeTable) -> float:
+    value = arguments[0]
+    try:
+        result = float(value.replace("_", "x") if isinstance(value, str) else value)
+    except (ValueError, OverflowError, TypeError):
+        raise failure(f"{_shown(value)} is no number") from None
+    if not math.isfinite(result):
+        raise failure(f"{_shown(value)} is no finite number")
+    return result
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _round(arguments: list[Any], table: TypeTable) -> Any:
+    value = arguments[0]
+    digits = arguments[1] if len(arguments) > 1 else None
+    if isinstance(value, int):
+        if digits is None or digits >= 0:
+            return value
+        return _numbered(round(value, max(digits, -NUMBER_DIGITS)))
+    if digits is None:
+        if isinstance(value, Decimal):
+            return int(value.to_integral_value(ROUND_HALF_EVEN))
+        return round(value)
+    digits = max(-30, min(30, digits))
+    if isinstance(value, Decimal):
+        try:
+            return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_EVEN, DECIMALS)
+        except InvalidOperation:
+            return value
+    return round(value, digits)
+
+
+def _absolute(arguments: list[Any], table: TypeTable) -> Any:
+    return absolute(arguments[0])
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "len": _size,
+    "sum": _sum,
+    "min": _extreme("<"),
+    "max": _extreme(">"),
+    "sorted": lambda a, t: _sort(list(a[0]), None),
+    "reversed": lambda a, t: list(a[0])[::-1],
+    "str": lambda a, t: display(a[0], t),
+    "int": _to_int,
+    "decimal": _to_decimal,
+    "float": _to_float,
+    "round": _round,
+    "abs": _absolute,
+    "any": lambda a, t: any(a[0]),
+    "all": lambda a, t: all(a[0]),
+    "zip": lambda a, t: [tuple(pair) for pair in zip(a[0], a[1], strict=False)],
+    "enumerate": lambda a, t: [(index, item) for index, item in enumerate(a[0])],
+    "keys": lambda a, t: list(a[0]),
+    "values": lambda a, t: list(a[0].values()),
+}
+
+
+def _join(parts: list[str], separator: str) -> str:
+    if sum(map(len, parts)) + len(separator) * len(parts) > TEXT_LIMIT:
+        raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+    return separator.join(parts)
+
+
+def _replace(arguments: list[Any], table: TypeTable) -> str:
+    text, old, new = arguments
+    if text.count(old) * max(0, len(new) - len(old)) + len(text) > TEXT_LIMIT:
+        raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+    return text.replace(old, new)
+
+
+def _split(arguments: list[Any], table: TypeTable) -> list[str]:
+    text = arguments[0]
+    separator = arguments[1] if len(arguments) > 1 else None
+    if separator is None:
+        return text.split()
+    if not separator:
+        raise failure("the separator of `split` is empty")
+    return text.split(separator)
+
+
+def _title(arguments: list[Any], table: TypeTable) -> str:
+    return " ".join(word[:1].upper() + word[1:].lower() for word in arguments[0].split(" "))
+
+
+def _part(arguments: list[Any], table: TypeTable) -> Any:
+    """What a rule of its grammar wrote of a text: see `PartSymbol` of the checker.
+
+    The text of a grammar with parameters knows its grammar with their values.
+    """
+    text, grammar, rule, count = arguments
+    if isinstance(text, Parsed) and parameters_of(grammar):
+        grammar = text.grammar
+    try:
+        # With the values of a run a grammar may have lost a rule: an empty list leaves none of its texts.
+        known = part_type(grammar, rule)
+        found = [Parsed(part, known[0]) for part in parts_of(text, grammar, rule)] if known else []
+    except ValueError as fault:
+        raise failure(f"`{rule}` of {_shown(text)} is not known: {fault}") from None
+    if count == "many":
+        return found
+    return found[0] if found else None
+
+
+STRING: Mapping[str, Function] = {
+    "upper": lambda a, t: a[0].upper(),
+    "lower": lambda a, t: a[0].lower(),
+    "title": _title,
+    "strip": lambda a, t: a[0].strip(),
+    "split": _split,
+    "join": lambda a, t: _join([display(x, t) for x in a[1]], a[0]),
+    "replace": _replace,
+    "starts_with": lambda a, t: a[0].startswith(a[1]),
+    "ends_with": lambda a, t: a[0].endswith(a[1]),
+    "contains": lambda a, t: contains(a[0], a[1]),
+    "find": lambda a, t: a[0].find(a[1]),
+    "count": lambda a, t: a[0].count(a[1]),
+    "lines": lambda a, t: a[0].splitlines(),
+    "words": lambda a, t: a[0].split(),
+    "part of": _part,
+}
+
+
+def _keys_of(arguments: list[Any]) -> list[Any] | None:
+    return arguments[1] if len(arguments) > 1 else None
+
+
+def _first(arguments: list[Any], table: TypeTable) -> Any:
+    if not arguments[0]:
+        raise failure("an empty list has no first item")
+    return arguments[0][0]
+
+
+def _last(arguments: list[Any], table: TypeTable) -> Any:
+    if not arguments[0]:
+        raise failure("an empty list has no last item")
+    return arguments[0][-1]
+
+
+def _by_id(arguments: list[Any], table: TypeTable) -> Any:
+    for item in arguments[0]:
+        if isinstance(item, RecordValue) and same(item.fields.get("id"), arguments[1]):
+            return item
+    raise failure(f"no item has the id {_shown(arguments[1])}")
+
+
+LIST: Mapping[str, Function] = {
+    "max": lambda a, t: _best(">", list(a[0]), _keys_of(a)),
+    "min": lambda a, t: _best("<", list(a[0]), _keys_of(a)),
+    "sort": lambda a, t: _sort(list(a[0]), _keys_of(a)),
+    "first": _first,
+    "last": _last,
+    "by_id": _by_id,
+    "contains": lambda a, t: contains(a[0], a[1]),
+    "count": lambda a, t: occurrences(a[0], a[1]),
+    "join": lambda a, t: _join([display(x, t) for x in a[0]], a[1]),
+}
+
+MAP: Mapping[str, Function] = {
+    "get": lambda a, t: a[0][a[1]] if contains(a[0], a[1]) else a[2] if len(a) > 2 else None,
+    "keys": lambda a, t: list(a[0]),
+    "values": lambda a, t: list(a[0].values()),
+    "contains": lambda a, t: contains(a[0], a[1]),
+}
+
+SCORED: Mapping[str, Function] = {
+    "p": lambda a, t: a[0].p(a[1]),
+    "logprob": lambda a, t: a[0].logprob(a[1]),
+}
+
+
+def call_function(name: str, arguments: list[Any], table: TypeTable) -> Any:
+    """The result of a built-in function."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise failure(f"there is no built-in function `{name}`")
+    return function(arguments, table)
+
+
+def call_method(name: str, arguments: list[Any], table: TypeTable) -> Any:
+    """The result of a method; the receiver is the first argument."""
+    receiver = arguments[0]
+    methods: Mapping[str, Function] = {}
+    if isinstance(receiver, str):
+        methods = STRING
+    elif isinstance(receiver, list | range | tuple):
+        methods = LIST
+    elif isinstance(receiver, dict):
+        methods = MAP
+    elif isinstance(receiver, Scored):
+        methods = SCORED
+    method = methods.get(name)
+    if method is None:
+        raise failure(f"{kind(receiver)} has no method `{name}`")
+    return method(arguments, table)

@@ -1,0 +1,53 @@
+"""Instructions of tests: mocks, fuzzing, expectations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sglc.runtime.vm.state.frame import Frame
+from sglc.runtime.vm.state.run import Missed
+from sglc.runtime.vm.state.strand import Outcome, Strand
+from sglc.runtime.vm.state.values import Cursor
+from sglc.types.json_text import json_text
+
+
+def do_mock(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.mock(machine.program.names[a], frame.stack.pop(), bool(b), machine.place(frame))
+    return None
+
+
+def do_fuzz(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.fuzzing = bool(a)
+    return None
+
+
+def _shown(machine: Strand, value: Any) -> str:
+    """A value in a message: texts in quotes, their line breaks escaped."""
+    return json_text(value) if isinstance(value, str) else machine.show(value)
+
+
+def do_witness(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.witnesses[machine.program.names[a]] = frame.stack.pop()
+    return None
+
+
+def do_expect(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.expectations += 1
+    parts, machine.run.witnesses = machine.run.witnesses, {}
+    if not frame.stack.pop():
+        values = {text: _shown(machine, value) for text, value in parts.items()}
+        values |= {
+            name: _shown(machine, value)
+            for name, value in zip(frame.code.slots, frame.slots, strict=True)
+            if value is not None and not isinstance(value, Cursor) and not name.startswith("%")
+        }
+        machine.run.missed.append(Missed("the expectation does not hold", machine.place(frame), values))
+    return None
+
+
+def do_expect_raises(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    machine.run.expectations += 1
+    if b:
+        name = machine.program.names[a]
+        machine.run.missed.append(Missed(f"{name} was not raised", machine.place(frame), {}))
+    return None

@@ -1,0 +1,171 @@
+"""Unary and binary operators by the spelling that instructions name them with.
+
+Numbers are computed with as `sglc.types.arithmetic` says. Whatever cannot be computed is a `Failure`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sglc.automata.dfa.operations import accepts
+from sglc.automata.regex.compile import RegexError, compile_regex
+from sglc.automata.term import CharDfa
+from sglc.runtime.vm.state.values import ITEMS_LIMIT, TEXT_LIMIT, failure, kind
+from sglc.types.arithmetic import ArithmeticFault, compute, is_number, negated
+from sglc.types.equality import equal, position
+from sglc.types.values import EnumValue
+
+_TOO_DEEP = "values are nested too deeply to be compared"
+
+
+def _arithmetic(symbol: str) -> Callable[[Any, Any], Any]:
+    def work(a: Any, b: Any) -> Any:
+        if not (is_number(a) and is_number(b)):
+            raise failure(f"`{symbol}` does not work on {kind(a)} and {kind(b)}")
+        try:
+            return compute(symbol, a, b)
+        except ArithmeticFault as fault:
+            raise failure(str(fault)) from None
+
+    return work
+
+
+def extend(items: list[Any], more: list[Any] | range) -> None:
+    """Put items behind those of a list, which is changed. Raises SglError (Failure) beyond the limit."""
+    if len(items) + len(more) > ITEMS_LIMIT:
+        raise failure(f"a list grew beyond {ITEMS_LIMIT} items")
+    items.extend(more)
+
+
+_add_numbers = _arithmetic("+")
+_multiply_numbers = _arithmetic("*")
+
+
+def add(a: Any, b: Any) -> Any:
+    if isinstance(a, str) and isinstance(b, str):
+        if len(a) + len(b) > TEXT_LIMIT:
+            raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+        return a + b
+    if isinstance(a, list | range) and isinstance(b, list | range):
+        together = list(a)
+        extend(together, b)
+        return together
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return a + b
+    return _add_numbers(a, b)
+
+
+def _multiply(a: Any, b: Any) -> Any:
+    for sequence, times in ((a, b), (b, a)):
+        if isinstance(sequence, str | list) and isinstance(times, int) and not isinstance(times, bool):
+            if len(sequence) * max(times, 0) > ITEMS_LIMIT:
+                raise failure("a repeated text or list grew too large")
+            return sequence * times
+    return _multiply_numbers(a, b)
+
+
+def same(a: Any, b: Any) -> bool:
+    try:
+        return equal(a, b)
+    except RecursionError:
+        raise failure(_TOO_DEEP) from None
+
+
+def _compare(symbol: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def compare(a: Any, b: Any) -> bool:
+        while isinstance(a, list | tuple) and isinstance(b, list | tuple):
+            # By the first parts that differ, else by length.
+            places = range(min(len(a), len(b)))
+            at = next((at for at in places if not same(a[at], b[at])), None)
+            if at is None:
+                return test(len(a), len(b))
+            a, b = a[at], b[at]
+        if (isinstance(a, str) and isinstance(b, str)) or (is_number(a) and is_number(b)):
+            return test(a, b)
+        raise failure(f"`{symbol}` does not order {kind(a)} and {kind(b)}")
+
+    return compare
+
+
+def occurrences(items: Sequence[Any], item: Any, most: int | None = None) -> int:
+    """How many items equal one; `most` are enough."""
+    found, at = 0, -1
+    try:
+        while most is None or found < most:
+            at = position(items, item, at + 1)
+            if at < 0:
+                break
+            found += 1
+    except RecursionError:
+        raise failure(_TOO_DEEP) from None
+    return found
+
+
+def contains(container: Any, item: Any) -> bool:
+    """`item in container`: part of a text, item of a list, key of a map."""
+    if isinstance(container, str):
+        if not isinstance(item, str):
+            raise failure(f"a text cannot contain {kind(item)}")
+        return item in container
+    if isinstance(container, dict):
+        return isinstance(item, str | EnumValue) and item in container
+    if isinstance(container, list | tuple | range):
+        return occurrences(container, item, 1) > 0
+    raise failure(f"{kind(container)} contains nothing")
+
+
+@lru_cache(maxsize=256)
+def _pattern(pattern: str) -> CharDfa:
+    try:
+        return compile_regex(pattern)
+    except RegexError as fault:
+        raise failure(f"/{pattern}/ is no regular expression: {fault}") from None
+
+
+def matches(text: Any, pattern: Any) -> bool:
+    """Whether the whole text matches a regular expression."""
+    if not (isinstance(text, str) and isinstance(pattern, str)):
+        raise failure(f"`matches` does not work on {kind(text)}")
+    return accepts(_pattern(pattern), text)
+
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": add,
+    "-": _arithmetic("-"),
+    "*": _multiply,
+    "/": _arithmetic("/"),
+    "//": _arithmetic("//"),
+    "%": _arithmetic("%"),
+    "**": _arithmetic("**"),
+    "==": same,
+    "!=": lambda a, b: not same(a, b),
+    "<": _compare("<", operator.lt),
+    "<=": _compare("<=", operator.le),
+    ">": _compare(">", operator.gt),
+    ">=": _compare(">=", operator.ge),
+    "in": lambda a, b: contains(b, a),
+    "not in": lambda a, b: not contains(b, a),
+    "contains": contains,
+    "matches": matches,
+    "starts with": lambda a, b: a.startswith(b),
+    "ends with": lambda a, b: a.endswith(b),
+    "and": lambda a, b: a and b,
+    "both": lambda a, b: a is True and b is True,
+    "or": lambda a, b: a or b,
+}
+
+
+def _negate(value: Any) -> Any:
+    if not is_number(value):
+        raise failure(f"`-` does not work on {kind(value)}")
+    return negated(value)
+
+
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": _negate,
+    "not": lambda value: not value,
+    "+": lambda value: value,
+}

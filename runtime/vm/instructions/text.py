@@ -1,0 +1,129 @@
+"""Instructions on the conversation: messages, text, holes, retries."""
+
+from __future__ import annotations
+
+from sglc.runtime.vm.holes import samples
+from sglc.runtime.vm.holes.holes import fill, select
+from sglc.runtime.vm.holes.retries import go_back, take_snapshot
+from sglc.runtime.vm.state.frame import Frame, take
+from sglc.runtime.vm.state.run import CheckRecord
+from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.strand import Outcome, Strand
+from sglc.runtime.vm.state.values import TEXT_LIMIT, BranchValue, failure, kind
+
+
+def do_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    assert frame.conversation is not None
+    name = machine.program.names[a]
+    frame.conversation.role(name)
+    machine.run.steps += len(frame.conversation.state.roles)  # the template goes through all of them
+    if machine.run.listeners:
+        machine.emit("role", {"role": name})
+    return None
+
+
+def do_end_role(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    assert frame.conversation is not None
+    frame.conversation.end_role()
+    return None
+
+
+def do_line(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    assert frame.conversation is not None
+    if frame.conversation.line() and machine.run.listeners:
+        machine.emit("text", {"text": "\n"})
+    return None
+
+
+def do_glue(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    assert frame.conversation is not None
+    frame.conversation.glue()
+    return None
+
+
+def _write(machine: Strand, frame: Frame, text: str, *, constant: bool) -> None:
+    conversation = frame.conversation
+    assert conversation is not None
+    if len(conversation.state.stretch) + len(text) > TEXT_LIMIT:
+        raise failure(f"a message grew beyond {TEXT_LIMIT} characters")
+    if constant:
+        conversation.constant(text)
+    else:
+        conversation.insert(text)
+    if machine.run.listeners:
+        machine.emit("text", {"text": text})
+
+
+def do_text(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    _write(machine, frame, machine.program.constants[a], constant=True)  # type: ignore[arg-type]
+    return None
+
+
+def do_insert(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    _write(machine, frame, machine.show(frame.stack.pop()), constant=False)
+    return None
+
+
+def do_gen(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    given = take(frame, b)
+    if "n" in machine.program.holes[a].options:
+        return samples.fill(machine, frame, a, given)
+    return fill(machine, frame, a, given)
+
+
+def do_select(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    return select(machine, frame, a, take(frame, b))
+
+
+def do_snapshot(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    take_snapshot(frame, a)
+    return None
+
+
+def do_retry(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    reason = frame.stack.pop()
+    point = frame.code.retries[a]
+    text = frame.texts.get(point.hole)
+    if frame.snapshots[a].left <= 0 or text is None:
+        return None
+    machine.run.statistics.retries += 1
+    why = machine.show(reason) if reason is not None else "the answer does not meet a condition"
+    name = machine.program.holes[point.hole].name
+    machine.emit("retry", {"hole": name, "strategy": point.strategy, "rejected": text, "reason": why})
+    go_back(frame, a, text, why)
+    return None
+
+
+def do_record_check(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    reason = frame.stack.pop()
+    text = machine.show(reason) if reason is not None else ""
+    machine.run.checks.append(CheckRecord(bool(a), text, frame.code.name, machine.place(frame)))
+    machine.emit("check", {"passed": bool(a), "reason": text})
+    return None
+
+
+def do_seed(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    number = frame.stack.pop()
+    if not isinstance(number, int):
+        raise failure(f"a seed is an integer, not {kind(number)}")
+    machine.seed = mix("seed", machine.run.seed, number)
+    machine.holes_drawn = 0
+    return None
+
+
+def do_adopt(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
+    branch = frame.stack.pop()
+    if not isinstance(branch, BranchValue):
+        raise failure(f"{kind(branch)} is no branch to adopt")
+    if branch.conversation is None or frame.conversation is None:
+        raise failure("a branch can be adopted once, in the function that forked it")
+    frame.conversation.adopt(branch.conversation)
+    branch.conversation = None
+    for group in frame.forks:
+        if branch in group:
+            for other in group:
+                if other.conversation is not None:
+                    other.conversation.close()
+                    other.conversation = None
+    machine.emit("adopt", {"index": branch.index})
+    return None

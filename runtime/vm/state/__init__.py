@@ -1,0 +1,1 @@
+"""What a run is made of: values, frames, seeds, events."""

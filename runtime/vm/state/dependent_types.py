@@ -1,0 +1,122 @@
+"""Types and conditions of holes that depend on values of the run, with the values put in."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sglc.automata.analysis.ambiguity import junction_conflict
+from sglc.automata.dfa.operations import TooLarge
+from sglc.automata.term import Language
+from sglc.bytecode.code import HoleSpec
+from sglc.runtime.errors import SglError
+from sglc.runtime.vm.state.values import failure
+from sglc.types.condition import Condition, show_condition
+from sglc.types.condition import bind as bind_condition
+from sglc.types.given import GivenError, NothingLeft, bind, given_types, why_empty
+from sglc.types.json_text import json_text
+from sglc.types.language import LanguageError, language
+from sglc.types.narrow import narrowed_language
+from sglc.types.type import OneOf, Str, Type, TypeTable
+from sglc.types.values import RecordValue
+
+KEPT = 16
+"""Bound types that are kept: lists and texts may be large."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A bound type and the language that the hole's condition leaves of it; the same as itself only.
+
+    `values` are kept so that their identities stay theirs.
+    """
+
+    type: Type
+    condition: Condition | None
+    language: Language
+    values: tuple[Any, ...]
+
+    def why_empty(self) -> str:
+        """Why it has no value, as far as it is known."""
+        if self.condition is None:
+            return why_empty(self.type)
+        return f"none meets `{show_condition(self.condition)}`"
+
+
+class BoundTypes:
+    """Bound types of holes by the values that they were made from. Values of the language never change."""
+
+    def __init__(self) -> None:
+        self._bound: OrderedDict[tuple[Any, ...], Bound] = OrderedDict()
+
+    def get(self, index: int, hole: HoleSpec, type: Type, values: list[Any], table: TypeTable) -> Bound:
+        """The type of hole number `index` with these values; raises the program's own Failure."""
+        key = (index, *map(_key, values))
+        found = self._bound.get(key)
+        if found is not None:
+            self._bound.move_to_end(key)
+            return found
+        try:
+            condition = None if hole.condition is None else bind_condition(hole.condition, values)
+            bound = bind(type, values)
+            if isinstance(bound, OneOf):
+                _clear_ends(bound, hole.stops)
+            legal = language(bound, table, surface="hole")
+            if any(isinstance(part, Str) for part in given_types(type)):
+                _clear_end(type, values, table, hole.stops)
+            if condition is not None:
+                legal = narrowed_language(bound, table, condition)
+        except NothingLeft as fault:
+            raise SglError("Unsatisfiable", f"no value of hole `{hole.name}` is legal: {fault}") from None
+        except (GivenError, LanguageError, TooLarge) as fault:
+            raise failure(f"hole `{hole.name}`: {fault}") from None
+        found = Bound(bound, condition, legal, tuple(values))
+        self._bound[key] = found
+        if len(self._bound) > KEPT:
+            self._bound.popitem(last=False)
+        return found
+
+
+def _key(value: Any) -> Any:
+    """Short values by what they are, others by their identity."""
+    if isinstance(value, int | Decimal) or (isinstance(value, str) and len(value) <= 80):
+        return type(value), value
+    return id(value)
+
+
+def _clear_end(type: Type, values: list[Any], table: TypeTable, stops: tuple[str, ...]) -> None:
+    """Refuse values with which a grammar can contain the text after the hole."""
+    for stop in stops:
+        if stop == "\n" and not any(map(_has_line_break, values)):
+            continue  # asked of the grammar when the program was compiled
+        witness = junction_conflict(language(bind(type, values, stop), table, surface="hole"), stop)
+        if witness is not None:
+            raise GivenError(f"the text after it can also be part of its value: {json_text(witness[:80])}")
+
+
+def _has_line_break(value: Any) -> bool:
+    match value:
+        case str():
+            return "\n" in value
+        case list():
+            return any(map(_has_line_break, value))
+        case RecordValue():
+            return any(map(_has_line_break, value.fields.values()))
+    return False
+
+
+def _clear_ends(type: OneOf, stops: tuple[str, ...]) -> None:
+    """Refuse an entry that could never be written, because another one and the stop begin it."""
+    words = type.words or frozenset()
+    for word in words:
+        for stop in stops:
+            at = word.find(stop)
+            while at >= 0:
+                if word[:at] in words:
+                    raise failure(
+                        f"the entry `{word[:80]}` of a `one of` cannot be told from `{word[:at][:80]}` "
+                        f"and the text after the hole"
+                    )
+                at = word.find(stop, at + 1)

@@ -1,0 +1,152 @@
+"""Frames, handlers and snapshots: the machine's explicit call stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+from sglc.bytecode.code import Code
+from sglc.bytecode.opcodes import BY_NAME
+from sglc.runtime.decoding.conversation import Conversation, Transcript
+from sglc.runtime.errors import SglError
+
+if TYPE_CHECKING:
+    from sglc.runtime.vm.state.values import BranchValue
+
+
+class Signal(Enum):
+    """What a step tells the loop."""
+
+    SWITCH = auto()
+    """The newest frame is another one now."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """A token budget shared by everything that runs under it."""
+
+    limit: int
+    source: str
+    fatal: bool = False
+    spent: int = 0
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A `try`: where its arms begin, and what is restored before they run."""
+
+    target: int
+    depth: int
+    mark: Transcript | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Where a condition had failed before its hole was drawn again, with the value that was rejected."""
+
+    resume: int
+    slots: list[Any]
+    stack: list[Any]
+    texts: dict[int, str]
+    mark: Transcript | None
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What a retry goes back to, and what its earlier attempts left behind."""
+
+    resume: int
+    slots: list[Any]
+    handlers: int
+    mark: Transcript | None
+    left: int
+    used: int = 0
+    excluded: set[bytes] = field(default_factory=set)
+    repairs: list[tuple[str, str]] = field(default_factory=list)
+    """Rejected texts with the reasons, oldest first."""
+    failed: Failed | None = None
+    """Of the retry that was made last among those of its hole."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One running function. `owns` says that the conversation was opened for it."""
+
+    code: Code
+    slots: list[Any]
+    conversation: Conversation | None
+    owns: bool
+    allowances: tuple[Allowance, ...]
+    pc: int = 0
+    stack: list[Any] = field(default_factory=list)
+    handlers: list[Handler] = field(default_factory=list)
+    snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
+    """Snapshots that are taken anew because another retry of their hole went back further."""
+    caught: SglError | None = None
+    """The error caught last; an arm keeps it in a slot if it needs it later."""
+    holes: dict[str, Any] = field(default_factory=dict)
+    """Values of the holes filled so far, by their short names."""
+    texts: dict[int, str] = field(default_factory=dict)
+    """Texts of the holes filled so far, by their index in the program."""
+    forks: list[list[BranchValue]] = field(default_factory=list)
+
+    def leave(self) -> None:
+        """Free what the frame holds of the engine."""
+        self.drop_branches()
+        if self.owns and self.conversation is not None:
+            self.conversation.close()
+
+    def drop_branches(self) -> None:
+        """Free the branches of its forks that were not adopted."""
+        for group in self.forks:
+            for branch in group:
+                if branch.conversation is not None:
+                    branch.conversation.close()
+                    branch.conversation = None
+
+
+def take(frame: Frame, count: int) -> list[Any]:
+    """The newest `count` items of the stack, oldest first."""
+    if not count:
+        return []
+    items = frame.stack[-count:]
+    del frame.stack[-count:]
+    return items
+
+
+_STORE = BY_NAME["STORE"].number
+
+
+def _references(value: Any) -> int:
+    return getrefcount(value)
+
+
+def _alone() -> int:
+    """What `may_change` counts of a value that one slot and one variable of its caller hold."""
+
+    def counted(value: Any) -> int:
+        return _references(value)
+
+    slots: list[Any] = [[]]
+    value = slots[0]
+    return counted(value)
+
+
+_ALONE = _alone()
+
+
+def may_change(frame: Frame, value: Any) -> bool:
+    """Whether a list or map that was taken from the stack may be changed instead of copied.
+
+    So it is if the next instruction stores the result in the slot that holds it, and nothing else does: no
+    other slot, snapshot, iterator, branch or constant. A loop that appends is then linear.
+    """
+    op, slot, _ = frame.code.instructions[frame.pc]
+    return op == _STORE and frame.slots[slot] is value and _references(value) <= _ALONE

@@ -1,0 +1,93 @@
+"""One line of execution as its instructions see it: frames, seeds, events."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any
+
+from sglc.bytecode.code import Code, Place
+from sglc.runtime.vm.state.frame import Allowance, Frame
+from sglc.runtime.vm.state.run import Run
+from sglc.runtime.vm.state.seed import mix
+from sglc.runtime.vm.state.trace import Event, ListenerFault
+from sglc.runtime.vm.state.values import display, failure
+
+Outcome = object | Awaitable[None] | None
+"""What a step gives the loop: nothing, a signal, or work to wait for."""
+
+
+class Strand:
+    """A stack of frames. `path` is its place among forks, `seed` what its holes draw from."""
+
+    def __init__(self, run: Run, path: tuple[int, ...] = (), seed: int | None = None) -> None:
+        self.run = run
+        self.program = run.program
+        self.path = path
+        self.branch = ".".join(map(str, path))
+        self.seed = run.seed if seed is None else seed
+        self.holes_drawn = 0
+        self.frames: list[Frame] = []
+        self.result: Any = None
+        self.last: Frame | None = None
+        """The first frame after it has returned; whoever started the machine frees it."""
+
+    def push(
+        self, code: Code, arguments: list[Any], parent: Frame | None, allowances: tuple[Allowance, ...]
+    ) -> Frame:
+        """Enter a function: a fresh conversation for fn and test, the caller's for part, none for pure."""
+        if len(self.frames) >= self.run.limits.depth:
+            raise failure(f"more than {self.run.limits.depth} calls deep")
+        if code.within is not None:
+            allowances = (*allowances, Allowance(code.within, f"`within {code.within} tok` of {code.name}"))
+        slots = arguments + [None] * (len(code.slots) - len(arguments))
+        if code.kind == "part" and parent is not None:
+            conversation, owns = parent.conversation, False
+        elif code.kind == "pure":
+            conversation, owns = None, False
+        else:
+            conversation, owns = self.run.open_conversation(), True
+        frame = Frame(code, slots, conversation, owns, allowances)
+        self.frames.append(frame)
+        if self.run.recorder is not None and code.kind != "pure":
+            self.run.recorder.call(code.name)
+        return frame
+
+    async def execute(self) -> Any:
+        """Run until the first frame returns. See `Machine`."""
+        raise AssertionError("a strand is run by a machine")
+
+    async def compute(self, code: Code, arguments: list[Any]) -> Any:
+        """The result of a pure function, computed beside this line of execution."""
+        other = type(self)(self.run, self.path, self.seed)
+        other.push(code, arguments, None, ())
+        return await other.execute()
+
+    def place(self, frame: Frame) -> Place | None:
+        index = frame.pc - 1
+        places = frame.code.places
+        return places[index] if 0 <= index < len(places) else None
+
+    def emit(self, kind: str, data: dict[str, Any]) -> None:
+        """Tell the listeners. Raises ListenerFault for any exception of theirs."""
+        if self.run.listeners:
+            span = ""
+            if self.frames:
+                place = self.place(self.frames[-1])
+                if place is not None and 0 <= place.file < len(self.program.files):
+                    span = f"{self.program.files[place.file]}:{place.line}:{place.column}"
+            event = Event(kind, data, self.branch, span)
+            try:
+                for listener in self.run.listeners:
+                    listener(event)
+            except Exception as error:
+                raise ListenerFault(error) from error
+
+    def draw_seed(self, given: int | None, attempt: int) -> int:
+        """The seed of the next hole."""
+        self.holes_drawn += 1
+        if given is not None:
+            return mix("hole", given, attempt)
+        return mix("hole", self.seed, self.holes_drawn, attempt)
+
+    def show(self, value: Any) -> str:
+        return display(value, self.program.table)

@@ -1,0 +1,211 @@
+"""Values that exist only while a program runs, and how values look as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from sglc.runtime.errors import SglError
+from sglc.types.equality import equal
+from sglc.types.number_text import decimal_text, number_text
+from sglc.types.type import TAG, RecordType, TypeTable, UnionType
+from sglc.types.values import EnumValue, RecordValue
+
+if TYPE_CHECKING:
+    from sglc.runtime.decoding.conversation import Conversation
+
+TEXT_LIMIT = 4_000_000
+"""Most characters of one text that a program may build."""
+ITEMS_LIMIT = 1_000_000
+"""Most items of one list, map or range."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """A place in a sequence that is being iterated over."""
+
+    items: Any
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What `select` gives: the options with their probabilities, which sum to 1."""
+
+    top: Any
+    options: tuple[Any, ...]
+    probabilities: tuple[float, ...]
+
+    def p(self, option: Any) -> float:
+        """Probability of an option; 0 of what was none."""
+        for known, probability in zip(self.options, self.probabilities, strict=True):
+            if equal(known, option):
+                return probability
+        return 0.0
+
+    def logprob(self, option: Any) -> float:
+        p = self.p(option)
+        return math.log(p) if p > 0 else -math.inf
+
+    @property
+    def margin(self) -> float:
+        """Probability of the top option less that of the best other one."""
+        others = [p for o, p in zip(self.options, self.probabilities, strict=True) if not equal(o, self.top)]
+        return self.p(self.top) - max(others, default=0.0)
+
+
+@dataclass(slots=True)
+class BranchValue:
+    """One branch of a fork: its yielded value, its holes, and its conversation until one is adopted."""
+
+    index: int
+    value: Any
+    holes: Mapping[str, Any]
+    conversation: Conversation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorValue:
+    """An error that was caught; `raised` is what a bare `raise` raises again, with its place."""
+
+    name: str
+    message: str
+    fields: Mapping[str, Any]
+    raised: SglError = field(compare=False, repr=False)
+
+
+def failure(message: str) -> SglError:
+    """A fault at run time: an index out of range, a division by zero."""
+    return SglError("Failure", message)
+
+
+def spelled(value: int | float | Decimal) -> str:
+    """A number as it is put into text: decimals with 10 digits after the point at most."""
+    try:
+        return decimal_text(value) if isinstance(value, Decimal) else number_text(value)
+    except ValueError:
+        raise failure(f"{value} is not a number that can be written") from None
+
+
+def display(value: Any, table: TypeTable) -> str:
+    """The text that `${value}` writes: raw for scalars, JSON in its one spelling for everything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, EnumValue):
+        return value.name
+    if isinstance(value, Scored):
+        return display(value.top, table)
+    if isinstance(value, BranchValue):
+        return display(value.value, table)
+    if isinstance(value, ErrorValue):
+        return f"{value.name}: {value.message}" if value.message else value.name
+    return json_text(value, table)
+
+
+def json_text(value: Any, table: TypeTable) -> str:
+    """A value as JSON with `, ` and `: ` between its parts; absent optional fields are left out."""
+    writer = _Writer(table)
+    try:
+        writer.write(value)
+    except RecursionError:
+        raise failure("a value is nested too deeply to be written") from None
+    return "".join(writer.parts)
+
+
+class _Writer:
+    """Writes JSON, up to a length: values may share parts, so their text may be far larger than they are."""
+
+    def __init__(self, table: TypeTable) -> None:
+        self.parts: list[str] = []
+        self._table = table
+        self._room = TEXT_LIMIT
+
+    def put(self, text: str) -> None:
+        self._room -= len(text)
+        if self._room < 0:
+            raise failure(f"a text grew beyond {TEXT_LIMIT} characters")
+        self.parts.append(text)
+
+    def write(self, value: Any) -> None:
+        if value is None:
+            self.put("null")
+        elif isinstance(value, bool):
+            self.put("true" if value else "false")
+        elif isinstance(value, int | float | Decimal):
+            self.put(spelled(value))
+        elif isinstance(value, str):
+            self.put(json.dumps(value, ensure_ascii=False))
+        elif isinstance(value, EnumValue):
+            self.put(json.dumps(value.name, ensure_ascii=False))
+        elif isinstance(value, RecordValue):
+            optional = _absent_fields(value, self._table)
+            shown = {n: item for n, item in value.fields.items() if not (item is None and n in optional)}
+            self._object(shown if value.variant is None else {TAG: value.variant, **shown})
+        elif isinstance(value, dict):
+            self._object(value)
+        elif isinstance(value, list | tuple | range):
+            self.put("[")
+            for index, item in enumerate(value):
+                if index:
+                    self.put(", ")
+                self.write(item)
+            self.put("]")
+        else:
+            self.put(json.dumps(display(value, self._table), ensure_ascii=False))
+
+    def _object(self, items: Mapping[str, Any]) -> None:
+        self.put("{")
+        for index, (name, item) in enumerate(items.items()):
+            if index:
+                self.put(", ")
+            self.put(json.dumps(str(name), ensure_ascii=False) + ": ")
+            self.write(item)
+        self.put("}")
+
+
+def declaration_of(value: RecordValue, table: TypeTable) -> RecordType | None:
+    """The record or variant that a value is of."""
+    declared = table.get(value.type)
+    if isinstance(declared, RecordType):
+        return declared
+    if isinstance(declared, UnionType):
+        return next((v for v in declared.variants if v.name == value.variant), None)
+    return None
+
+
+def _absent_fields(value: RecordValue, table: TypeTable) -> frozenset[str]:
+    declared = declaration_of(value, table)
+    return frozenset(f.name for f in declared.fields if f.optional) if declared is not None else frozenset()
+
+
+def kind(value: Any) -> str:
+    """What a value is called in messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int):
+        return "an integer"
+    if isinstance(value, Decimal):
+        return "a decimal"
+    if isinstance(value, float):
+        return "a float"
+    if isinstance(value, str):
+        return "a text"
+    if isinstance(value, EnumValue):
+        return f"a member of {value.enum}"
+    if isinstance(value, RecordValue):
+        return f"a {value.variant or value.type}"
+    if isinstance(value, dict):
+        return "a map"
+    if isinstance(value, list | range):
+        return "a list"
+    if isinstance(value, tuple):
+        return "a tuple"
+    if isinstance(value, BranchValue):
+        return "a branch"
+    return "an error" if isinstance(value, ErrorValue) else "a scored choice"
