@@ -27,9 +27,9 @@ from sglc.runtime.vm.state.frame import Allowance
 from sglc.runtime.vm.state.run import CheckRecord, Limits, Missed, Prepared, Recorder, Run, Statistics
 from sglc.runtime.vm.state.trace import Listener, ListenerFault
 from sglc.runtime.vm.state.values import BranchValue, Cursor, ErrorValue, Scored, failure
-from sglc.types.json import from_json
-from sglc.types.member import MemberError, is_member
-from sglc.types.show import show_type
+from sglc.types.language.membership import MemberError, is_member
+from sglc.types.notation.sgl import show_type
+from sglc.types.text.plain_json import from_json
 from sglc.types.type import Type
 from sglc.types.values import TOO_DEEP, is_too_deep
 

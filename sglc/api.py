@@ -198,7 +198,7 @@ class Function:
             raise RunError(error.name, error.code, error.message, fields, error.partial, found) from None
 
     def _partial(self, hole: str, text: str) -> Any:
-        from sglc.types.decode import DecodeError, decode_partial
+        from sglc.types.text.decode import DecodeError, decode_partial
 
         program = self._module.program
         spec = next((spec for spec in program.holes if spec.name == hole), None)
@@ -211,7 +211,7 @@ class Function:
         return self._partial_out(found)
 
     def _partial_out(self, value: Any) -> Any:
-        from sglc.types.decode import MISSING, Growing, PartialFields
+        from sglc.types.text.decode import MISSING, Growing, PartialFields
 
         if value is MISSING:
             return None

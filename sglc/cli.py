@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from sglc import __version__
-from sglc.commands.invocation import CommandFailed, Invocation
+from sglc.commands.shared.invocation import CommandFailed, Invocation
 
 COMMANDS: dict[str, str] = {
     "check": "Find what is wrong with programs, without running them.",
@@ -104,7 +104,7 @@ def _version(context: click.Context, parameter: click.Parameter, given: bool) ->
         return
     click.echo(f"sglc, version {__version__}")
     if verbose:
-        from sglc.commands.installation import described
+        from sglc.commands.shared.installation import described
 
         for name, text in described():
             click.echo(f"{name:<12}{text}")
@@ -198,7 +198,7 @@ def _call(arguments: Sequence[str] | None) -> int:
 
 def _output_full(fault: OSError) -> int:
     """What stdout goes to takes no more. Files of our own are told by those who write them."""
-    from sglc.commands.invocation import fault as diagnostic
+    from sglc.commands.shared.invocation import fault as diagnostic
     from sglc.diagnostics.render import render
 
     _drop_output()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 Arguments = dict[str, Any]
 ANY_ORDER = SchemaOptions(order="any", spelling="any", spacing="flexible")

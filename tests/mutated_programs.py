@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 
 ROOT = Path(__file__).resolve().parent.parent
 

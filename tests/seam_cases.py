@@ -22,7 +22,7 @@ from sglc.runtime.engine.core.statistics import Statistics
 from sglc.runtime.engine.sampling.draw import Draw
 from sglc.runtime.engine.sampling.sampler import Sampled, Sampling
 from sglc.runtime.engine.scheduling.branch import Branch
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import (
     Alternatives,
     Constant,

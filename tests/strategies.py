@@ -36,8 +36,8 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
-from sglc.types.language import language, str_term
-from sglc.types.member import is_member
+from sglc.types.language.language import language, str_term
+from sglc.types.language.membership import is_member
 from sglc.types.type import (
     AliasType,
     Alternatives,

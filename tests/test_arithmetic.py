@@ -21,9 +21,9 @@ from sglc.runtime.vm.instructions.operators import BINARY, UNARY
 from sglc.source import Source
 from sglc.testing import run_tests
 from sglc.types.arithmetic import ARITHMETIC, NUMBER_DIGITS, ArithmeticFault, compute, number_fault
-from sglc.types.decode import decode
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
+from sglc.types.language.membership import is_member
+from sglc.types.text.decode import decode
+from sglc.types.text.printer import print_value
 from sglc.types.type import Dec, Float, Int, Type
 
 LARGE = 10**NUMBER_DIGITS - 1

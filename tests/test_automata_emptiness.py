@@ -34,7 +34,7 @@ from sglc.automata.term import (
     UniqueKeys,
     Words,
 )
-from sglc.types.language import language
+from sglc.types.language.language import language
 from strategies import languages, terms, types
 
 

@@ -15,7 +15,7 @@ from sglc.bytecode.code import Instruction, Program
 from sglc.bytecode.disasm import disassemble, disassemble_code
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify import verified, verify
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.emit.pools import artefact_file_name
 from sglc.emit.program import emit
 from sglc.ir.module import Module

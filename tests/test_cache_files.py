@@ -125,7 +125,7 @@ def trie() -> tuple[str, Callable[[], object]]:
 
 
 def program() -> tuple[str, Callable[[], object]]:
-    from sglc.commands import compiled
+    from sglc.commands.shared import compiled
     from sglc.driver import compile_source
     from sglc.source import Source
 

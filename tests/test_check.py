@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from golden_case import GOLDEN, golden_cases, render_all
 from sglc.check.program import check
 from sglc.check.types.assignability import show
-from sglc.diagnostics import codes_check
+from sglc.diagnostics.catalogue import check as codes_check
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.library import Library
 from sglc.source import Source

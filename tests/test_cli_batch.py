@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_executor import FakeExecutor
-from sglc.commands.batch import in_window
-from sglc.commands.progress import Figures, batch_progress, clock_time
-from sglc.commands.rows import Row
+from sglc.commands.running.batch import in_window
+from sglc.commands.running.rows import Row
+from sglc.commands.shared.progress import Figures, batch_progress, clock_time
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.errors import StepFailed
 from sglc.runtime.engine.open import open_engine
@@ -136,7 +136,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def load(name: str, *_: Any, **__: Any) -> Engine:
         return Engine(Moody())
 
-    monkeypatch.setattr("sglc.commands.execution.load_engine", load)
+    monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
     return write(tmp_path / "p.sgl", PROGRAM)
 
 
@@ -210,7 +210,7 @@ def batching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BatchingEngine:
         return b"broken" in b"".join(pieces[token] or b"" for token in piece.tokens)
 
     executor.fault = fault
-    monkeypatch.setattr("sglc.commands.execution.load_engine", lambda *_, **__: engine)
+    monkeypatch.setattr("sglc.commands.running.execution.load_engine", lambda *_, **__: engine)
     return engine
 
 

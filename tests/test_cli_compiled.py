@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sglc.bytecode.serial import dumps
-from sglc.commands import compiled
-from sglc.commands.invocation import Invocation
-from sglc.commands.programs import load_program
+from sglc.commands.shared import compiled
+from sglc.commands.shared.invocation import Invocation
+from sglc.commands.shared.programs import load_program
 from sglc.driver import compile_source
 from sglc.source import Source
 from test_cli_bad_input import write
@@ -124,7 +124,7 @@ def test_the_cache_is_bounded(tmp_path: Path, cache: Path, monkeypatch: pytest.M
 
 
 def test_faults_are_told_every_time(tmp_path: Path, cache: Path, compilations: list[str]) -> None:
-    from sglc.commands.invocation import CommandFailed
+    from sglc.commands.shared.invocation import CommandFailed
 
     path = write(tmp_path / "p.sgl", PLAIN.replace("n + 1", "m"))
     for _ in range(2):

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.commands.live import LiveText, PlainText, width_of
+from sglc.commands.running.live import LiveText, PlainText, width_of
 
 STEP = re.compile(r"\x1b\[(\d*)([AGJm])|(.)", re.S)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sglc.bytecode.code import Code, Instruction, Program
 from sglc.bytecode.opcodes import BY_NAME
-from sglc.commands.narration import Narrator
+from sglc.commands.running.narration import Narrator
 
 
 @dataclass

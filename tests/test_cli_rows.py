@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sglc.commands.rows import BadRows, NoResults, Results, Row, digest_of, read_rows
+from sglc.commands.running.rows import BadRows, NoResults, Results, Row, digest_of, read_rows
 
 
 def write_rows(path: Path, *rows: object) -> Path:

@@ -14,9 +14,9 @@ import click
 import pytest
 
 from fake_executor import FakeExecutor
-from sglc.commands.run_options import DiskFolder, Endpoint, Size, read_size
-from sglc.commands.startup import Startup
-from sglc.commands.statistics import as_tables, duration
+from sglc.commands.running.run_options import DiskFolder, Endpoint, Size, read_size
+from sglc.commands.running.statistics import as_tables, duration
+from sglc.commands.shared.startup import Startup
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.options import DISK_BYTES, EngineOptions
 from sglc.runtime.engine.load import load_engine
@@ -108,7 +108,7 @@ def test_the_command_passes_the_options_on(
         seen.append(options)
         return load_engine(name)
 
-    monkeypatch.setattr("sglc.commands.execution.load_engine", load)
+    monkeypatch.setattr("sglc.commands.running.execution.load_engine", load)
     code, _, err = cli(
         "run", good, "--arg", "text=x", "--model", script, "--executor", "torch", "--threads", "3",
         "--dtype", "float32", "--kv-memory", "64M", "--kv-disk", f"{tmp_path}/kv:1G", "--device", "cuda",
@@ -306,7 +306,8 @@ def test_a_run_on_the_native_executor_imports_no_torch(good: Path) -> None:
     """Nothing on the way from the command to the executor does: a session, an engine, figures, rows."""
     text = (
         "import sys\n"
-        "import sglc.commands.run, sglc.commands.batch, sglc.commands.execution, sglc.commands.statistics\n"
+        "import sglc.commands.run, sglc.commands.running.batch, sglc.commands.running.execution\n"
+        "import sglc.commands.running.statistics\n"
         "import sglc.runtime.engine.load, sglc.runtime.engine.batching_engine, sglc.runtime.executor.choose\n"
         "import sglc.runtime.executor.native, sglc.runtime.metrics.report, sglc.api\n"
         "found = {'torch', 'transformers', 'prometheus_client', 'opentelemetry', 'lark', 'sglc.check'}\n"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden_case import golden_cases, render_all
-from sglc.diagnostics import codes_syntax
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue import syntax as codes_syntax
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.diagnostic import Diagnostic, Label
 from sglc.diagnostics.render import plain, render, to_json
 from sglc.diagnostics.suggest import edit_distance, nearest

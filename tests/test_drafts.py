@@ -28,7 +28,7 @@ from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import Session
 from sglc.source import Source
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import Bool, Int, ListOf, Named, Str, Type
 from small_models import small_tokenizer
 

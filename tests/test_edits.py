@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from golden_case import golden_cases
 from sglc.check.program import check
 from sglc.cli import main
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.diagnostic import Diagnostic, Edit
 from sglc.diagnostics.edits import compatible, edited
 from sglc.diagnostics.render import render, to_json
@@ -308,7 +308,7 @@ def test_a_shared_module_is_fixed_once(tmp_path: Path, cli: Cli) -> None:
 def test_a_file_that_another_writes_meanwhile_is_left(
     slips: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.commands import fixing
+    from sglc.commands.shared import fixing
 
     def check_and_disturb(source: Source, library: Library):
         slips.write_text("# another's\n", encoding="utf-8")
@@ -323,7 +323,7 @@ def test_a_file_that_another_writes_meanwhile_is_left(
 def test_edits_that_undo_each_other_come_to_an_end(
     slips: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sglc.commands import fixing
+    from sglc.commands.shared import fixing
 
     def turning(source: Source, library: Library):
         new = "b" if source.text.startswith("a") else "a"

@@ -36,7 +36,7 @@ from sglc.runtime.executor.torch_executor import TorchExecutor  # noqa: E402
 from sglc.runtime.session import Session  # noqa: E402
 from sglc.runtime.tokenizer import Tokenizer  # noqa: E402
 from sglc.source import Source  # noqa: E402
-from sglc.types.language import language  # noqa: E402
+from sglc.types.language.language import language  # noqa: E402
 from sglc.types.type import (  # noqa: E402
     Bool,
     EnumType,

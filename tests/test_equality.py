@@ -16,11 +16,11 @@ from sglc.runtime.vm.instructions.builtins import call_method
 from sglc.runtime.vm.instructions.operators import BINARY
 from sglc.source import Source
 from sglc.testing import run_tests
-from sglc.types.condition import Among, Compared, Known, Listed, Subject, holds
 from sglc.types.equality import equal, key_of, position
-from sglc.types.json import from_json
-from sglc.types.language import language
-from sglc.types.member import MemberError
+from sglc.types.language.condition import Among, Compared, Known, Listed, Subject, holds
+from sglc.types.language.language import language
+from sglc.types.language.membership import MemberError
+from sglc.types.text.plain_json import from_json
 from sglc.types.type import Alternatives, Constant, ListOf
 from sglc.types.values import EnumValue, RecordValue
 

@@ -48,7 +48,7 @@ def test_an_example_can_be_started_without_more_arguments(path: Path) -> None:
     """All parameters have defaults or a file of arguments beside the program (but for character)."""
     program = compile_file(path).program
     assert program is not None
-    from sglc.commands.arguments import choose_function
+    from sglc.commands.running.arguments import choose_function
 
     code, _ = choose_function(program, None)
     if path.stem == "shapes":

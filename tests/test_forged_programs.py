@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sglc.bytecode.serial import dumps
-from sglc.commands.programs import compile_path
+from sglc.commands.shared.programs import compile_path
 
 COUNT = max(250, int(os.environ.get("SGLC_TEST_EXAMPLES", "0")))
 """SGLC_TEST_EXAMPLES=10000 takes a quarter of an hour."""

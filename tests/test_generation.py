@@ -24,7 +24,7 @@ from sglc.runtime.engine.sampling.sampler import Sampling
 from sglc.runtime.errors import SglError
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import (
     Bool,
     Dec,

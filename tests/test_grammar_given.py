@@ -17,10 +17,10 @@ from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.source import Source
-from sglc.types.decode import decode
-from sglc.types.given import GivenError, bind
-from sglc.types.language import language
-from sglc.types.member import is_member
+from sglc.types.dependent import GivenError, bind
+from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
+from sglc.types.text.decode import decode
 from sglc.types.type import Str
 from sglc.types.values import Parsed, RecordValue
 

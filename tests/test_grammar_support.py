@@ -15,7 +15,7 @@ from sglc.check.program import check
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.source import Source
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import Str
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "grammars.md"

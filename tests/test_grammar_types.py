@@ -28,12 +28,12 @@ from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.runtime.session import Session
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
-from sglc.types.decode import DecodeError, decode
 from sglc.types.grammar_text import grammar_fault, grammar_texts
-from sglc.types.language import language
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
-from sglc.types.schema import schema_text
+from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
+from sglc.types.notation.prompt_text import schema_text
+from sglc.types.text.decode import DecodeError, decode
+from sglc.types.text.printer import print_value
 from sglc.types.type import ListOf, Named, Str
 
 SUM = """\

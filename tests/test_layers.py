@@ -24,7 +24,7 @@ CHECK = {
 CHECKED = LEAVES | {"sglc.syntax", "sglc.library"}
 BELOW_EXPRESSIONS = CHECKED | {"sglc.check.core", "sglc.check.types", "sglc.check.names"}
 COMPILE = LEAVES | {
-    "sglc.options", "sglc.cfg", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.sources",
+    "sglc.options", "sglc.cfg", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.importers",
     "sglc.library", "sglc.check", "sglc.check.core", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode",
     "sglc.emit", "sglc.show",
 }  # fmt: skip
@@ -52,10 +52,10 @@ LAW: dict[str, set[str]] = {
     "sglc.stdlib": set(),
     "sglc.lalr": {"sglc.cache_files"},
     "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.cfg", "sglc.grammar", "sglc.lalr"},
-    "sglc.sources": {"sglc.automata", "sglc.types", "sglc.lalr"},
+    "sglc.importers": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
     "sglc.check.core": CHECKED,
-    "sglc.check.types": CHECKED | {"sglc.check.core", "sglc.sources"},
+    "sglc.check.types": CHECKED | {"sglc.check.core", "sglc.importers"},
     "sglc.check.names": CHECKED | {"sglc.check.core", "sglc.check.types"},
     "sglc.check.patterns": BELOW_EXPRESSIONS,
     "sglc.check.expressions": BELOW_EXPRESSIONS,
@@ -225,7 +225,7 @@ def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def imported() -> dict[str, dict[str, set[str]]]:
-    """Module to the modules of the project that it imports: at run time, and in all (with `TYPE_CHECKING`)."""
+    """Module to the modules of ours that it imports: at run time, and in all (with `TYPE_CHECKING`)."""
     modules = {module_name(path): path for path in source_files()}
     found: dict[str, dict[str, set[str]]] = {"at run time": {}, "in all": {}}
     for name, path in modules.items():
@@ -246,7 +246,7 @@ def test_no_modules_import_each_other_in_a_cycle(imported: dict[str, dict[str, s
 
 
 def test_no_packages_import_each_other_in_a_cycle(imported: dict[str, dict[str, set[str]]]) -> None:
-    """Imports for types only are counted, too. `sglc` and `runtime` hold modules that are rooms of their own."""
+    """Imports for types count, too. The modules of `sglc` and `runtime` themselves are rooms of their own."""
 
     def package(module: str) -> str:
         parent = module.rpartition(".")[0]

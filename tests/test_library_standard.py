@@ -22,7 +22,7 @@ from sglc.driver import compile_source
 from sglc.library import Library
 from sglc.source import Source
 from sglc.testing import run_tests
-from sglc.types.member import is_member
+from sglc.types.language.membership import is_member
 from sglc.types.type import AliasType, Named, Str
 
 LIBRARY = Library()

@@ -21,16 +21,16 @@ fn triage(message: str) -> Kind:
 """
 
 OF_SOME_PROGRAMS = (
-    "sglc.sources", "sglc.cfg", "sglc.schema", "sglc.automata.regex", "sglc.automata.formats",
+    "sglc.importers", "sglc.cfg", "sglc.schema", "sglc.automata.regex", "sglc.automata.formats",
     "sglc.automata.json", "sglc.automata.unicode", "sglc.automata.analysis.ambiguity",
     "sglc.automata.analysis.membership", "sglc.types.grammar_text", "sglc.types.schema_language",
-    "sglc.types.condition", "sglc.types.json_schema", "sglc.check.holes.kept_conditions",
+    "sglc.types.language.condition", "sglc.types.notation.json_schema", "sglc.check.holes.kept_conditions",
 )  # fmt: skip
 """What grammars, declarations in SQL or TypeScript, JSON Schemas, patterns and conditions need."""
 OF_FINDINGS = ("sglc.syntax.errors.recover", "sglc.syntax.errors.mistakes", "sglc.diagnostics.render")
 """What a program without a fault does not need."""
 OF_OTHER_COMMANDS = (
-    "sglc.diagnostics.codes", "sglc.lower", "sglc.ir", "sglc.passes", "sglc.emit", "sglc.bytecode",
+    "sglc.diagnostics.catalogue.codes", "sglc.lower", "sglc.ir", "sglc.passes", "sglc.emit", "sglc.bytecode",
     "sglc.runtime", "sglc.kernels", "sglc.api", "sglc.python", "sglc.driver",
 )  # fmt: skip
 PACKAGES = (
@@ -41,8 +41,11 @@ MOST = 175
 
 PROGRAMS = {
     "grammar": ("pub grammar Number:\n    start: /[0-9]/{1,9}\n", "sglc.cfg.language"),
-    "sql": ('pub type Row = sql table "create table t (id int not null)"\n', "sglc.sources.sql"),
-    "typescript": ('pub type Point = typescript "interface P { x: number }"\n', "sglc.sources.typescript"),
+    "sql": ('pub type Row = sql table "create table t (id int not null)"\n', "sglc.importers.sql.reader"),
+    "typescript": (
+        'pub type Point = typescript "interface P { x: number }"\n',
+        "sglc.importers.typescript.reader",
+    ),
     "schema": ('pub type Flag = json schema {"type": "boolean"}\n', "sglc.schema.compile"),
     "pattern": ("pub type Code = str matching /[A-Z]{3}/\n", "sglc.automata.regex.compile"),
 }
@@ -84,7 +87,7 @@ def test_a_small_program_loads_what_it_needs(tmp_path: Path) -> None:
 def test_an_example_with_patterns_and_conditions_loads_no_reader_of_other_notations() -> None:
     code, modules, said = checked(EXAMPLES / "character.sgl")
     assert (code, said) == (0, "")
-    unused = ("sglc.sources", "sglc.cfg", "sglc.schema", "sglc.automata.formats", "sglc.automata.json")
+    unused = ("sglc.importers", "sglc.cfg", "sglc.schema", "sglc.automata.formats", "sglc.automata.json")
     assert of(modules, unused + OF_FINDINGS + OF_OTHER_COMMANDS + PACKAGES) == []
 
 
@@ -105,7 +108,7 @@ def test_a_fault_loads_what_explains_it(tmp_path: Path) -> None:
     code, modules, said = checked(program)
     assert code == 1 and "error[E01" in said
     assert "sglc.syntax.errors.recover" in modules
-    assert of(modules, ("sglc.diagnostics.codes", *PACKAGES[1:])) == []
+    assert of(modules, ("sglc.diagnostics.catalogue.codes", *PACKAGES[1:])) == []
 
 
 def test_the_package_alone_loads_no_other_module() -> None:

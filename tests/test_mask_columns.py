@@ -21,7 +21,7 @@ from sglc.runtime.mask.lexeme.text_lexeme import TextLeaf
 from sglc.runtime.mask.vocabulary import token_classes as columns
 from sglc.runtime.mask.vocabulary.token_classes import bytes_in, group_set
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 KNOWN = 'abz09 _-~"\\\t\n\r\x00\x1f\x7f\x80\x9f\xa0é字😀ß×жЯ\u2028'
 CHARACTERS = st.sampled_from([*KNOWN])

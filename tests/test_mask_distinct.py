@@ -21,8 +21,8 @@ from sglc.automata.term import Arm, Array, Bytes, Choice, Language, Sequence, Te
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import UnsupportedSchema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.errors import UnsupportedSchema
+from sglc.schema.core.options import SchemaOptions
 from term_oracle import accepts
 from test_mask_exactness import BYTE_VOCABULARY, EXAMPLES, some
 

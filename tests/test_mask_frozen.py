@@ -35,8 +35,8 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
-from sglc.schema.options import SchemaOptions
-from sglc.types.language import language as type_language
+from sglc.schema.core.options import SchemaOptions
+from sglc.types.language.language import language as type_language
 from sglc.types.type import FieldType, Int, ListOf, Named, RecordType, Str
 from strategies import languages
 

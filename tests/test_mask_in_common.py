@@ -16,7 +16,7 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.search import mask_sharing as shapes
 from sglc.runtime.mask.search import merge_word_lists as in_common
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 from strategies import languages
 from term_oracle import viable
 

@@ -18,7 +18,7 @@ from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.search import merge_keys as joint_keys
 from sglc.runtime.mask.search.merge_keys import KeysGroup
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 _ALONE = itertools.count(700_000)
 """Limits that no other constraint has: each makes a machine of its own."""

@@ -12,7 +12,7 @@ from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 INNER = {"type": "object", "properties": {"b": {"const": 1}, "bb": {"const": 2}}}
 OPEN = {**INNER, "additionalProperties": {"const": 3}}

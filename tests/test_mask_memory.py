@@ -19,7 +19,7 @@ from sglc.runtime.mask import clear_caches, limit_caches, workspaces
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 PIECES = [bytes([byte]) for byte in range(256)] + [
     b'{"', b'": ', b'", "', b"ab", b"12", b'"a', b"a1", b"]}", b", ", "é".encode(), b"aaaa",

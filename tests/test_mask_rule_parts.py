@@ -24,7 +24,7 @@ from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.search.rule_summaries import RuleGroup, Summary
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 PIECES: list[bytes | None] = [
     *(bytes([byte]) for byte in b'{}[]":, 0123456789-.truefalsnxyab\\\n'),

@@ -28,7 +28,7 @@ from sglc.runtime.mask.nodes.object_parts import Option, labels_of
 from sglc.runtime.mask.search import merge_literals as same_runs
 from sglc.runtime.mask.search.merge_literals import RunGroup, by_runs
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 ANY_ORDER = SchemaOptions(order="any", spelling="any")
 PIECES: list[bytes | None] = [

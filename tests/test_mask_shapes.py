@@ -18,7 +18,7 @@ from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.search.mask_sharing import Shapes
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 _ALONE = itertools.count(300_000)
 """Limits that no other constraint has: each makes a machine of its own."""

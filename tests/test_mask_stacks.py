@@ -32,7 +32,7 @@ from sglc.kernels.gss import step as stack_steps
 from sglc.kernels.gss import walk as stack_walk
 from sglc.kernels.gss.frames import ASKED, DONE, FULL, PAUSED, TOO_MUCH
 from sglc.kernels.jit_library import use_reference
-from sglc.runtime.hole import filled_language
+from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.constraint import Constraint, ConstraintOptions, compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
@@ -44,7 +44,7 @@ from sglc.runtime.mask.lexeme.text_dfa import TextTable
 from sglc.runtime.mask.nodes.text import TextNode
 from sglc.runtime.mask.product_nodes.lookahead import NotBefore
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.types.language import language as language_of
+from sglc.types.language.language import language as language_of
 from sglc.types.type import Optional, Str
 
 SINGLE = [bytes([byte]) for byte in range(256)]

@@ -29,7 +29,7 @@ from sglc.runtime.mask.lexeme.table import LeafTable
 from sglc.runtime.mask.mask_cache import MaskStore
 from sglc.runtime.mask.matcher import Matcher, fill_masks
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 THREADS = 6
 PIECES = [bytes([byte]) for byte in range(256)] + [

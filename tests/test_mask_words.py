@@ -16,7 +16,7 @@ from sglc.automata.dfa.operations import all_words
 from sglc.automata.term import Bytes, Choice, Language, Listed, Sequence, Text
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 from term_oracle import accepts, viable
 from test_mask_exactness import BYTE_VOCABULARY, EXAMPLES, some
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sglc.check.program import check
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.edits import edited
 from sglc.diagnostics.render import render

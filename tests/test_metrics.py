@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sglc
 from fake_executor import FakeExecutor
-from sglc.commands.statistics import as_tables
+from sglc.commands.running.statistics import as_tables
 from sglc.driver import compile_file
 from sglc.options import CompileOptions
 from sglc.runtime.engine.core.statistics import Statistics

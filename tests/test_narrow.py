@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sglc.automata.analysis.emptiness import is_finite
 from sglc.automata.analysis.membership import is_word
 from sglc.types import type as t
-from sglc.types.condition import (
+from sglc.types.language.condition import (
     All,
     Among,
     Compared,
@@ -26,8 +26,8 @@ from sglc.types.condition import (
     TextAt,
     bind,
 )
-from sglc.types.narrow import is_expressible, narrowed_language
-from sglc.types.printer import print_value
+from sglc.types.language.narrowing import is_expressible, narrowed_language
+from sglc.types.text.printer import print_value
 from sglc.types.values import EnumValue, RecordValue
 
 HERE = Subject()
@@ -280,7 +280,7 @@ def test_fields_of_records(data):
 def _below_left(term):
     from dataclasses import replace
 
-    from sglc.types.condition import changed, subject
+    from sglc.types.language.condition import changed, subject
 
     def put(part):
         found = subject(part)

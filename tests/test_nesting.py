@@ -10,9 +10,9 @@ import sglc
 from nests import FORMS
 from sglc.bytecode.disasm import disassemble
 from sglc.cli import main
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.driver import compile_source
-from sglc.schema.errors import SchemaFault
+from sglc.schema.core.errors import SchemaFault
 from sglc.source import Source
 from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.values import MAX_DEPTH, RecordValue, is_too_deep

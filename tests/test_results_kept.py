@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sglc.cli import main
-from sglc.commands import locking, rows
-from sglc.commands.locking import InUse
-from sglc.commands.rows import Results, Row, digest_of
+from sglc.commands.running import locking, rows
+from sglc.commands.running.locking import InUse
+from sglc.commands.running.rows import Results, Row, digest_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="locks are of POSIX")
 ROWS = [Row(number, number + 1, {"x": number}, digest_of("f", {"x": number})) for number in range(12)]
@@ -71,7 +71,7 @@ def test_two_commands_at_once_write_no_row_twice(command: list[str], tmp_path: P
 def test_a_process_that_is_killed_leaves_no_lock(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     code = (
-        "import sys, time; from pathlib import Path; from sglc.commands.rows import Results; "
+        "import sys, time; from pathlib import Path; from sglc.commands.running.rows import Results; "
         f"r = Results(Path({str(out)!r})); print('locked', flush=True); time.sleep(600)"
     )
     holder = subprocess.Popen([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, text=True)
@@ -250,7 +250,7 @@ def test_a_row_does_not_wait_for_the_next_one(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that take long: what is finished is on the disk though nothing else is written."""
-    from sglc.commands.execution import Outcome, Runner
+    from sglc.commands.running.execution import Outcome, Runner
 
     kept: list[int] = []
     real_add = Results.add

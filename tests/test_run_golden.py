@@ -18,7 +18,7 @@ from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from sglc.types.json import dumps
+from sglc.types.text.plain_json import dumps
 
 
 class Printer:

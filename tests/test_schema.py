@@ -13,9 +13,9 @@ from sglc.automata.term import Arm, Array, Bytes, Choice, Counter, Object, Prope
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaError, SchemaFault, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
-from sglc.schema.options import Draft, SchemaLimits, SchemaOptions
-from sglc.schema.support import page
+from sglc.schema.core.errors import SchemaError, SchemaFault, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
+from sglc.schema.core.options import Draft, SchemaLimits, SchemaOptions
+from sglc.schema.support_page import page
 from term_oracle import accepts as accepts_text
 
 FREE = SchemaOptions(order="any", spelling="any")

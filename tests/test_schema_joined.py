@@ -12,7 +12,7 @@ from budget import examples
 from schema_oracle import accepts
 from sglc.automata.term import Choice, Object, Property, Sequence, Term, Text
 from sglc.schema.compile import compile_schema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 PARTS: list[Any] = [
     {"type": "integer", "minimum": 1, "maximum": 2}, {"type": "integer", "minimum": 2, "maximum": 4},

@@ -10,8 +10,8 @@ from sglc.automata.analysis.membership import is_word
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import UnsupportedConstraint
 from sglc.schema.compile import compile_schema
-from sglc.schema.metaschemas import metaschema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
+from sglc.schema.reading.metaschemas import metaschema
 
 DEFAULT = SchemaOptions()
 NULL = {"type": "null"}

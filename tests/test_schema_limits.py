@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from sglc.automata.analysis.membership import is_word
-from sglc.schema.algebra import Algebra
+from sglc.schema.algebra.algebra import Algebra
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaTooLarge
-from sglc.schema.lower import Lowering
-from sglc.schema.options import SchemaLimits, SchemaOptions
-from sglc.schema.parse import read_schema
+from sglc.schema.core.errors import SchemaTooLarge
+from sglc.schema.core.options import SchemaLimits, SchemaOptions
+from sglc.schema.emit.terms import Lowering
+from sglc.schema.reading.parse import read_schema
 
 
 def one_key_each(count: int) -> dict[str, Any]:

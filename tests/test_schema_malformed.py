@@ -11,8 +11,8 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError, UnsupportedConstraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaError, UnsupportedSchema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.errors import SchemaError, UnsupportedSchema
+from sglc.schema.core.options import SchemaOptions
 
 TWICE = {"$defs": {"a": {"$anchor": "x", "type": "null"}, "b": {"$anchor": "x"}}}
 MALFORMED: list[tuple[Any, str]] = [

@@ -8,7 +8,7 @@ from sglc.automata.term import Pattern
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.schema.compile import compile_schema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 from test_mask_exactness import BYTE_VOCABULARY
 
 SUFFIXES = "^(a|b)*a(a|b){14}$"

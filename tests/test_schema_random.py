@@ -14,8 +14,8 @@ from budget import examples
 from schema_oracle import accepts
 from sglc.automata.term import Language, Nothing
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaError, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
-from sglc.schema.options import Draft, SchemaLimits, SchemaOptions
+from sglc.schema.core.errors import SchemaError, SchemaTooLarge, Unsatisfiable, UnsupportedSchema
+from sglc.schema.core.options import Draft, SchemaLimits, SchemaOptions
 
 VALIDATORS: dict[Draft, Any] = {
     "4": jsonschema.Draft4Validator,

@@ -9,7 +9,7 @@ import pytest
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import Unsatisfiable
+from sglc.schema.core.errors import Unsatisfiable
 
 TO_A, TO_B = {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}
 ARRAY = {"type": "array", "uniqueItems": True}

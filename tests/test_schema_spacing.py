@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from budget import examples
 from sglc.runtime.mask import UnsupportedConstraint, Vocabulary, compile_constraint
 from sglc.runtime.mask.constraint import Constraint
-from sglc.schema.options import MOST_INDENT, SchemaOptions
+from sglc.schema.core.options import MOST_INDENT, SchemaOptions
 
 BYTES = Vocabulary(
     [bytes([byte]) for byte in range(256)] + [b"\n  ", b"\n\t\t", b"    ", b'\n    "', b"},\n"]

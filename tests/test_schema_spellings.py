@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sglc.automata.analysis.membership import is_word
 from sglc.schema.compile import compile_schema
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.options import SchemaOptions
 
 Spelling = Literal["canonical", "any"]
 SPELLINGS: tuple[Spelling, ...] = ("canonical", "any")

@@ -17,8 +17,8 @@ import pytest
 from schema_oracle import accepts
 from sglc.automata.term import Language, Nothing
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
-from sglc.schema.options import Draft, SchemaOptions
+from sglc.schema.core.errors import SchemaTooLarge, Unsatisfiable, UnsupportedSchema
+from sglc.schema.core.options import Draft, SchemaOptions
 
 VARIABLE = "SGLC_JSON_SCHEMA_TEST_SUITE"
 FOLDER = os.environ.get(VARIABLE, "")

@@ -19,7 +19,7 @@ from sglc.bytecode.code import Program
 from sglc.bytecode.disasm import disassemble
 from sglc.bytecode.encoding import EncodingError, decode, encode
 from sglc.bytecode.serial import HEADER, dumps, loads, sign
-from sglc.diagnostics.codes import CATALOGUE
+from sglc.diagnostics.catalogue.codes import CATALOGUE
 from sglc.driver import compile_file
 from sglc.types import type as t
 from test_ir import VALUES, exact

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from budget import examples
+from sglc.importers.core.fault import SourceFault
+from sglc.importers.sql.reader import read_sql
+from sglc.importers.typescript.reader import read_typescript
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.runtime.vm.holes.fuzz import random_word
-from sglc.sources.fault import SourceFault
-from sglc.sources.sql import read_sql
-from sglc.sources.typescript import read_typescript
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import Named
 
 MANY = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from decimal import Decimal
+from importlib.resources import files
 from random import Random
 from typing import Any
 
@@ -15,26 +16,25 @@ from hypothesis import strategies as st
 from golden_case import GoldenCase, golden_cases
 from sglc.automata.dfa.operations import difference
 from sglc.automata.regex.compile import compile_regex
+from sglc.importers.core.declared import Declared
+from sglc.importers.core.fault import SourceFault
+from sglc.importers.sql.reader import read_sql
+from sglc.importers.sql.types import DATE, UUID
+from sglc.importers.typescript.reader import read_typescript
 from sglc.lalr import tables
 from sglc.library import Library
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
-from sglc.sources import sql, typescript
-from sglc.sources.declared import Declared
-from sglc.sources.fault import SourceFault
-from sglc.sources.sql import read_sql
-from sglc.sources.sql_types import DATE, UUID
-from sglc.sources.typescript import read_typescript
-from sglc.types.decode import decode
-from sglc.types.json import from_json, to_json
-from sglc.types.language import language
-from sglc.types.member import MemberError
-from sglc.types.printer import print_value
-from sglc.types.show import show_type
+from sglc.types.language.language import language
+from sglc.types.language.membership import MemberError
+from sglc.types.notation.sgl import show_type
+from sglc.types.notation.typescript import typescript_text
+from sglc.types.text.decode import decode
+from sglc.types.text.plain_json import from_json, to_json
+from sglc.types.text.printer import print_value
 from sglc.types.type import AliasType, Named, RecordType, Str
-from sglc.types.typescript import typescript_text
 
 # -- what is read and what is refused ------------------------------------------------------------------
 
@@ -82,9 +82,8 @@ def test_reading_typescript(case: GoldenCase, golden: Any) -> None:
 
 @pytest.mark.parametrize(("name", "start"), [("sql", "table"), ("typescript", "module")])
 def test_the_grammars_have_no_conflicts(name: str, start: str) -> None:
-    grammar = (sql if name == "sql" else typescript).__file__.replace(f"{name}.py", f"{name}.lark")
-    with open(grammar, encoding="utf-8") as file:
-        assert len(tables.build(file.read(), (start,), strict=True)["rows"]) > 100
+    grammar = files(f"sglc.importers.{name}") / f"{name}.lark"
+    assert len(tables.build(grammar.read_text(encoding="utf-8"), (start,), strict=True)["rows"]) > 100
 
 
 PIECES = (

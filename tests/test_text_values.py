@@ -19,13 +19,13 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.source import Source
 from sglc.testing import run_tests
-from sglc.types.decode import decode
-from sglc.types.json_schema import json_schema_text
-from sglc.types.language import language
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
-from sglc.types.schema import schema_text
-from sglc.types.show import show_type
+from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
+from sglc.types.notation.json_schema import json_schema_text
+from sglc.types.notation.prompt_text import schema_text
+from sglc.types.notation.sgl import show_type
+from sglc.types.text.decode import decode
+from sglc.types.text.printer import print_value
 from sglc.types.type import FieldType, ListOf, MapOf, Named, Optional, RecordType, Str, Type, matching
 
 ODD = ("a\nb", "\t", "\r\n", "\x00", "\x7f", "\x85", "\u2028", 'say "hi"\n\\', "😀\n")

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from golden_case import golden_cases
 from sglc.driver import compile_source
 from sglc.source import Source
-from sglc.types.decode import (
+from sglc.types.language.language import LanguageError, language
+from sglc.types.language.membership import MemberError
+from sglc.types.notation.prompt_text import STYLES, schema_text
+from sglc.types.notation.sgl import show_type
+from sglc.types.text.decode import (
     MISSING,
     DecodeError,
     Growing,
@@ -21,12 +25,8 @@ from sglc.types.decode import (
     decode,
     decode_partial,
 )
-from sglc.types.json import dumps, from_json, from_text, to_json
-from sglc.types.language import LanguageError, language
-from sglc.types.member import MemberError
-from sglc.types.printer import print_value
-from sglc.types.schema import STYLES, schema_text
-from sglc.types.show import show_type
+from sglc.types.text.plain_json import dumps, from_json, from_text, to_json
+from sglc.types.text.printer import print_value
 from sglc.types.type import (
     AliasType,
     Alternatives,

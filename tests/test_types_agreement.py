@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import term_oracle
 from sglc.automata.number.decimal import DECIMAL_PLACES, INTEGER_DIGITS
-from sglc.types.decode import DecodeError, decode
-from sglc.types.language import language
-from sglc.types.member import check_member, is_member
-from sglc.types.printer import print_value
+from sglc.types.language.language import language
+from sglc.types.language.membership import check_member, is_member
+from sglc.types.text.decode import DecodeError, decode
+from sglc.types.text.printer import print_value
 from sglc.types.values import RecordValue
 from strategies import of_all_values, types, values_of, words_of
 

@@ -14,11 +14,11 @@ from sglc.options import CompileOptions
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.source import Source
-from sglc.types.decode import DecodeError, decode
-from sglc.types.given import GivenError, bind, ended_before, erased, why_empty
-from sglc.types.language import language
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
+from sglc.types.dependent import GivenError, bind, ended_before, erased, why_empty
+from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
+from sglc.types.text.decode import DecodeError, decode
+from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, ListOf, OneOf, Optional, SpanOf, Str, TupleOf
 from vm_programs import assembler
 

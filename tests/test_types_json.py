@@ -20,14 +20,14 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.session import BYTES
 from sglc.runtime.vm.holes.fuzz import random_word
 from sglc.source import Source
-from sglc.types.decode import MISSING, DecodeError, Growing, decode, decode_partial
-from sglc.types.json import from_json, to_json
 from sglc.types.json_values import json_number_text, number_of
-from sglc.types.language import language
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
-from sglc.types.schema import schema_text
+from sglc.types.language.language import language
+from sglc.types.language.membership import is_member
+from sglc.types.notation.prompt_text import schema_text
 from sglc.types.schema_language import SchemaTextError, schema_language, schema_text_of
+from sglc.types.text.decode import MISSING, DecodeError, Growing, decode, decode_partial
+from sglc.types.text.plain_json import from_json, to_json
+from sglc.types.text.printer import print_value
 from sglc.types.type import Json, ListOf, TupleOf
 
 ANY = Json()

@@ -10,12 +10,12 @@ import jsonschema
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sglc.sources.fault import SourceFault
-from sglc.sources.typescript import read_typescript
-from sglc.types.json import from_json
-from sglc.types.language import language
-from sglc.types.member import MemberError
-from sglc.types.schema import schema_text
+from sglc.importers.core.fault import SourceFault
+from sglc.importers.typescript.reader import read_typescript
+from sglc.types.language.language import language
+from sglc.types.language.membership import MemberError
+from sglc.types.notation.prompt_text import schema_text
+from sglc.types.text.plain_json import from_json
 from sglc.types.type import (
     AliasType,
     Dec,

@@ -12,7 +12,7 @@ from sglc.source import Source
 from sglc.syntax.parse import parse
 from sglc.syntax.tree import ast
 from sglc.testing import run_tests
-from sglc.types.member import is_member
+from sglc.types.language.membership import is_member
 
 WORDS = ["a", "b", "ab", "abc", "none", "A", "AB", 0, 3, 5, 9, 12, True, False, None]
 

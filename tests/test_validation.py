@@ -29,7 +29,7 @@ from sglc.runtime.session import Session
 from sglc.runtime.vm.holes.fuzz import random_good_word
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import Int, Str, Type
 from small_models import FickleModel, small_tokenizer
 

@@ -11,9 +11,9 @@ from sglc.automata.analysis.membership import is_word
 from sglc.check.program import check
 from sglc.library import Library
 from sglc.source import Source
-from sglc.types.condition import bind
-from sglc.types.language import language
-from sglc.types.narrow import narrowed_language
+from sglc.types.language.condition import bind
+from sglc.types.language.language import language
+from sglc.types.language.narrowing import narrowed_language
 
 NUMBERS = st.integers(-5, 30).map(str) | st.sampled_from(["2.5", "7.0"])
 COMPARED = st.builds("{} {} {}".format, st.just("v"), st.sampled_from("< <= > >= == !=".split()), NUMBERS)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sglc.automata.regex.dialects import DialectName
     from sglc.cfg.language import GrammarOptions
     from sglc.cfg.model.grammar import Grammar
-    from sglc.schema.options import SchemaOptions
+    from sglc.schema.core.options import SchemaOptions
     from sglc.types.type import Type, TypeTable
 
 _FEW_MATCHERS = 16
@@ -167,8 +167,8 @@ def _check(name: str, value: object, kind: object, what: str) -> None:
 
 def _schema_language(schema: Any, options: SchemaOptions | None) -> Language:
     from sglc.schema.compile import compile_schema
-    from sglc.schema.errors import SchemaFault, UnsupportedSchema
-    from sglc.schema.options import SchemaOptions
+    from sglc.schema.core.errors import SchemaFault, UnsupportedSchema
+    from sglc.schema.core.options import SchemaOptions
 
     try:
         return compile_schema(schema, options or SchemaOptions())
@@ -204,7 +204,7 @@ def _language(
     choices: Iterable[str | bytes] | None,
 ) -> Language:
     if type is not None:
-        from sglc.types.language import language
+        from sglc.types.language.language import language
         from sglc.types.type import Type as AnyType
 
         _check("type", type, AnyType, "a Type")

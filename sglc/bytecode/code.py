@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from sglc.types.condition import Condition
+from sglc.types.language.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 

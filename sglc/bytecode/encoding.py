@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, ParameterSpec, RetryPoint
-from sglc.types import condition
 from sglc.types import type as t
+from sglc.types.language import condition
 from sglc.types.values import MAX_DEPTH, EnumValue, RecordValue, Value
 
 MAX_NESTING = MAX_DEPTH + 10

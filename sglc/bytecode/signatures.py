@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sglc.bytecode.code import Code, Program
-from sglc.types.show import show_type
+from sglc.types.notation.sgl import show_type
 
 
 def signature(program: Program, code: Code) -> str:

@@ -16,8 +16,8 @@ from sglc.bytecode.code import Code, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.bytecode.verify_types import condition_faults, type_faults
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.types.condition import given_numbers
-from sglc.types.given import given_values
+from sglc.types.dependent import given_values
+from sglc.types.language.condition import given_numbers
 from sglc.types.type import Named, RecordType, UnionType
 
 MAX_DEPTH = 100_000

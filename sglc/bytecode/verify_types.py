@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.regex.compile import RegexError, compile_regex
 from sglc.bytecode.code import HoleSpec
-from sglc.types.condition import Matches, atoms, given_numbers
-from sglc.types.given import given_types, given_values
+from sglc.types.dependent import given_types, given_values
 from sglc.types.grammar_text import parameters_of, stored_fault
-from sglc.types.language import LanguageError
-from sglc.types.narrow import is_expressible
+from sglc.types.language.condition import Matches, atoms, given_numbers
+from sglc.types.language.language import LanguageError
+from sglc.types.language.narrowing import is_expressible
 from sglc.types.schema_language import SchemaTextError, schema_text_of
 from sglc.types.type import (
     AliasType,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from sglc.commands.files import write_whole
-from sglc.commands.invocation import (
+from sglc.commands.shared.files import write_whole
+from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
     fail,
@@ -60,7 +60,7 @@ def command(
         _emit(invocation, file, output, emit)
         return
     from sglc.bytecode.serial import dumps
-    from sglc.commands.programs import ARTEFACT, compile_path
+    from sglc.commands.shared.programs import ARTEFACT, compile_path
 
     if file.suffix == ARTEFACT:
         raise click.UsageError(f"{file} is compiled already; `sglc disasm {file}` shows what is in it")
@@ -107,7 +107,7 @@ def command(
 
 
 def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -> None:
-    from sglc.commands.programs import read_source
+    from sglc.commands.shared.programs import read_source
     from sglc.diagnostics.diagnostic import has_errors
     from sglc.driver import emit_stage
     from sglc.options import CompileOptions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sglc.commands.invocation import (
+from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
     counted,
@@ -20,7 +20,7 @@ from sglc.commands.invocation import (
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 
 if TYPE_CHECKING:
-    from sglc.commands.fixing import Fixer
+    from sglc.commands.shared.fixing import Fixer
 
 
 @click.command("check")
@@ -52,7 +52,7 @@ def command(
     if diff and as_json:
         raise click.UsageError("--diff prints a diff, --json prints JSON: give one of them")
     if fix or diff:
-        from sglc.commands.fixing import Fixer
+        from sglc.commands.shared.fixing import Fixer
 
         fixer = Fixer(invocation.allow_outside)
         found = _each(invocation, files, fixer.fix)
@@ -62,7 +62,7 @@ def command(
         fixer.write(invocation)
         _report(invocation, files, found, as_json, strict, fixer)
     else:
-        from sglc.commands.programs import check_path
+        from sglc.commands.shared.programs import check_path
 
         def look(path: Path) -> list[Diagnostic]:
             return check_path(path, invocation.allow_outside)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sglc.commands.invocation import Invocation, outside_option
+from sglc.commands.shared.invocation import Invocation, outside_option
 
 
 @click.command("disasm")
@@ -25,7 +25,7 @@ def command(invocation: Invocation, file: Path) -> None:
       sglc disasm examples/character.sgl | less
     """
     from sglc.bytecode.disasm import disassemble
-    from sglc.commands.programs import load_program
+    from sglc.commands.shared.programs import load_program
 
     program = load_program(invocation, file)
     invocation.stage = f"printing {file}"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sglc.commands.invocation import Invocation, fail, fault, print_json
+from sglc.commands.shared.invocation import Invocation, fail, fault, print_json
 
 if TYPE_CHECKING:
+    from sglc.diagnostics.catalogue.entry import Entry
     from sglc.diagnostics.diagnostic import Edit
-    from sglc.diagnostics.entry import Entry
 
 
 @click.command("explain")
@@ -25,7 +25,7 @@ def command(invocation: Invocation, code: str | None, as_json: bool) -> None:
       sglc explain E0101
       sglc explain | grep retry
     """
-    from sglc.diagnostics.codes import CATALOGUE
+    from sglc.diagnostics.catalogue.codes import CATALOGUE
 
     def as_data(entry: Entry) -> dict[str, Any]:
         return {

@@ -13,8 +13,8 @@ from sglc.automata.term_digest import TooDeep
 from sglc.bytecode.code import HoleSpec, Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.cache_files import keep
-from sglc.commands.files import write_whole
-from sglc.commands.invocation import Invocation, fail, fault
+from sglc.commands.shared.files import write_whole
+from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.runtime.decoding.canonical import Canonical
 from sglc.runtime.decoding.requests import filled_language
 from sglc.runtime.decoding.seams import Seams
@@ -33,8 +33,8 @@ from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.types.language import language
-from sglc.types.narrow import narrowed_language
+from sglc.types.language.language import language
+from sglc.types.language.narrowing import narrowed_language
 
 _TEXT = BY_NAME["TEXT"].number
 _LINE = BY_NAME["LINE"].number

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sglc.commands.invocation import Invocation, fail, fault, print_json
+from sglc.commands.shared.invocation import Invocation, fail, fault, print_json
 
 
 @click.group("models", invoke_without_command=True)
@@ -57,7 +57,7 @@ def fetch(invocation: Invocation, name: str) -> None:
     Example:
       sglc models fetch smollm2
     """
-    from sglc.commands.progress import progress_bar
+    from sglc.commands.shared.progress import progress_bar
     from sglc.runtime.model.catalogue import fetch as fetch_model
     from sglc.runtime.model.weights.errors import ModelError
 

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sglc.commands.invocation import CommandFailed, Invocation, fail, fault, outside_option, show, summary
-from sglc.commands.run_options import Observation, RunCommand, engine_options, observation_options
+from sglc.commands.running.run_options import Observation, RunCommand, engine_options, observation_options
+from sglc.commands.shared.invocation import (
+    CommandFailed,
+    Invocation,
+    fail,
+    fault,
+    outside_option,
+    show,
+    summary,
+)
 from sglc.runtime.engine.core.options import EngineOptions
 
 if TYPE_CHECKING:
     from sglc.bytecode.code import Code, Program
-    from sglc.commands.execution import Call, Outcome
+    from sglc.commands.running.execution import Call, Outcome
     from sglc.runtime.errors import SglError
     from sglc.types.values import Value
 
@@ -99,8 +107,8 @@ def command(
     if data is None and (retry_errors or concurrency is not None):
         raise click.UsageError(f"{'--retry-errors' if retry_errors else '--concurrency'} belongs to --data")
 
-    from sglc.commands.arguments import choose_function, read_file, read_pairs
-    from sglc.commands.programs import ARTEFACT, load_program
+    from sglc.commands.running.arguments import choose_function, read_file, read_pairs
+    from sglc.commands.shared.programs import ARTEFACT, load_program
 
     invocation.startup.lap("Python")
     program = load_program(invocation, file)
@@ -116,17 +124,17 @@ def command(
     if problems or code is None:
         raise _refused(invocation, problems, as_json)
 
-    from sglc.commands.execution import Call
+    from sglc.commands.running.execution import Call
     from sglc.runtime.mask.artifact.constraint import program_folders
 
     masks = program_folders(file)
     call = Call(program, code, model, engine, observation, seed, max_tokens, timeout, masks)
     if data is not None and out is not None:
-        from sglc.commands.batch import Common, run_rows
+        from sglc.commands.running.batch import Common, run_rows
 
         run_rows(invocation, call, data, out, Common(texts, values), retry_errors, concurrency)
         return
-    from sglc.commands.arguments import bind
+    from sglc.commands.running.arguments import bind
 
     bound, problems = bind(program, code, texts, values)
     if problems:
@@ -151,9 +159,9 @@ def _run_once(
     *,
     compiled: bool,
 ) -> None:
-    from sglc.commands.execution import Runner
-    from sglc.commands.live import LiveText, PlainText
-    from sglc.commands.narration import Narrator
+    from sglc.commands.running.execution import Runner
+    from sglc.commands.running.live import LiveText, PlainText
+    from sglc.commands.running.narration import Narrator
 
     terminal = sys.stdout.isatty() and not as_json
     sink: Any = None
@@ -179,7 +187,7 @@ def _run_once(
         if as_json:
             click.echo(_as_json(call.program, call.code, outcome))
         elif outcome.failed is None:
-            from sglc.commands.execution import value_text
+            from sglc.commands.running.execution import value_text
 
             click.echo(value_text(call.program, call.code, outcome.value, indent=2 if terminal else None))
             if terminal or verbose:
@@ -205,7 +213,7 @@ def _as_json(program: Program, code: Code, outcome: Outcome) -> str:
     """One JSON object. The value is put in as its exact text."""
     import json
 
-    from sglc.commands.execution import value_text
+    from sglc.commands.running.execution import value_text
     from sglc.diagnostics.render import to_json
 
     head: dict[str, Any] = {"ok": outcome.failed is None, "function": code.name}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sglc.commands.invocation import (
+from sglc.commands.shared.invocation import (
     CommandFailed,
     Invocation,
     counted,
@@ -50,7 +50,7 @@ def command(
       sglc test examples/*.sgl --rounds 5
       sglc test examples/loop.sgl -k "keeps to its time" --seed 3
     """
-    from sglc.commands.programs import load_program
+    from sglc.commands.shared.programs import load_program
 
     programs = [(path, load_program(invocation, path)) for path in files]
     from sglc.testing import run_tests

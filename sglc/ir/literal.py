@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sglc.ir.module import ErrorInfo, HoleInfo
-from sglc.types import condition
 from sglc.types import type as t
+from sglc.types.language import condition
 from sglc.types.values import EnumValue, RecordValue
 
 CLASSES: dict[str, type] = {

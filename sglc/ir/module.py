@@ -9,7 +9,7 @@ from typing import Literal
 from sglc.ir.ops import Op
 from sglc.ir.terminators import Terminator
 from sglc.source import Source, Span
-from sglc.types.condition import Condition
+from sglc.types.language.condition import Condition
 from sglc.types.type import DeclaredType, Type
 from sglc.types.values import Value
 

@@ -24,8 +24,8 @@ from sglc.bytecode.code import Program
 from sglc.bytecode.serial import dumps, loads
 from sglc.python.annotations import annotation
 from sglc.python.values import plain
-from sglc.types.json import from_json
-from sglc.types.member import MemberError
+from sglc.types.language.membership import MemberError
+from sglc.types.text.plain_json import from_json
 from sglc.types.type import TAG, AliasType, EnumType, Named, RecordType, Type, UnionType
 from sglc.types.values import TOO_DEEP, EnumValue, RecordValue, is_too_deep
 

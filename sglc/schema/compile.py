@@ -7,13 +7,13 @@ from typing import Any
 from sglc.automata.dfa.operations import TooLarge
 from sglc.automata.number.number_set import NumberError
 from sglc.automata.term import Language
-from sglc.schema.algebra import Algebra
-from sglc.schema.errors import SchemaTooLarge
-from sglc.schema.forms import NotRegular
-from sglc.schema.layout import keys_unsupported
-from sglc.schema.lower import Lowering
-from sglc.schema.options import SchemaOptions
-from sglc.schema.parse import read_schema
+from sglc.schema.algebra.algebra import Algebra
+from sglc.schema.algebra.forms import NotRegular
+from sglc.schema.core.errors import SchemaTooLarge
+from sglc.schema.core.options import SchemaOptions
+from sglc.schema.emit.layout import keys_unsupported
+from sglc.schema.emit.terms import Lowering
+from sglc.schema.reading.parse import read_schema
 
 _DEFAULT = SchemaOptions()
 

@@ -24,8 +24,7 @@ from sglc.syntax.builders import (
     statements,
     types,
 )  # fmt: skip
-from sglc.syntax.builders.context import Context
-from sglc.syntax.builders.doc_comments import DocComments
+from sglc.syntax.builders.context import Context, DocComments
 from sglc.syntax.builders.literals import Literals
 from sglc.syntax.builders.parts import HoleContent
 from sglc.syntax.builders.prompt_lines import PromptLines

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from sglc.schema.dialect import draft_dialect, standard_dialect, subschemas
+from sglc.schema.reading.dialect import draft_dialect, standard_dialect, subschemas
 from sglc.types.schema_language import SchemaTextError, checked_schema_text, parse_schema
 
 MAX_FILES = 200

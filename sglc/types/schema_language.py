@@ -30,8 +30,8 @@ from sglc.automata.term import (
     Words,
 )
 from sglc.schema.compile import compile_schema
-from sglc.schema.errors import SchemaFault
-from sglc.schema.options import SchemaOptions
+from sglc.schema.core.errors import SchemaFault
+from sglc.schema.core.options import SchemaOptions
 from sglc.types.json_text import json_text
 from sglc.types.json_values import exact_decimal, schema_data
 from sglc.types.values import MAX_DEPTH, is_too_deep

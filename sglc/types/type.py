@@ -30,7 +30,7 @@ class Str:
     `grammar`: the portable text of a grammar (`sglc.cfg.model.serialize`), or empty. Then the value is a text
     of this grammar, control characters included where it has them, and nothing else refines it. `given`: of a
     grammar with parameters the numbers of the values that its hole is given for them. When the hole is
-    reached, the grammar with these values takes its place; see `sglc.types.given`.
+    reached, the grammar with these values takes its place; see `sglc.types.dependent`.
     """
 
     min_chars: int = 0
@@ -164,7 +164,7 @@ class Json:
 class OneOf:
     """`one of xs`: a text of a list that is known only when a hole is reached.
 
-    The list is the hole's given value number `given`. `words` is None until then; see `sglc.types.given`.
+    The list is the hole's given value number `given`. `words` is None until then; see `sglc.types.dependent`.
     """
 
     given: int

@@ -98,7 +98,7 @@ class Sglc:
         return self.loop.run_until_complete(together())
 
     async def _one(self, name: str, item: dict[str, Any]) -> dict[str, Any]:
-        from sglc.types.json import to_json
+        from sglc.types.text.plain_json import to_json
 
         function, arguments = request(name, item)
         result = await self.session.run(function, arguments)

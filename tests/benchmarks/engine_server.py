@@ -165,7 +165,7 @@ class Ours:
 
     async def entry(self, number: int) -> str:
         """A program's object, as JSON."""
-        from sglc.types.json import dumps
+        from sglc.types.text.plain_json import dumps
 
         result = await self.session.run("entry", {"rules": RULES, "note": note(number)})
         assert result.type is not None

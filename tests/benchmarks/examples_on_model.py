@@ -15,15 +15,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from sglc.commands.arguments import bind, choose_function
+from sglc.commands.running.arguments import bind, choose_function
 from sglc.driver import compile_file
 from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.errors import SglError
 from sglc.runtime.model.load import load_model
 from sglc.runtime.session import Session
-from sglc.types.decode import decode
-from sglc.types.member import is_member
-from sglc.types.printer import print_value
+from sglc.types.language.membership import is_member
+from sglc.types.text.decode import decode
+from sglc.types.text.printer import print_value
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.sgl"))
 THEME = {"theme": "a lighthouse at the end of the world"}

@@ -36,7 +36,7 @@ from sglc.runtime.mask.automaton.limits import ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.types.language import language
+from sglc.types.language.language import language
 
 ROUNDS = 60
 MEASURES = ("open and first mask", "digest", "compile and first mask", "token from tables")
@@ -72,8 +72,8 @@ def of_types() -> Iterator[tuple[str, Language, list[str]]]:
 
 def of_schemas(path: Path, count: int) -> Iterator[tuple[str, Language, list[str]]]:
     from sglc.schema.compile import compile_schema
-    from sglc.schema.errors import SchemaFault
-    from sglc.schema.options import SchemaOptions
+    from sglc.schema.core.errors import SchemaFault
+    from sglc.schema.core.options import SchemaOptions
 
     with lzma.open(path, "rt", encoding="utf-8") as file:
         lines = file.readlines()

@@ -109,7 +109,7 @@ class Engine:
 def compile_schema(schema: Any, **options: Any) -> Any:
     """A constraint for a JSON Schema; options are those of the schema compiler."""
     from sglc.runtime.mask.constraint import compile_constraint
-    from sglc.schema.options import SchemaOptions
+    from sglc.schema.core.options import SchemaOptions
 
     return compile_constraint(json_schema=schema, schema_options=SchemaOptions(**options))
 

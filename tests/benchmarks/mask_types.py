@@ -18,7 +18,7 @@ from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
-from sglc.types.language import language
+from sglc.types.language.language import language
 from sglc.types.type import (
     Bool,
     Dec,

@@ -24,10 +24,10 @@ from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import Scored, display, failure, kind
-from sglc.types.decode import DecodeError, decode
 from sglc.types.json_text import json_text
-from sglc.types.language import language
-from sglc.types.printer import PrintError, print_value
+from sglc.types.language.language import language
+from sglc.types.text.decode import DecodeError, decode
+from sglc.types.text.printer import PrintError, print_value
 from sglc.types.type import Str, Type
 
 

@@ -6,7 +6,7 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame, Handler, Signal, take
 from sglc.runtime.vm.state.strand import Outcome, Strand
 from sglc.runtime.vm.state.values import Cursor, ErrorValue, failure, kind
-from sglc.types.member import is_member
+from sglc.types.language.membership import is_member
 from sglc.types.values import RecordValue
 
 

@@ -18,7 +18,7 @@ from sglc.runtime.vm.state.values import (
     failure,
     kind,
 )
-from sglc.types.member import MemberError, check_member
+from sglc.types.language.membership import MemberError, check_member
 from sglc.types.type import Named, RecordType, UnionType
 from sglc.types.values import EnumValue, RecordValue
 

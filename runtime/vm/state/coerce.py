@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sglc.types.json import from_json
 from sglc.types.json_membership import ordered_json
-from sglc.types.member import MemberError, is_member
+from sglc.types.language.membership import MemberError, is_member
+from sglc.types.text.plain_json import from_json
 from sglc.types.type import (
     AliasType,
     Alternatives,

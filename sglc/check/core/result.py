@@ -15,8 +15,8 @@ from sglc.types.type import DeclaredType, Type
 from sglc.types.values import EnumValue, Value
 
 if TYPE_CHECKING:
-    from sglc.types.condition import Condition
     from sglc.types.grammar_text import Count
+    from sglc.types.language.condition import Condition
 
 # -- types of expressions --------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ class Displays:
             return STR
         self.scopes.function.schemas.append(type)
         if not isinstance(type, Unknown) and self.facts.sound(type):
-            from sglc.types.schema import MAX_MENTIONS, mentions, schema_text
+            from sglc.types.notation.prompt_text import MAX_MENTIONS, mentions, schema_text
 
             key = ("schema", type, node.style)
             if node.style in (None, "prose") and mentions(type, self.module.table) > MAX_MENTIONS:

@@ -42,7 +42,7 @@ from sglc.check.types.facts import TypeFacts
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.member import MemberError, check_member
+from sglc.types.language.membership import MemberError, check_member
 from sglc.types.type import ListOf
 
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.range_slips import Rounds, slip
 from sglc.check.core.result import ExpressionType, Never, RangeOf, Unknown
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
-from sglc.check.expressions.range_slips import Rounds, slip
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import (
     INT,

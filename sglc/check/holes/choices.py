@@ -24,7 +24,7 @@ from sglc.check.types.assignability import UNKNOWN, is_enum, item_of, said
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
 from sglc.syntax.tree import ast
-from sglc.types.printer import print_value
+from sglc.types.text.printer import print_value
 from sglc.types.type import Alternatives, Constant, Type
 
 _TYPES = (

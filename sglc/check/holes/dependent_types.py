@@ -19,7 +19,7 @@ from sglc.check.types.assignability import STR, UNKNOWN, expand, is_enum, is_tex
 from sglc.check.types.resolve import TypeResolver
 from sglc.check.types.unsatisfiable import RAW
 from sglc.syntax.tree import ast
-from sglc.types.given import GivenError, given_types, in_grammar
+from sglc.types.dependent import GivenError, given_types, in_grammar
 from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 
 

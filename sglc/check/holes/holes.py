@@ -22,7 +22,7 @@ from sglc.check.types.refinements import add_until
 from sglc.check.types.unsatisfiable import arms_are_apart, is_bare_text, report_empty
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.given import ended_before, erased, given_types
+from sglc.types.dependent import ended_before, erased, given_types
 from sglc.types.type import Alternatives, ListOf, Optional, SpanOf, Str, Type
 
 

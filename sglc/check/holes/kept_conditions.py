@@ -13,9 +13,9 @@ from sglc.check.holes.mask_predicates import ConditionWriter
 from sglc.check.types.assignability import said
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.condition import All, Condition, given_numbers
-from sglc.types.given import GivenError, given_types
-from sglc.types.narrow import is_expressible, narrowed_language
+from sglc.types.dependent import GivenError, given_types
+from sglc.types.language.condition import All, Condition, given_numbers
+from sglc.types.language.narrowing import is_expressible, narrowed_language
 from sglc.types.type import Type
 
 Kept = list[tuple[ast.Expression, Condition]]

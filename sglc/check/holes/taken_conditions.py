@@ -18,7 +18,7 @@ from sglc.check.types.assignability import expand
 from sglc.check.types.regexes import check_regex
 from sglc.syntax.tree import ast
 from sglc.types import type as t
-from sglc.types.member import is_member
+from sglc.types.language.membership import is_member
 
 OPPOSITE = {
     "<": ">=",

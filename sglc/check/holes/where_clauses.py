@@ -25,10 +25,10 @@ from sglc.check.types.assignability import STR, UNKNOWN
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t
-from sglc.types.given import erased
+from sglc.types.dependent import erased
 
 if TYPE_CHECKING:
-    from sglc.types.condition import Condition
+    from sglc.types.language.condition import Condition
 
 ATTEMPTS = 8
 """How often a hole is drawn again because of its `where`."""

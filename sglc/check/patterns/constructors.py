@@ -16,7 +16,7 @@ from typing import Any
 from sglc.check.core.result import ExpressionType
 from sglc.check.patterns.case_forms import Form, OfType, Shape, Span
 from sglc.check.types.assignability import Table, expand
-from sglc.types.member import constant_notation
+from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
     Alternatives,
     Bool,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import ForkFrame
+from sglc.check.core.range_slips import Rounds
 from sglc.check.core.result import BranchOf, ExpressionType, ListValue, Unknown
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
-from sglc.check.expressions.range_slips import Rounds
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.types.assignability import NEVER, NULL, UNKNOWN, item_of, join, numeric_rank, said

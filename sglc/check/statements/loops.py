@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.range_slips import Rounds
 from sglc.check.core.result import ExpressionType
 from sglc.check.core.walk import Body
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
-from sglc.check.expressions.range_slips import Rounds
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import INT

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.function_state import Local
+from sglc.check.core.range_slips import Rounds
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import fold
 from sglc.check.expressions.inference import Inference
 from sglc.check.expressions.iteration import Iteration
 from sglc.check.expressions.raising import Raising
-from sglc.check.expressions.range_slips import Rounds
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import INT
 from sglc.diagnostics.diagnostic import Label

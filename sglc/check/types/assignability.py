@@ -21,7 +21,7 @@ from sglc.check.core.result import (
     ScoredOf,
     Unknown,
 )
-from sglc.types.show import show_type
+from sglc.types.notation.sgl import show_type
 from sglc.types.type import (
     AliasType,
     Alternatives,

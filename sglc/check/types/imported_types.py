@@ -14,11 +14,11 @@ from sglc.check.core.context import ModuleContext
 from sglc.check.core.files import file_text
 from sglc.check.core.result import ExpressionType, Unknown
 from sglc.diagnostics.diagnostic import Label
+from sglc.importers.core.declared import Declared, parts_of, renamed_declaration
+from sglc.importers.core.fault import SourceFault
+from sglc.importers.sql.reader import read_sql
+from sglc.importers.typescript.reader import read_typescript
 from sglc.source import Source, Span
-from sglc.sources.declared import Declared, parts_of, renamed_declaration
-from sglc.sources.fault import SourceFault
-from sglc.sources.sql import read_sql
-from sglc.sources.typescript import read_typescript
 from sglc.syntax.tree import ast
 from sglc.types.type import AliasType, Alternatives, ListOf, MapOf, Named, Optional, TupleOf, Type
 

@@ -17,7 +17,7 @@ from sglc.check.types.refinements import misfit, refine
 from sglc.diagnostics.diagnostic import Edit
 from sglc.source import Span
 from sglc.syntax.tree import ast
-from sglc.types.member import is_member
+from sglc.types.language.membership import is_member
 from sglc.types.type import Alternatives, Constant, Dec, Float, Int, OneOf, Optional, SpanOf, Str, Type
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sglc.check.types.assignability import expand, said
 from sglc.check.types.facts import BYTES_PER_TOKEN, TypeFacts
 from sglc.diagnostics.diagnostic import Label
 from sglc.source import Span
-from sglc.types.language import language, written_dfa
+from sglc.types.language.language import language, written_dfa
 from sglc.types.type import (
     Alternatives,
     Bool,

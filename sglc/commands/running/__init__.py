@@ -1,0 +1,1 @@
+"""How `sglc run` runs: arguments, rows, what it tells meanwhile."""

@@ -1,0 +1,234 @@
+"""From a checked call to what came of it: the model is loaded once, each run ends in an `Outcome`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sglc.bytecode.code import Code, Program
+from sglc.commands.running.narration import Narrator
+from sglc.commands.running.observing import Observer
+from sglc.commands.running.run_options import Observation
+from sglc.commands.shared.invocation import Invocation, fail, fault
+from sglc.commands.shared.progress import progress_bar
+from sglc.diagnostics.diagnostic import Diagnostic
+from sglc.runtime.engine.base import Engine
+from sglc.runtime.engine.core.options import EngineOptions
+from sglc.runtime.engine.load import load_engine
+from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
+from sglc.runtime.mask.artifact.constraint import FrozenFolders
+from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.session import RunResult, Session
+from sglc.runtime.vm.state.trace import TraceWriter
+from sglc.types.text.plain_json import dumps
+from sglc.types.values import Value
+
+SHOWN_PARTIAL = 2000
+"""Most characters of an unfinished answer that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is to be run, and on what."""
+
+    program: Program
+    code: Code
+    model: str = "smollm2"
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    observation: Observation = field(default_factory=Observation)
+    seed: int = 0
+    max_tokens: int | None = None
+    timeout: float | None = None
+    masks: FrozenFolders | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a run has no value, and how that is shown."""
+
+    error: SglError
+    diagnostic: Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: with a value, or with a failure.
+
+    `text` is what the assistant said.
+    """
+
+    value: Value = None
+    failed: Failed | None = None
+    interrupted: bool = False
+    text: str = ""
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+    checks: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def partial(self) -> str:
+        """What there was of the unfinished value, else of the conversation; its end if it is long."""
+        found = (self.failed.error.partial if self.failed is not None else "") or self.text
+        return found if len(found) <= SHOWN_PARTIAL else "…" + found[-SHOWN_PARTIAL:]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person wants to know besides the value: the rate, and checks that failed."""
+        lines = [f"check failed: {check['reason']}" for check in self.checks if not check["passed"]]
+        if self.statistics:
+            numbers = self.statistics
+            lines.append(
+                f"{numbers['output_tokens']} tokens, {numbers['forced_tokens']} of them forced, "
+                f"{numbers['forwards']} forward passes, {numbers['seconds']:.1f} s"
+            )
+        return lines
+
+
+class Unseen:
+    """Takes narrated text where nobody watches."""
+
+    def write(self, text: str, generated: bool) -> None:
+        pass
+
+    def token(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+
+class Runner:
+    """Runs calls of one function on one loaded model."""
+
+    def __init__(
+        self, call: Call, engine: Engine | None, observer: Observer, traceback: bool = False
+    ) -> None:
+        """`traceback` shows what in sglc lies behind a failure."""
+        self._call = call
+        self._traceback = traceback
+        self._session = Session(call.program, engine, masks=call.masks, recorder=observer.collector)
+        self.engine = engine
+        self.observer = observer
+
+    @classmethod
+    @contextmanager
+    def open(cls, invocation: Invocation, call: Call) -> Iterator[Runner]:
+        """Load the model, with a bar if it takes a while; a model that cannot be had ends the command.
+
+        A pure function asks no model, so none is loaded. When the block ends, what is to be told of its work
+        is told.
+        """
+        startup = invocation.startup
+        startup.lap("runtime")
+        observer = Observer(invocation, call.observation, call.model)
+        if call.code.kind == "pure":
+            with observer.watching(None):
+                yield cls(call, None, observer, invocation.traceback)
+            return
+        invocation.stage = f"loading the model {call.model}"
+        try:
+            with progress_bar(sys.stderr, f"preparing {call.model}") as progress:
+                engine = load_engine(call.model, progress=progress, **call.engine.keywords())
+        except ModelError as problem:
+            raise fail(invocation, model_fault(problem)) from None
+        startup.lap("model")
+        try:
+            with observer.watching(engine):
+                runner = cls(call, engine, observer, invocation.traceback)
+                startup.lap("session")
+                yield runner
+        finally:
+            engine.close()
+
+    def run(
+        self, arguments: Mapping[str, Value], *, trace: Path | None = None, narrator: Narrator | None = None
+    ) -> Outcome:
+        """One run. Failures and Ctrl-C are outcomes; OSError means the trace cannot be written."""
+        heard = narrator or Narrator(self._call.program, Unseen(), self._call.code.name)
+        writer = TraceWriter.open(trace) if trace is not None else None
+        try:
+            return asyncio.run(self.outcome(arguments, trace=writer, heard=heard))
+        except KeyboardInterrupt:
+            stopped = SglError("Cancelled", "interrupted")
+            failed = Failed(stopped, _drawn(stopped, self._call.program))
+            return Outcome(failed=failed, interrupted=True, text=heard.said)
+        finally:
+            if writer is not None:
+                with contextlib.suppress(OSError):
+                    writer.close()
+
+    async def outcome(
+        self,
+        arguments: Mapping[str, Value],
+        *,
+        trace: TraceWriter | None = None,
+        heard: Narrator | None = None,
+    ) -> Outcome:
+        """How one run ends; any number of them may go on at the same time. `heard` keeps what is said."""
+        call = self._call
+        try:
+            result = await self._session.run(
+                call.code.name,
+                arguments,
+                seed=call.seed,
+                max_tokens=call.max_tokens,
+                timeout=call.timeout,
+                trace=trace,
+                on_event=heard,
+                detailed=trace is not None,
+            )
+        except SglError as error:
+            if self._traceback and error.__cause__ is not None:
+                traceback.print_exception(error.__cause__)
+            failed = Failed(error, _drawn(error, call.program))
+        except ArgumentError as problem:
+            failed = Failed(SglError("Failure", problem.message), problem.diagnostic())
+        else:
+            said = "" if heard is None else heard.said
+            return Outcome(
+                value=result.value, text=said, statistics=_numbers(result), checks=tuple(_checks(result))
+            )
+        return Outcome(failed=failed, text="" if heard is None else heard.said)
+
+
+def _drawn(error: SglError, program: Program) -> Diagnostic:
+    """The error at its place; what was generated of the value is shown apart from it."""
+    return replace(diagnostic_of(error, program), witness="")
+
+
+def model_fault(problem: ModelError) -> Diagnostic:
+    """A model that cannot be had, as a diagnostic."""
+    return fault("E0807", f"{problem.what}: {problem.where}", reason=problem.why, hint=problem.hint)
+
+
+def value_text(program: Program, code: Code, value: Value, *, indent: int | None = None) -> str:
+    """The value as JSON, decimals exact."""
+    if code.result is None:
+        return "null"
+    return dumps(value, program.types[code.result], program.table, indent=indent)
+
+
+def _numbers(result: RunResult) -> dict[str, Any]:
+    found = result.statistics
+    return {
+        "holes": found.holes,
+        "forwards": found.forwards,
+        "output_tokens": found.output_tokens,
+        "sampled_tokens": found.sampled_tokens,
+        "forced_tokens": found.forced_tokens,
+        "retries": found.retries,
+        "seconds": round(found.seconds, 3),
+        "outside_median_ms": round(found.outside_median_ms, 4),
+    }
+
+
+def _checks(result: RunResult) -> Iterator[dict[str, Any]]:
+    for check in result.checks:
+        line = check.place.line if check.place is not None else None
+        yield {"passed": check.passed, "reason": check.reason, "function": check.function, "line": line}

@@ -1,0 +1,153 @@
+"""What `--stats` prints: tables of holes and functions, and lines on the engine, its memory and the start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sglc.commands.shared.invocation import counted
+
+ORDER_SHARE = 0.1
+"""Least share of a prompt that another order must win before it is spoken of: less is not worth rewriting."""
+
+
+def as_json(report: dict[str, Any], start: dict[str, float]) -> str:
+    """One line of JSON: the report (see `metrics.report`) with the parts of the start in seconds."""
+    return json.dumps({**report, "start": {name: round(value, 6) for name, value in start.items()}})
+
+
+def as_tables(report: dict[str, Any], start: dict[str, float]) -> str:
+    """For people."""
+    parts = [
+        _holes(report["holes"]),
+        _functions(report["functions"]),
+        _process(report),
+        _order(report["holes"]),
+        _start(start),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _holes(holes: dict[str, dict[str, Any]]) -> str:
+    if not holes:
+        return ""
+    head = ("hole", "times", "tokens", "drawn", "forced", "passes", "drafts", "masks", "queue", "time")
+    rows = [
+        (
+            name,
+            f"{hole['fillings']}" + (f" ({hole['failures']} failed)" if hole["failures"] else ""),
+            f"{hole['tokens']}",
+            f"{hole['sampled']}",
+            f"{hole['forced']}",
+            f"{hole['forwards']}",
+            f"{hole['accepted']}/{hole['drafted']}" if hole["drafted"] else "-",
+            duration(hole["mask_seconds"]),
+            duration(hole["queue_seconds"]),
+            duration(hole["seconds"]),
+        )
+        for name, hole in holes.items()
+    ]
+    return _table(head, rows)
+
+
+def _functions(functions: dict[str, dict[str, Any]]) -> str:
+    head = ("function", "calls", "runs", "failed", "retries", "tokens", "p50", "p99")
+    rows = []
+    for name, figures in functions.items():
+        runs = sum(figures["runs"].values())
+        failed = {error: count for error, count in figures["runs"].items() if error != "ok"}
+        rows.append((
+            name,
+            f"{figures['calls']}",
+            f"{runs}" if runs else "-",
+            ", ".join(f"{count} {error}" for error, count in failed.items()) or "-",
+            f"{figures['retries']}" if runs else "-",
+            f"{figures['tokens']}",
+            duration(figures["p50"]) if runs else "-",
+            duration(figures["p99"]) if runs else "-",
+        ))  # fmt: skip
+    return _table(head, rows) if rows else ""
+
+
+def _process(report: dict[str, Any]) -> str:
+    process = report["process"]
+    lines = [
+        f"{counted(process['runs'], 'run')}, {counted(process['tokens'], 'token')} in "
+        f"{duration(process['seconds'])}: {process['tokens_per_second']:.1f} tok/s"
+    ]
+    engine = process.get("engine")
+    if engine is not None:
+        found = f", {engine['tokens_reused']} found again" if engine["tokens_reused"] else ""
+        lines.append(
+            f"model: {engine['forwards']} forward passes in "
+            f"{duration(engine['seconds'])}, {counted(engine['tokens_fed'], 'token')} computed{found}"
+        )
+        if engine["drafted"]:
+            lines.append(f"drafts: {engine['accepted']} of {engine['drafted']} came")
+    steps = process.get("steps")
+    if steps:
+        lines.append(
+            f"steps: at most {counted(steps['largest'], 'request')} in one, {steps['mean']:.1f} on average; "
+            f"{duration(steps['scheduled'] + steps['committed'])} for scheduling and committing"
+        )
+    cache = report.get("cache")
+    if cache is not None:
+        preempted = f", {engine['preemptions']} preemptions" if engine and engine["preemptions"] else ""
+        lines.append(
+            f"memory: {100 * cache['hit_rate']:.1f} % of {cache['tokens_looked_up']} tokens were there, "
+            f"{cache['blocks'] - cache['free']} of {cache['blocks']} blocks used "
+            f"({cache['bytes'] / 2**20:.0f} MiB in all), {cache['evictions']} evictions{preempted}"
+        )
+        disk = cache.get("disk")
+        if disk is not None:
+            faults = disk["write_faults"] + disk["read_faults"] + disk["corrupt"]
+            lines.append(
+                f"disk: {disk['blocks']} blocks ({disk['bytes'] / 2**20:.0f} MiB), {disk['writes']} written, "
+                f"{disk['reads']} read, {faults} faults"
+            )
+    return "\n".join(lines)
+
+
+def _order(holes: dict[str, dict[str, Any]]) -> str:
+    """Where the order of a prompt costs reuse: constant text behind values that differ from run to run."""
+    lines = []
+    for name, hole in holes.items():
+        times, prompt, reused = hole["fillings"], hole["prompt"], hole["reused"]
+        again = hole["behind"] * (times - 1) // times if times else 0  # the first run computes it in any case
+        lost = min(again, prompt - reused)
+        if not prompt or lost < ORDER_SHARE * prompt:
+            continue
+        function, tokens = name.rpartition(".")[0], counted(hole["behind"] // times, "token")
+        lines.append(
+            f"order: `{function}` writes {tokens} that never "
+            f"change behind a value; {100 * reused / prompt:.0f} % of its prompts was found again, "
+            f"{100 * (reused + lost) / prompt:.0f} % would be with them before it"
+        )
+    return "\n".join(lines)
+
+
+def _start(start: dict[str, float]) -> str:
+    if not start:
+        return ""
+    return "start: " + ", ".join(f"{name} {duration(seconds)}" for name, seconds in start.items())
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as they need to be, the first to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """`1.25 s`, `12.5 ms`, `80 µs`."""
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    if seconds >= 0.001:
+        return f"{seconds * 1e3:.1f} ms"
+    return f"{seconds * 1e6:.0f} µs"

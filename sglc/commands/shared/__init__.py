@@ -1,0 +1,1 @@
+"""What several commands use: the call itself, files, programs, progress."""

@@ -1,0 +1,93 @@
+"""What one call of the command line carries: how to print, what it is doing now, and how it fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from sglc.commands.shared.startup import Startup
+from sglc.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(slots=True)
+class Invocation:
+    """One call. `stage` says what is being done, for the message about a fault of our own; `allow_outside`
+    that programs may read files outside of their project."""
+
+    color_stdout: bool = False
+    color_stderr: bool = False
+    traceback: bool = False
+    allow_outside: bool = False
+    stage: str = "reading the command line"
+    startup: Startup = field(default_factory=Startup)
+
+
+def _allow(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    invocation = context.find_object(Invocation)
+    if invocation is not None:
+        invocation.allow_outside = given
+
+
+outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    expose_value=False,
+    callback=_allow,
+    help="Let the program read files outside of its project.",
+)
+"""Of every command that compiles programs."""
+
+
+class CommandFailed(Exception):
+    """The command has failed and has already said why."""
+
+    def __init__(self, exit_code: int = 1) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`; empty where there is neither."""
+    severities = [diagnostic.severity for diagnostic in diagnostics]
+    parts = [
+        counted(number, noun)
+        for noun in ("error", "warning")
+        if (number := sum(severity == noun for severity in severities))
+    ]
+    return ", ".join(parts)
+
+
+def show(invocation: Invocation, diagnostics: Iterable[Diagnostic]) -> None:
+    """Draw diagnostics on stderr, one below the other."""
+    for diagnostic in diagnostics:
+        from sglc.diagnostics.render import render
+
+        click.echo(render(diagnostic, color=invocation.color_stderr).rstrip("\n") + "\n", err=True)
+
+
+def fail(invocation: Invocation, *diagnostics: Diagnostic, as_json: bool = False) -> CommandFailed:
+    """Show why the command fails; raise what it returns. With `as_json` the findings go to stdout as JSON."""
+    if as_json:
+        from sglc.diagnostics.render import to_json
+
+        print_json({"ok": False, "diagnostics": [to_json(diagnostic) for diagnostic in diagnostics]})
+    else:
+        show(invocation, diagnostics)
+    return CommandFailed(1)
+
+
+def fault(code: str, message: str, *, reason: str = "", hint: str = "") -> Diagnostic:
+    """A diagnostic about the command itself, without a place in a program."""
+    return Diagnostic(code, message, None, reason=reason, hint=hint)

@@ -1,0 +1,147 @@
+"""From a file name on the command line to a program: source is compiled, `.sglb` files are verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sglc.cache_files import cache_folder
+from sglc.commands.shared.invocation import Invocation, fail, fault, show, summary
+from sglc.diagnostics.diagnostic import Diagnostic, has_errors
+from sglc.source import Source
+
+if TYPE_CHECKING:
+    from sglc.bytecode.code import Program
+
+ARTEFACT = ".sglb"
+LARGEST_SOURCE = 4 * 1024 * 1024
+LARGEST_ARTEFACT = 64 * 1024 * 1024
+
+
+def read_bytes(path: Path, limit: int) -> tuple[bytes, Diagnostic | None]:
+    """A whole file, or why it cannot be had. Never reads more than the limit."""
+    try:
+        if path.is_dir():
+            return b"", fault("E0801", f"{path} is a folder", hint="name a file in it")
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        return b"", fault("E0801", f"there is no file {path}", hint=_neighbour(path))
+    except OSError as problem:
+        return b"", fault("E0802", f"{path} cannot be read", reason=problem.strerror or str(problem))
+    if len(data) > limit:
+        return b"", fault("E0802", f"{path} is larger than {limit // 1024 // 1024} MiB")
+    return data, None
+
+
+def read_text(path: Path, limit: int = LARGEST_SOURCE) -> tuple[str, Diagnostic | None]:
+    data, problem = read_bytes(path, limit)
+    if problem is not None:
+        return "", problem
+    try:
+        return data.decode("utf-8-sig"), None
+    except UnicodeDecodeError as wrong:
+        line = data.count(b"\n", 0, wrong.start) + 1
+        return "", fault(
+            "E0802",
+            f"{path} is not UTF-8 text",
+            reason=f"byte {data[wrong.start]:#04x} in line {line} cannot stand there",
+            hint="is it a compiled program? those end in .sglb"
+            if b"\0" in data[:4096]
+            else "save it as UTF-8",
+        )
+
+
+def read_source(path: Path) -> tuple[Source | None, Diagnostic | None]:
+    text, problem = read_text(path)
+    return (None, problem) if problem else (Source(str(path), text), None)
+
+
+def compile_path(path: Path, allow_outside: bool = False) -> tuple[Program | None, list[Diagnostic]]:
+    """The program in a file, whatever of the two kinds it is, and all that was found.
+
+    With `allow_outside` it may read files outside of its project.
+    """
+    if path.suffix == ARTEFACT:
+        from sglc.bytecode.serial import loads
+
+        data, problem = read_bytes(path, LARGEST_ARTEFACT)
+        return (None, [problem]) if problem else loads(data)
+    source, problem = read_source(path)
+    if source is None:
+        return None, [problem] if problem else []
+    from sglc.driver import compile_source
+    from sglc.options import CompileOptions
+
+    result = compile_source(source, CompileOptions(allow_outside=allow_outside))
+    return (None if has_errors(result.diagnostics) else result.program), result.diagnostics
+
+
+def check_path(path: Path, allow_outside: bool = False) -> list[Diagnostic]:
+    """All that is found in a file without compiling it; the back end is not even imported."""
+    if path.suffix == ARTEFACT:
+        return compile_path(path)[1]
+    source, problem = read_source(path)
+    if source is None:
+        return [problem] if problem else []
+    from sglc.check.program import check
+    from sglc.library import Library
+
+    return check(source, Library(allow_outside=allow_outside))[1]
+
+
+def load_program(invocation: Invocation, path: Path) -> Program:
+    """The program in a file; raises CommandFailed, with all errors shown, where there is none.
+
+    A source that was compiled before is taken from the cache.
+    """
+    invocation.stage = f"compiling {path}"
+    program, diagnostics = (
+        compile_path(path) if path.suffix == ARTEFACT else _compile_once(path, invocation.allow_outside)
+    )
+    if program is None:
+        import click
+
+        show(invocation, diagnostics)
+        if len(diagnostics) > 1:
+            click.echo(summary(diagnostics), err=True)
+        raise fail(invocation)
+    return program
+
+
+def _compile_once(path: Path, allow_outside: bool) -> tuple[Program | None, list[Diagnostic]]:
+    """`compile_path` for a source, through the cache of programs."""
+    from sglc.commands.shared import compiled
+
+    source, problem = read_source(path)
+    if source is None:
+        return None, [problem] if problem else []
+    folder = cache_folder() / "programs"
+    known = compiled.find(source, folder)
+    if known is not None:
+        return known, []
+    from sglc.driver import compile_source
+    from sglc.library import Library
+
+    library = Library(allow_outside=allow_outside)
+    result = compile_source(source, library=library)
+    if has_errors(result.diagnostics) or result.program is None:
+        return None, result.diagnostics
+    if not library.looked_outside:
+        compiled.keep(source, result.program, folder)
+    return result.program, result.diagnostics
+
+
+def _neighbour(path: Path) -> str:
+    """A hint that names a similar file beside the missing one."""
+    from sglc.diagnostics.suggest import nearest
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    for ending in (".sgl", ARTEFACT):
+        if path.name + ending in names:
+            return f"did you mean {path.parent / (path.name + ending)}?"
+    close = nearest(path.name, names)
+    return f"did you mean {path.parent / close}?" if close else ""

@@ -1,0 +1,1 @@
+"""What every diagnostic code means, by subject."""

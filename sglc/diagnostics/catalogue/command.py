@@ -1,0 +1,98 @@
+"""Catalogue entries: the command line: files, arguments as text, results."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.catalogue.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "E0801",
+        "no such file",
+        "The file that the command names does not exist, or is a folder. If a file beside it has "
+        "a similar name, the message says so.",
+    ),
+    Entry(
+        "E0802",
+        "a file cannot be read",
+        "The file is there, but it may not be read, is larger than any program, or is not UTF-8 "
+        "text. Compiled programs end in `.sglb`; everything else is read as source.",
+    ),
+    Entry(
+        "E0803",
+        "not an argument",
+        "`--arg` takes NAME=VALUE, each name once. The value is read by the type in the "
+        "signature: texts, numbers and enum members as they are, records, lists and maps as JSON.",
+    ),
+    Entry(
+        "E0804",
+        "not the JSON that is wanted",
+        "`--args` reads one JSON object with the arguments by name, `--data` one such object a "
+        "line. NaN and Infinity are not JSON. The message names the line.",
+    ),
+    Entry(
+        "E0805",
+        "a file cannot be written",
+        "The folder does not exist, may not be written to, or the disk is full. Rows that were "
+        "finished before are kept, and the same command goes on with the rest.",
+    ),
+    Entry(
+        "E0806",
+        "no such code",
+        "`sglc explain` without a code lists all of them.",
+    ),
+    Entry(
+        "E0807",
+        "the model cannot be had",
+        "The model is not where its name says, its files are missing or damaged, or its kind "
+        "cannot be run. `sglc models` lists what is at hand.",
+    ),
+    Entry(
+        "E0808",
+        "an expectation does not hold",
+        "A condition behind `expect` was false, or the error that was expected did not come. The "
+        "message shows both sides of the comparison, the calls in them, the variables of the test, and the "
+        "seed that repeats it.",
+    ),
+    Entry(
+        "W0222",
+        "a mock that no hole asked for",
+        "The test passes, and a `mock` in it answered nothing: the hole was not reached, or was "
+        "answered by the mocks before.",
+    ),
+    Entry(
+        "W0223",
+        "a test that expects nothing",
+        "The test ran to its end, and no `expect` was asked: it can only fail by an error.",
+    ),
+    Entry(
+        "E0809",
+        "no such test",
+        "No test in the files has a title that contains the words behind `-k`.",
+    ),
+    Entry(
+        "E0810",
+        "a fault of sglc in one row",
+        "A row of `--data` met an error that no program may cause. It is recorded as failed with this code, "
+        "the other rows go on, and the command tells the first one at its end. `--retry-errors` runs such "
+        "rows again.",
+    ),
+    Entry(
+        "E0811",
+        "metrics cannot be served",
+        "`--metrics [ADDRESS]:PORT` listens on that port while the command runs; without an address, on this "
+        "machine only. The port is taken or may not be used.",
+    ),
+    Entry(
+        "E0812",
+        "a package is missing",
+        "Metrics and spans are written by packages that sglc does not need otherwise. The extra `observe` "
+        "installs them.",
+    ),
+    Entry(
+        "E0813",
+        "the results are in use",
+        "One run at a time writes to the file that `--out` names: two would write the same rows twice. "
+        "The message names the process that does, where the system tells. The lock ends with that process, "
+        "however it ends; nothing has to be removed by hand.",
+    ),
+)

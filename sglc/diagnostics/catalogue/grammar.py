@@ -1,0 +1,102 @@
+"""Catalogue entries of the checker: grammars and conditions (E0350 to E0353, E0355, W0214 to W0221)."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.catalogue.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "E0350",
+        "a grammar that cannot be used",
+        "Every name in a grammar is one of its rules, one rule is called `start`, every rule has a text, "
+        "and its patterns are regular. The label says what is wrong, in the file that the grammar stands in.",
+        'pub grammar Sum:\n    start: number ("+" numbr)*\n    number: /[0-9]{1,9}/\n',
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+    Entry(
+        "E0351",
+        "a grammar inside JSON",
+        "Parts of records, lists, maps and tuples are JSON strings, in which quotes, backslashes and control "
+        "characters are spelled in another way. Where a terminal ends must not depend on such a character.",
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n    skip / +/\n'
+        "pub record Line:\n    text: Quoted\n",
+        'pub grammar Quoted:\n    start: text+\n    text: /[a-z"]+/ | "\'"\n    skip / +/\n'
+        "pub fn f() -> str:\n    | ?{text: Quoted max 40 tok}\n    return text\n",
+    ),
+    Entry(
+        "E0352",
+        "an imported grammar without a notation or name",
+        "The ending of the file says how it is written: `.lark`, `.ebnf`, `.bnf` or `.gbnf`. The grammar is "
+        "called what `as` says, else what the file is called. `import grammar std.sql` takes one of the "
+        "library.",
+        'import grammar "sql.txt" as Sql\n',
+        'pub grammar Sql:\n    start: "SELECT " /[a-z]{1,9}/\n',
+    ),
+    Entry(
+        "E0353",
+        "values of a grammar that do not fit",
+        "A parameter of a grammar is a text, which stands in a rule by its name, or has a list of texts, "
+        "which stands there as `one of xs` or `one of record.field`. Lists and texts that are known when the "
+        "program is compiled must leave the grammar a text.",
+        'grammar Sum(names: [str]):\n    start: names ("+" /[0-9]+/)*\n'
+        "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
+        'grammar Sum(names: [str]):\n    start: one of names ("+" /[0-9]+/)*\n'
+        "pub fn f(names: [str]) -> str:\n    | ?{sum: Sum(names) max 40 tok}\n    return sum\n",
+    ),
+    Entry(
+        "W0214",
+        "a rule of a grammar that no text needs",
+        "The rule `start` does not lead to it.",
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n'
+        "    word: /[a-z]{1,9}/\n",
+        'pub grammar Sum:\n    start: number ("+" number)*\n    number: /[0-9]{1,9}/\n',
+    ),
+    Entry(
+        "E0355",
+        "a validator that cannot judge a hole",
+        "A validator in `where` is a pure function of the text so far that returns `alive | dead | final`. "
+        "It is asked after every token, so its first argument is the value of the hole itself and of type "
+        "`str`; the others are computed once, before the hole.",
+        "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
+        "    return dead if len(prefix) > most else final\n"
+        'pub fn f() -> str:\n    | ?{w: str max 9 chars where ok("a", len(w))}\n    return w\n',
+        "pure fn ok(prefix: str, most: int) -> alive | dead | final:\n"
+        "    return dead if len(prefix) > most else final\n"
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where ok(w, 4)}\n    return w\n",
+    ),
+    Entry(
+        "W0215",
+        "a condition that is checked when the value is complete",
+        "Comparisons of the value, its length or a field with other values, patterns, known words, "
+        "beginnings, parts and remainders, and `and`, `or`, `not` of these, become part of the mask when "
+        "their values are known: the model can write nothing else. Other conditions of `where` are checked "
+        "on the finished value, which is drawn again without it where it fails, and is then `Rejected`.",
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where w.lower() == w}\n    return w\n",
+        "pub fn f() -> str:\n    | ?{w: str max 9 chars where w matches /[^A-Z]*/}\n    return w\n",
+    ),
+    Entry(
+        "W0216",
+        "samples that are all the same",
+        "`n k` draws k samples of a hole. Without a temperature every draw takes the likeliest token.",
+        "pub fn f() -> [int]:\n    | ?{n: int n 3}\n    return n\n",
+        "pub fn f() -> [int]:\n    | ?{n: int n 3 temp 0.8}\n    return n\n",
+    ),
+    Entry(
+        "W0217",
+        "a range that may go one too far",
+        "`a..b` includes b, everywhere. What counts places or rounds from 0 leaves its end out: `0..<n` has "
+        "n values. A range whose end is meant says so with `..=`, which is `..` and never warned of.",
+        "pub pure fn f(xs: [int]) -> int:\n    var sum = 0\n    for i in 0..len(xs):\n"
+        "        sum += xs[i] * i\n    return sum\n",
+        "pub pure fn f(xs: [int]) -> int:\n    var sum = 0\n    for i in 0..<len(xs):\n"
+        "        sum += xs[i] * i\n    return sum\n",
+    ),
+    Entry(
+        "W0221",
+        "a pattern that admits line breaks",
+        "A hole of `str matching /…/` writes whatever the pattern admits, and `[^,]` admits a newline. Such "
+        "a hole is not ended by a newline. `line` are the texts without control characters.",
+        "pub fn f() -> str:\n    | ?{w: str matching /[^,]{1,9}/}\n    return w\n",
+        "pub fn f() -> str:\n    | ?{w: line matching /[^,]{1,9}/}\n    return w\n",
+    ),
+)

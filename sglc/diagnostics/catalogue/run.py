@@ -1,0 +1,109 @@
+"""Catalogue entries: errors of running programs, and arguments that do not fit."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.catalogue.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "E0701",
+        "Truncated: a value did not fit into its token budget",
+        "A hole with `max n tok`, or one that runs under `within` or `--max-tokens`, closes out along the "
+        "shortest way to a complete value while there is room for it. This error says that even the "
+        "shortest complete value needs more tokens than were left. What had been generated is carried as "
+        "the partial text; a broken value is never returned. Raise the budget, or bound the parts of the "
+        "type (`max 20 chars`, `2..4`).",
+    ),
+    Entry(
+        "E0702",
+        "Rejected: a condition did not hold",
+        "An `ensure` came out false, and its retries, if it has any, were spent. The message is the text "
+        "after `else`. Give the policy more attempts, tell the model about the condition, or catch it: "
+        "`except Rejected`.",
+    ),
+    Entry(
+        "E0703",
+        "Refused: the model would not answer",
+        "A program raises this error where it recognises a refusal: `raise Refused(reason)`.",
+    ),
+    Entry(
+        "E0704",
+        "Unsatisfiable: no value is left",
+        "Every value of a hole was excluded, most often because `retry … resample` had rejected each of a "
+        "few possible values, or because a choice was given an empty list at run time.",
+    ),
+    Entry(
+        "E0705",
+        "Unsupported: the model cannot do this",
+        "The model has no chat template but the function has roles, its template refuses the order of the "
+        "roles, or its tokenizer has no tokens for some bytes of the text. Programs raise it too: `raise "
+        "Unsupported(question)`.",
+    ),
+    Entry(
+        "E0706",
+        "Timeout: the run took too long",
+        "The time given by `--timeout` or `timeout_=` was over. It ends the whole run and passes every "
+        "`except`. The text of the message that was being written is shown as the partial result.",
+    ),
+    Entry(
+        "E0707",
+        "Backend: the model failed",
+        "The engine could not give usable logits: its queue was full, or the model gave no legal token "
+        "any probability.",
+    ),
+    Entry(
+        "E0708",
+        "Budget: a bound was reached",
+        "A `while` went beyond its `limit`, the program took more steps than allowed, or the conversation "
+        "no longer fits into the model's context window. Shorten what is inserted, split the work over "
+        "several functions (each `fn` starts a fresh conversation), or use a model with a larger window.",
+    ),
+    Entry(
+        "E0709",
+        "Cancelled: the run was interrupted",
+        "Somebody pressed Ctrl-C, or the program that started the run cancelled it. Nothing is returned; "
+        "the text so far is shown.",
+    ),
+    Entry(
+        "E0710",
+        "Failure: a fault in the program's own computing",
+        "A division by zero, an index outside of a list, a text that is no number, calls nested too "
+        "deeply, a value outside of the type of its variable, a hole without a mock in a test. It can be "
+        "caught: `except Failure as fault`.",
+    ),
+    Entry(
+        "E0711",
+        "an error was raised and not caught",
+        "A function raised an error that the program declares, and nothing caught it. The message shows "
+        "the values of its fields. Catch it with `except`, or handle it where the function is called "
+        "from.",
+    ),
+    Entry(
+        "E0712",
+        "no such function or test",
+        "The program's main module has no function of that name that can be run. Parts are not run on "
+        "their own: they write into the message of the function that calls them.",
+    ),
+    Entry(
+        "E0717",
+        "several functions, and none named",
+        "A program is run by the name of one of its functions. The name may be left out where one is "
+        "meant: the only public function, else the only one with holes, else the only one at all.",
+    ),
+    Entry(
+        "E0713",
+        "a missing argument",
+        "The function has a parameter without a default, and no value was given for it.",
+    ),
+    Entry(
+        "E0714",
+        "an argument that no parameter takes",
+        "The function has no parameter of that name. The nearest name is shown, or all of them.",
+    ),
+    Entry(
+        "E0715",
+        "an argument outside of its type",
+        "The value is not a member of the parameter's type. The reason names the place inside the value, "
+        "what was found there and what is allowed.",
+    ),
+)

@@ -1,0 +1,96 @@
+"""Catalogue entries of the checker: parts of the language that are parsed but do not run yet (E09xx)."""
+
+from __future__ import annotations
+
+from sglc.diagnostics.catalogue.entry import Entry
+
+_FN = "pub fn f() -> int:\n    user: | A number?\n"
+_END = "    return n\n"
+_GOOD = _FN + "    assistant: | ?{n: int}\n" + _END
+
+
+def _entry(code: str, title: str, instead: str, bad: str, good: str) -> Entry:
+    return Entry(
+        code,
+        f"not available yet: {title}",
+        f"This part of the language is parsed and not run yet. {instead}",
+        bad,
+        good,
+    )
+
+
+ENTRIES: tuple[Entry, ...] = (
+    _entry(
+        "E0903", "`span of` and `one of` outside of holes",
+        "They depend on values of the run, which a hole is given when it is reached: write them in its type.",
+        "pub record Quote:\n    text: span of body\n",
+        "pub fn f(body: str) -> [str]:\n    | ${body}\n    | ?{xs: [span of body max 40 chars; ..3]}\n"
+        "    return xs\n",
+    ),
+    _entry(
+        "E0904", "conditions that a type cannot express", "Write the `where` at a hole.",
+        "pub type odd = int in 0..99 where it % 2 == 1\n",
+        "pub type even = int in 0..99 where it % 2 == 0\n",
+    ),
+    _entry(
+        "E0905", "other surfaces than JSON", "Leave `as …` out.",
+        "pub type names = [str max 9 chars; ..4] as yaml\n", "pub type names = [str max 9 chars; ..4]\n",
+    ),
+    _entry(
+        "E0906", "type parameters", "Declare the type without parameters.",
+        "pub record Quote(body: str):\n    text: str max 80 chars\n", "pub record Quote:\n    text: str "
+        "max 80 chars\n",
+    ),
+    _entry(
+        "E0907", "`aside`", "Call a `fn`, which has a conversation of its own.",
+        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        aside note()\n        | ?{n: "
+        "int}\n" + _END,
+        "part note():\n    | A number?\n\n" + _FN + "    assistant:\n        part note()\n        | ?{n: "
+        "int}\n" + _END,
+    ),
+    _entry(
+        "E0908", "`forget`", "Call a `fn`, which has a conversation of its own.",
+        _FN + "    assistant:\n        forget:\n            | Let me see.\n        | ?{n: int}\n" + _END,
+        _FN + "    assistant:\n        | Let me see.\n        | ?{n: int}\n" + _END,
+    ),
+    _entry(
+        "E0909", "`think`", "Write a hole for the thought.",
+        _FN + "    assistant:\n        think max 64 tok\n        | ?{n: int}\n" + _END,
+        _FN + "    assistant:\n        | ?{thought: str max 200 chars}\n        | ?{n: int}\n" + _END,
+    ),
+    _entry(
+        "E0910", "`par`", "Write the statements one after the other.",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    par:\n        ask()\n        "
+        "ask()\n",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n    ask()\n",
+    ),
+    _entry("E0911", "`using`", "Choose the model with `--model`.",
+           "pub fn f() -> int using big:\n    user: | A number?\n    assistant: | ?{n: int}\n" + _END, _GOOD),
+    _entry(
+        "E0912", "tools", "Ask for a typed request and call the function yourself.",
+        "pub pure fn double(n: int) -> int:\n    return 2 * n\n\n" + _FN
+        + "    assistant with tools [double] limit 2 calls: | ?{n: int}\n" + _END,
+        _GOOD,
+    ),
+    _entry(
+        "E0913", "`stream` in programs", "Call the function and use its result.",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    for p in stream ask():\n      "
+        "  continue\n",
+        "fn ask() -> int:\n    | ?{n: int}\n    return n\n\npub fn f():\n    ask()\n",
+    ),
+    _entry(
+        "E0914", "decoding strategies", "Use `n k` for samples, or `fork` and `adopt`.",
+        _FN + "    assistant: | ?{n: int decode 4}\n" + _END, _GOOD,
+    ),
+    _entry(
+        "E0915", "`extern py`", "Write the helper as a `pure fn`, or compute the value before the call.",
+        'extern py "tools:double" fn double(n: int) -> int effects pure\n\n'
+        "pub fn f() -> int:\n    return double(2)\n",
+        "pure fn double(n: int) -> int:\n    return 2 * n\n\npub fn f() -> int:\n    return double(2)\n",
+    ),
+    _entry(
+        "E0916", "`golden` and `replay` in tests", "Write `mock` and `expect`.",
+        _GOOD + '\ntest "same":\n    golden f()\n',
+        _GOOD + '\ntest "same":\n    mock f.n = 2\n    expect f() == 2\n',
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What importers of types share: declarations, comments, faults."""

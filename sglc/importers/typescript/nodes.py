@@ -1,0 +1,44 @@
+"""Nodes of TypeScript's grammar, as its readers look at them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sglc.importers.core.fault import SourceFault
+from sglc.importers.typescript.tokens import string_of
+from sglc.lalr.parse import Node, Part, Token
+
+Value = str | int | Decimal | bool
+
+
+def only(part: Part) -> Node:
+    """A type without parentheses, and without the nodes of unions and intersections of one arm."""
+    assert isinstance(part, Node)
+    while (part.kind in ("union", "intersection") and len(part.parts) == 1) or part.kind == "group":
+        inner = part.parts[0]
+        assert isinstance(inner, Node)
+        part = inner
+    return part
+
+
+def is_node(part: Part, kind: str) -> bool:
+    return isinstance(part, Node) and part.kind == kind
+
+
+def reference_of(node: Node) -> tuple[str, list[Node]]:
+    """The name, with points, and the type arguments."""
+    names = [part.text for part in node.parts if isinstance(part, Token)]
+    return ".".join(names), [part for part in node.parts if isinstance(part, Node)]
+
+
+def value_of(node: Node) -> Value:
+    token = node.parts[0]
+    assert isinstance(token, Token)
+    if node.kind == "string":
+        return string_of(token)
+    number = Decimal(token.text.replace("_", ""))
+    if node.kind == "negative":
+        number = -number
+    if abs(number.adjusted()) > 15:
+        raise SourceFault(node.start, node.end, "a number has at most 15 digits before and behind the point")
+    return int(number) if number == number.to_integral_value() else number

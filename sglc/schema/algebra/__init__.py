@@ -1,0 +1,1 @@
+"""Sets of values and their unions, intersections and complements."""

@@ -1,0 +1,475 @@
+"""From nodes to forms: logic is eliminated, and what remains are unions of forms by type of value.
+
+`objects(these)` and `arrays(these)` are the forms of a set of literals. The forms of a node depend on
+nothing but the node, so they are made once; values inside forms stay sets of literals, which are looked into
+only when they are needed. As there are finitely many nodes there are finitely many such sets, so recursive
+schemas end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sglc.automata import work
+from sglc.schema.algebra import forms as f
+from sglc.schema.algebra.differences import ways_out
+from sglc.schema.algebra.forms import FALSE, ArrayForm, Literals, ObjectForm
+from sglc.schema.algebra.literals import LiteralTable
+from sglc.schema.algebra.parts import PartForms
+from sglc.schema.algebra.presence import any_presence, one_presence
+from sglc.schema.algebra.scalars import Scalars
+from sglc.schema.core import graph as g
+from sglc.schema.core.errors import SchemaError, SchemaTooLarge, TooManyWays
+from sglc.schema.core.graph import Graph, Part
+from sglc.schema.core.options import SchemaLimits
+
+PLAIN, MARKED, EXACT = 0, 1, 2
+"""What forms say of evaluated keys and items: nothing; at least those of one way to satisfy the schema (more
+being evaluated only allows more, so a union over all ways is exact); exactly those."""
+
+_DEPTH = 6
+_MOST_ABSORBED = 100
+_FEW_FORMS = 3
+_MOST_ASKED = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Objects or arrays, with the operations on their forms."""
+
+    bit: int
+    every: Any
+    meet: Callable[[Any, Any], Any]
+    negated: Callable[[Any, f.Negation], Iterable[Any]]
+    part: Callable[[Part, bool], list[Any] | None]
+    is_void: Callable[[Any, Any, Any], bool]
+    """Whether what two forms have in common, given too, plainly has no values."""
+
+
+class _Busy(Exception):
+    """A question about emptiness has led back to forms that are being made."""
+
+
+class Algebra:
+    def __init__(self, graph: Graph, limits: SchemaLimits) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.literals = LiteralTable(graph)
+        self.scalars = Scalars(graph)
+        self.parts = parts = PartForms(self.literals, self.scalars, limits.states)
+        self.object = Structure(
+            g.OBJECT, f.ANY_OBJECT, f.meet_objects, f.negated_object, parts.objects, self._object_is_void
+        )
+        self.array = Structure(
+            g.ARRAY, f.ANY_ARRAY, f.meet_arrays, f.negated_array, parts.arrays, self._array_is_void
+        )
+        self.work = 0
+        self.parts_met = 0
+        self._forms: dict[tuple[int, int, bool, int], list[Any] | None] = {}
+        self._of: dict[tuple[int, Literals], list[Any]] = {}
+        self._empty: dict[Literals, bool] = {}
+        self._open: set[Literals] = set()
+        self._since: dict[tuple[int, int, bool, int], int] = {}
+        self._atoms: dict[tuple[int, int], list[Any]] = {}
+
+    # Forms
+
+    def objects(self, these: Literals) -> list[ObjectForm]:
+        return self.forms(self.object, these)
+
+    def arrays(self, these: Literals) -> list[ArrayForm]:
+        return self.forms(self.array, these)
+
+    def forms(self, kind: Structure, these: Literals) -> list[Any]:
+        """Forms whose union is what satisfies all literals."""
+        key = (kind.bit, these)
+        found = self._of.get(key)
+        if found is None:
+            if these == FALSE:
+                return []
+            found = [kind.every]
+            parts = [self.node_forms(kind, one >> 1, bool(one & 1), PLAIN) for one in sorted(these)]
+            parts.sort(key=len)
+            for part in parts:
+                found = self.product(kind, found, part, these)
+            if kind.bit == g.OBJECT and len(found) > _FEW_FORMS:
+                found = f.merged(found)
+            if len(found) > self.limits.alternatives:
+                what = "an object" if kind.bit == g.OBJECT else "an array"
+                reason = f"{what} may satisfy the schema in {len(found)} ways, more than "
+                raise TooManyWays(f"{reason}{self.limits.alternatives}", self.literals.path(these))
+            self._of[key] = found
+        return found
+
+    def _most(self) -> int:
+        """How many branches there may be; a question about emptiness is not worth many."""
+        return min(self.limits.branches, _MOST_ASKED) if self._open else self.limits.branches
+
+    def product(self, kind: Structure, left: list[Any], right: list[Any], these: Literals) -> list[Any]:
+        if len(left) == 1 and left[0] == kind.every:
+            return right
+        if len(right) == 1 and right[0] == kind.every:
+            return left
+        self._count(len(left) * len(right), these)
+        if kind.bit == g.OBJECT:
+            size = sum([form.size() for form in left]) * len(right)
+            self._count_parts(size + sum([form.size() for form in right]) * len(left), these)
+        found: dict[Any, None] = {}
+        for a in left:
+            for b in right:
+                one = kind.meet(a, b)
+                if (
+                    one is not None
+                    and one not in found
+                    and (one == a or one == b or not kind.is_void(a, b, one))
+                ):
+                    found[one] = None
+                    if len(found) > self._most():
+                        raise TooManyWays(f"more than {self._most()} alternatives", self.literals.path(these))
+        return list(found)
+
+    def _count(self, pairs: int, these: Literals) -> None:
+        self.work += pairs
+        work.spend(5 * pairs)
+        if self.work > self.limits.work:
+            raise SchemaTooLarge("the schema has too many alternatives to combine", self.literals.path(these))
+
+    def _count_parts(self, parts: int, these: Literals) -> None:
+        self.parts_met += parts
+        work.spend(parts // 4)
+        if self.parts_met > self.limits.parts:
+            reason = "the alternatives of the schema have too many properties to combine them"
+            raise SchemaTooLarge(reason, self.literals.path(these))
+
+    def node_forms(self, kind: Structure, number: int, negated: bool, mode: int) -> list[Any]:
+        key = (kind.bit, number, negated, mode)
+        if key in self._forms:
+            found = self._forms[key]
+            if found is None:
+                if self._since[key] < len(self._open):
+                    raise _Busy
+                path = self.graph.nodes[number].path
+                raise SchemaError("the schema refers to itself without going into a value", path)
+            return found
+        node = self.graph.nodes[number]
+        here = frozenset({2 * number})
+        if number == 0:
+            found = [] if negated else [kind.every]
+        elif not node.mask & kind.bit:
+            found = [kind.every] if negated else []
+        else:
+            self._forms[key] = None
+            self._since[key] = len(self._open)
+            try:
+                with work.part(node.path):
+                    if negated:
+                        found = self._negated_node(kind, node, here)
+                    else:
+                        found = self._positive_node(kind, node, mode, here)
+            finally:
+                del self._forms[key]
+        self._forms[key] = found
+        return found
+
+    def _positive_node(self, kind: Structure, node: g.Node, mode: int, here: Literals) -> list[Any]:
+        unevaluated = [part for part in node.parts if _is_unevaluated(kind, part)]
+        inner_mode = max(mode, MARKED) if unevaluated else mode
+        found = self._conjunction(kind, node, inner_mode, here)
+        for part in unevaluated:
+            found = [
+                one
+                for form in found
+                for one in self.product(kind, [form], [self.parts.evaluate_rest(form, part)], here)
+            ]
+            found = [replace(form, seen=None) for form in found]
+        if unevaluated and mode == PLAIN:
+            found = list(dict.fromkeys(f.unmarked(form) for form in found))
+        return found
+
+    def _negated_node(self, kind: Structure, node: g.Node, here: Literals) -> list[Any]:
+        found: dict[Any, None] = {}
+        for part in node.parts:
+            if not _is_unevaluated(kind, part):
+                found.update(dict.fromkeys(self.negated_part(kind, part, here)))
+        if any(_is_unevaluated(kind, part) for part in node.parts):
+            forms = self._conjunction(kind, node, EXACT, here)
+            for part in node.parts:
+                if _is_unevaluated(kind, part):
+                    for form in forms:
+                        rest = self.parts.evaluate_rest(form, part)
+                        wrong = list(kind.negated(rest, self.literals.negate))
+                        found.update(dict.fromkeys(map(f.unmarked, self.product(kind, [form], wrong, here))))
+        return self._union(kind, [list(found)])
+
+    def _conjunction(self, kind: Structure, node: g.Node, mode: int, here: Literals) -> list[Any]:
+        """The forms of all parts but those about the unevaluated; `oneOf` last, for within the other parts
+        its branches are often disjoint."""
+        found = [kind.every]
+        for part in node.parts:
+            if not isinstance(part, g.One) and not _is_unevaluated(kind, part):
+                found = self.product(kind, found, self.part_forms(kind, part, mode), here)
+        for part in node.parts:
+            if isinstance(part, g.One) and found:
+                found = self._one(kind, part.nodes, mode, found, here)
+        return found
+
+    def part_forms(self, kind: Structure, part: Part, mode: int) -> list[Any]:
+        match part:
+            case g.All(nodes):
+                found = [kind.every]
+                for inner in nodes:
+                    forms = self.node_forms(kind, inner, False, mode)
+                    found = self.product(kind, found, forms, frozenset({2 * inner}))
+                return found
+            case g.Any_(nodes):
+                return self._any(kind, nodes, mode)
+            case g.Not(number):
+                return self.node_forms(kind, number, True, PLAIN)
+            case g.If(condition, then, otherwise):
+                here = frozenset({2 * condition})
+                yes = self.product(
+                    kind,
+                    self.node_forms(kind, condition, False, mode),
+                    self.node_forms(kind, then, False, mode),
+                    here,
+                )
+                no = self.product(
+                    kind,
+                    self.node_forms(kind, condition, True, PLAIN),
+                    self.node_forms(kind, otherwise, False, mode),
+                    here,
+                )
+                return self._union(kind, [yes, no])
+            case g.Ref(key, _):
+                return self.node_forms(kind, self.graph.references[key], False, mode)
+            case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
+                absent = [f.clauses_form([f.presence(name, False)])]
+                required = f.clauses_form(frozenset({(name, False), (other, True)}) for other in names)
+                if node is None:
+                    return [required]
+                forms = self.node_forms(kind, node, False, mode)
+                if mode != PLAIN:
+                    present = f.clauses_form([f.presence(name, True)])
+                    forms = self.product(kind, [present], forms, frozenset({2 * node}))
+                return self._union(kind, [absent, forms])
+            case _:
+                return self._atom(kind, part, mode)
+
+    def _atom(self, kind: Structure, part: Part, mode: int) -> list[Any]:
+        key = (kind.bit + (0 if mode == PLAIN else 64), id(part))  # the graph keeps its parts
+        found = self._atoms.get(key)
+        if found is None:
+            made = kind.part(part, mode != PLAIN)
+            found = self._atoms[key] = [kind.every] if made is None else made
+        return found
+
+    def negated_part(self, kind: Structure, part: Part, here: Literals) -> list[Any]:
+        match part:
+            case g.All(nodes):
+                return self._union(kind, [self.node_forms(kind, number, True, PLAIN) for number in nodes])
+            case g.Any_(nodes):
+                found = [kind.every]
+                for number in nodes:
+                    found = self.product(kind, found, self.node_forms(kind, number, True, PLAIN), here)
+                return found
+            case g.One(nodes):
+                none = self.negated_part(kind, g.Any_(nodes), here)
+                pairs = [
+                    self.product(
+                        kind,
+                        self.node_forms(kind, a, False, PLAIN),
+                        self.node_forms(kind, b, False, PLAIN),
+                        here,
+                    )
+                    for index, a in enumerate(nodes)
+                    for b in nodes[:index]
+                ]
+                return self._union(kind, [none, *pairs])
+            case g.Not(number):
+                return self.node_forms(kind, number, False, PLAIN)
+            case g.If(condition, then, otherwise):
+                yes = self.product(
+                    kind,
+                    self.node_forms(kind, condition, False, PLAIN),
+                    self.node_forms(kind, then, True, PLAIN),
+                    here,
+                )
+                no = self.product(
+                    kind,
+                    self.node_forms(kind, condition, True, PLAIN),
+                    self.node_forms(kind, otherwise, True, PLAIN),
+                    here,
+                )
+                return self._union(kind, [yes, no])
+            case g.Ref(key, _):
+                return self.node_forms(kind, self.graph.references[key], True, PLAIN)
+            case g.Dependent(name, names, node) if kind.bit == g.OBJECT:
+                present = f.clauses_form([f.presence(name, True)])
+                assert present is not None
+                if node is not None:
+                    return self.product(kind, [present], self.node_forms(kind, node, True, PLAIN), here)
+                return [
+                    form
+                    for other in names
+                    if (form := f.clauses_form([f.presence(name, True), f.presence(other, False)]))
+                    is not None
+                ]
+            case _:
+                found = [kind.every]
+                for form in self._atom(kind, part, PLAIN):
+                    found = self.product(kind, found, list(kind.negated(form, self.literals.negate)), here)
+                return found
+
+    def _union(self, kind: Structure, lists: list[list[Any]]) -> list[Any]:
+        found = dict.fromkeys(form for forms in lists for form in forms)
+        if kind.every in found:
+            return [kind.every]
+        if len(found) > 1 and kind.bit == g.OBJECT:
+            alike = [form for form in found if form.is_presence() and form.seen == ()]
+            if len(alike) > 1:
+                merged = any_presence(alike, self.limits.branches)
+                found = dict.fromkeys([*merged, *(form for form in found if form not in alike)])
+        if len(found) > self._most():
+            raise TooManyWays(f"more than {self._most()} alternatives", "#")
+        return list(found)
+
+    def _any(self, kind: Structure, nodes: tuple[int, ...], mode: int) -> list[Any]:
+        lists = [self.node_forms(kind, number, False, mode) for number in nodes]
+        if mode == PLAIN:
+            return self._union(kind, lists)
+        here = frozenset({2 * nodes[0]})
+        if mode == MARKED:
+            found: list[Any] = []
+            for forms in lists:
+                more = [
+                    one
+                    for a in found
+                    for b in forms
+                    for one in self.product(kind, [a], [b], here)
+                    if f.marks(one) != f.marks(a) and f.marks(one) != f.marks(b)
+                ]
+                found = list(dict.fromkeys([*found, *forms, *more]))
+            return found
+        passed: list[Any] = []
+        failed = [kind.every]
+        for number, forms in zip(nodes, lists, strict=True):
+            fails = self.node_forms(kind, number, True, PLAIN)
+            passed = [
+                *self.product(kind, passed, forms, here),
+                *self.product(kind, passed, fails, here),
+                *self.product(kind, failed, forms, here),
+            ]
+            failed = self.product(kind, failed, fails, here)
+        return passed
+
+    def _one(
+        self, kind: Structure, nodes: tuple[int, ...], mode: int, context: list[Any], here: Literals
+    ) -> list[Any]:
+        """The forms of the context that satisfy exactly one node."""
+        lists = [self.node_forms(kind, number, False, mode) for number in nodes]
+        lists = [forms for forms in lists if forms]
+        if kind.bit == g.OBJECT and mode == PLAIN:
+            one = one_presence(lists, self.limits.branches)
+            if one is not None:
+                return self.product(kind, context, one, here)
+        lists = [self.product(kind, context, forms, here) for forms in lists]
+        lists = [forms for forms in lists if forms]
+        if len(lists) <= 1:
+            return lists[0] if lists else []
+        found: dict[Any, None] = {}
+        for index, forms in enumerate(lists):
+            others = [other for place, more in enumerate(lists) if place != index for other in more]
+            for form in forms:
+                kept = [form]
+                for other in others:
+                    if mode != PLAIN:
+                        other = f.unmarked(other)
+                    kept = self._without(kind, kept, other, here)
+                    if not kept:
+                        break
+                found.update(dict.fromkeys(kept))
+                if len(found) > self._most():
+                    reason = f"the branches of oneOf overlap in more than {self._most()} ways"
+                    raise TooManyWays(reason, self.literals.path(here))
+        return f.merged(found) if kind.bit == g.OBJECT and len(found) > _FEW_FORMS else list(found)
+
+    def _without(self, kind: Structure, forms: list[Any], other: Any, here: Literals) -> list[Any]:
+        """The values of the forms that are not of another one."""
+        found: list[Any] = []
+        for form in forms:
+            self._count(1, here)
+            if kind.bit == g.OBJECT:
+                self._count_parts(form.size() + other.size(), here)
+            shared = kind.meet(form, other)
+            if shared is None or kind.is_void(form, other, shared):
+                found.append(form)
+            elif kind.bit == g.OBJECT:
+                found += self.product(
+                    kind, [form], ways_out(form, other, self.is_empty, self.literals.negate), here
+                )
+            else:
+                found += self.product(kind, [form], list(kind.negated(other, self.literals.negate)), here)
+        if kind.bit == g.OBJECT and 1 < len(found) <= _MOST_ABSORBED:
+            return f.absorbed(found)
+        return list(dict.fromkeys(found))
+
+    # Emptiness, as far as it can be seen from near
+
+    def is_empty(self, these: Literals) -> bool:
+        """Whether plainly no value satisfies all literals; False may mean that it is not plain."""
+        if len(these) < 2:
+            return these == FALSE
+        found = self._empty.get(these)
+        if found is None:
+            mask = self.literals.mask(these)
+            of = self.scalars.of
+            if (
+                (mask & (g.NULL | g.BOOL) and of(self.scalars.constant, these))
+                or (mask & g.STRING and of(self.scalars.string, these))
+                or (mask & g.NUMBER and of(self.scalars.number, these))
+            ):
+                self._empty[these] = False
+                return False
+            if not mask & (g.ARRAY | g.OBJECT):
+                self._empty[these] = True
+                return True
+            if these in self._open or len(self._open) > _DEPTH:
+                return False
+            self._open.add(these)
+            try:
+                found = not (mask & g.ARRAY and self.arrays(these)) and not (
+                    mask & g.OBJECT and self.objects(these)
+                )
+            except _Busy:
+                return False
+            except TooManyWays:
+                found = False  # not worth more work
+            finally:
+                self._open.discard(these)
+            self._empty[these] = found
+        return found
+
+    def _object_is_void(self, left: ObjectForm, right: ObjectForm, form: ObjectForm) -> bool:
+        if not form.parts and not form.counts:
+            return False
+        required = form.required()
+        if form.high is not None and len(required) > form.high:
+            return True
+        if len(left.parts) < len(right.parts):
+            left, right = right, left
+        # What the larger one asks of a value was looked at when it was made.
+        before = set(left.required())
+        return any(
+            self.is_empty(form.value(name)) for name in required if name not in before or right.value(name)
+        )
+
+    def _array_is_void(self, left: ArrayForm, right: ArrayForm, form: ArrayForm) -> bool:
+        return any(self.is_empty(form.value(index)) for index in range(min(form.low, form.width() + 1)))
+
+
+def _is_unevaluated(kind: Structure, part: Part) -> bool:
+    if kind.bit == g.OBJECT:
+        return isinstance(part, g.UnevaluatedProperties)
+    return isinstance(part, g.UnevaluatedItems)

@@ -1,0 +1,1 @@
+"""What the rooms of JSON Schema share: the graph, errors, options."""

@@ -1,0 +1,1 @@
+"""From JSON to the graph: dialects, references, keywords."""

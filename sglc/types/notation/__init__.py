@@ -1,0 +1,1 @@
+"""Types as text: for messages, for models, as JSON Schema and TypeScript."""

@@ -1,0 +1,195 @@
+"""A type as JSON Schema 2020-12. Every text of the type's JSON surface validates against it."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from sglc.types.dependent import erased
+from sglc.types.json_values import schema_data
+from sglc.types.language.language import declared_type
+from sglc.types.text.plain_json import write_json
+from sglc.types.type import (
+    TAG,
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    FieldType,
+    Float,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    OneOf,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema_text(type: Type, table: TypeTable) -> str:
+    return write_json(json_schema(type, table), indent=2)
+
+
+def json_schema(type: Type, table: TypeTable) -> dict[str, Any]:
+    """The schema as plain data, decimals exact; declared types are definitions."""
+    writer = _Writer(table)
+    root = writer.schema(type)
+    definitions: dict[str, Any] = {}
+    for name in writer.found:
+        definitions[name] = writer.definition(name)
+    schema = {"$schema": DIALECT, **root}
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
+
+
+def embedded_schema(text: str) -> dict[str, Any]:
+    """The schema of a `json schema` type as a part of another one: references in it lead to itself."""
+    data = schema_data(text) if text else {}
+    if not isinstance(data, dict):
+        return {}  # `true`: any value
+    if "$ref" in text and not {"$id", "id"}.intersection(data):
+        return {"$id": f"urn:sgl:{sha256(text.encode()).hexdigest()[:16]}", **data}
+    return data
+
+
+_LINE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
+
+
+class _Writer:
+    def __init__(self, table: TypeTable) -> None:
+        self.table = table
+        self.found: list[str] = []
+
+    def schema(self, type: Type) -> dict[str, Any]:
+        match type:
+            case Str():
+                return self.text(type)
+            case OneOf() | SpanOf():
+                return self.schema(erased(type))
+            case Json(schema):
+                return embedded_schema(schema)
+            case Int():
+                return self.number("integer", type.minimum, type.maximum, type.multiple_of)
+            case Dec():
+                return self.number("number", type.minimum, type.maximum, type.multiple_of)
+            case Float():
+                return self.number("number", type.minimum, type.maximum, None)
+            case Bool():
+                return {"type": "boolean"}
+            case Null():
+                return {"type": "null"}
+            case Constant(value):
+                return {"const": value}
+            case Optional(item):
+                return {"anyOf": [self.schema(item), {"type": "null"}]}
+            case Alternatives(arms) if all(isinstance(arm, Constant) for arm in arms):
+                return {"enum": [arm.value for arm in arms if isinstance(arm, Constant)]}
+            case Alternatives(arms):
+                return {"anyOf": [self.schema(arm) for arm in arms]}
+            case ListOf(item, low, high):
+                return {"type": "array", "items": self.schema(item), **_sizes("Items", low, high)}
+            case TupleOf(items):
+                size = len(items)
+                out: dict[str, Any] = {"type": "array", "minItems": size, "maxItems": size}
+                return {**out, "prefixItems": [self.schema(item) for item in items]} if items else out
+            case MapOf(key, item, low, high):
+                return {
+                    "type": "object",
+                    "propertyNames": self.schema(key),
+                    "additionalProperties": self.schema(item),
+                    **_sizes("Properties", low, high),
+                }
+            case Named(name):
+                if name not in self.found:
+                    self.found.append(name)
+                return {"$ref": f"#/$defs/{quote(name)}"}
+
+    def text(self, type: Str) -> dict[str, Any]:
+        if type.grammar:
+            from sglc.types.grammar_text import grammar_shown
+
+            # No keyword of JSON Schema says it; what is not known there is an annotation.
+            return {"type": "string", "x-grammar": grammar_shown(type.grammar)}
+        out: dict[str, Any] = {"type": "string"}
+        if type.min_chars:
+            out["minLength"] = type.min_chars
+        if type.max_chars is not None:
+            out["maxLength"] = type.max_chars
+        # `(?i)` is no part of the regular expressions of JSON Schema, so such a pattern is left out.
+        line = [_LINE] if type.layout == "line" else []
+        patterns = line + [f"^(?:{pattern})$" for pattern in type.patterns if not pattern.startswith("(?i)")]
+        banned = [re.escape(text) for text in (*type.until, *type.excludes)]
+        rules: list[dict[str, Any]] = [{"pattern": pattern} for pattern in patterns]
+        rules += ({"not": {"pattern": text}} for text in banned)
+        if len(rules) == 1:
+            return {**out, **rules[0]}
+        return {**out, "allOf": rules} if rules else out
+
+    def number(self, kind: str, low: Any, high: Any, step: Any) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": kind}
+        for key, bound in (("minimum", low), ("maximum", high), ("multipleOf", step)):
+            if bound is not None:
+                out[key] = bound
+        return out
+
+    def definition(self, name: str) -> dict[str, Any]:
+        declared = declared_type(name, self.table)
+        doc = {"description": declared.doc} if declared.doc else {}
+        match declared:
+            case RecordType():
+                return {**doc, **self.fields(declared.fields)}
+            case EnumType():
+                return {**doc, "enum": list(declared.members)}
+            case AliasType():
+                return {**doc, **self.schema(declared.type)}
+            case UnionType():
+                return {**doc, "oneOf": [self.variant(variant) for variant in declared.variants]}
+
+    def variant(self, variant: RecordType) -> dict[str, Any]:
+        out = self.fields(variant.fields)
+        out["properties"] = {TAG: {"const": variant.name}, **out["properties"]}
+        out["required"] = [TAG, *out["required"]]
+        return {"description": variant.doc, **out} if variant.doc else out
+
+    def fields(self, fields: tuple[FieldType, ...]) -> dict[str, Any]:
+        properties = {}
+        for field in fields:
+            schema = self.schema(field.type)
+            if field.doc:
+                schema = {"description": field.doc, **schema}
+            if field.has_default and isinstance(field.default, str | int | bool | Decimal | None):
+                schema = {**schema, "default": field.default}
+            properties[field.name] = schema
+        required = [field.name for field in fields if not (field.optional or field.has_default)]
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+
+
+def _sizes(noun: str, low: int, high: int | None) -> dict[str, int]:
+    out = {}
+    if low:
+        out[f"min{noun}"] = low
+    if high is not None:
+        out[f"max{noun}"] = high
+    return out

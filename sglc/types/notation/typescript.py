@@ -1,0 +1,174 @@
+"""A type as TypeScript declarations, a form that models have read a great deal of."""
+
+from __future__ import annotations
+
+import re
+
+from sglc.types.language.language import constant_text, declared_type, json_text
+from sglc.types.notation.sgl import in_words, named_rules, one_line, show_type
+from sglc.types.text.printer import print_value
+from sglc.types.type import (
+    TAG,
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    FieldType,
+    Float,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    OneOf,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+
+_TAKEN = frozenset(
+    "any bigint boolean never null number object string symbol undefined unknown void Array Date Exclude "
+    "Extract Function Map NonNullable Object Omit Partial Pick Promise Readonly ReadonlyArray Record "
+    "Required Set".split()
+)
+"""Names that mean something in TypeScript already."""
+
+
+def typescript_text(type: Type, table: TypeTable) -> str:
+    """Declarations of all named types it reaches; an anonymous type comes first as `type Answer`."""
+    writer = _Writer(table)
+    if isinstance(type, Named):
+        writer.name(type.name)
+        out = []
+    else:
+        out = [f"type Answer = {writer.value(type)};"]
+    done = 0
+    while done < len(writer.found):  # a declaration may mention others
+        name = list(writer.found)[done]
+        out.append(writer.declaration(name))
+        done += 1
+    for name, rules in writer.grammars.values():
+        out.append(f"// {name}:\n{rules}".replace("\n", "\n// "))
+    return "\n\n".join(out)
+
+
+class _Writer:
+    def __init__(self, table: TypeTable) -> None:
+        self.table = table
+        self.found: dict[str, str] = {}
+        """Declared types that are mentioned, with their names here."""
+        self.grammars: dict[str, tuple[str, str]] = {}
+
+    def name(self, name: str) -> str:
+        if name not in self.found:
+            plain = re.sub(r"\W", "_", name)
+            plain = plain if re.match(r"[^\W\d]", plain) else f"_{plain}"
+            while plain in _TAKEN or plain in self.found.values():
+                plain += "_"
+            self.found[name] = plain
+        return self.found[name]
+
+    def value(self, type: Type) -> str:
+        match type:
+            case Str() | OneOf() | SpanOf():
+                return "string"
+            case Json(schema):
+                shown = schema.replace("*/", "*\\/")
+                return f"unknown /* JSON Schema: {shown} */" if schema else "unknown"
+            case Int() | Dec() | Float():
+                return "number"
+            case Bool():
+                return "boolean"
+            case Null():
+                return "null"
+            case Constant(value):
+                return constant_text(value, "json")
+            case Optional(item):
+                return f"{self.value(item)} | null"
+            case Alternatives(arms):
+                return " | ".join(self.value(arm) for arm in arms)
+            case ListOf(item):
+                inner = self.value(item)
+                return f"({inner})[]" if " | " in inner else f"{inner}[]"
+            case MapOf(key, item):
+                keys = self.value(key)
+                whole = f"Record<{keys}, {self.value(item)}>"
+                return whole if keys == "string" else f"Partial<{whole}>"
+            case TupleOf(items):
+                return f"[{', '.join(self.value(item) for item in items)}]"
+            case Named(name):
+                return self.name(name)
+
+    def declaration(self, name: str) -> str:
+        declared = declared_type(name, self.table)
+        here = self.name(name)
+        doc = f"/** {_comment(declared.doc)} */\n" if declared.doc else ""
+        match declared:
+            case RecordType():
+                return f"{doc}interface {here} {self.fields(declared.fields, '')}"
+            case EnumType():
+                return f"{doc}type {here} = {' | '.join(json_text(m) for m in declared.members)};"
+            case UnionType():
+                arms = [
+                    self.fields(variant.fields, f"  {TAG}: {json_text(variant.name)};\n")
+                    for variant in declared.variants
+                ]
+                return f"{doc}type {here} = {' | '.join(arms)};"
+            case AliasType():
+                note = "" if in_words(declared) else self.note(declared.type)
+                return f"{doc}type {here} = {self.value(declared.type)};" + (f"  // {note}" if note else "")
+
+    def fields(self, fields: tuple[FieldType, ...], first: str) -> str:
+        lines = []
+        for field in fields:
+            notes = [_comment(field.doc), self.note(field.type)]
+            if field.has_default:
+                default = print_value(field.default, field.type, self.table, surface="json")
+                notes.append(f"{default} if left out")
+            note = "; ".join(note for note in notes if note)
+            absent = "?" if field.optional or field.has_default else ""
+            name = field.name if field.name.isidentifier() else json_text(field.name)
+            lines.append(f"  {name}{absent}: {self.value(field.type)};" + (f"  // {note}" if note else ""))
+        return "{\n" + first + "".join(line + "\n" for line in lines) + "}"
+
+    def note(self, type: Type) -> str:
+        """Refinements, which TypeScript cannot say, in the notation of the language."""
+        match type:
+            case Str() | Int() | Dec() | Float():
+                if isinstance(type, Str) and type.grammar:
+                    shown = self.grammars[type.grammar] = named_rules(type.grammar)
+                    return f"in the grammar {shown[0]}"
+                text = show_type(type)
+                return text if " " in text or isinstance(type, Int) or text == "line" else ""
+            case Optional(item):
+                return self.note(item)
+            case ListOf(item, low, high):
+                inner = self.note(item)
+                sized = bool(low) or high is not None
+                size = f"{low}..{'' if high is None else high} items" if sized else ""
+                return ", ".join(part for part in (size, f"each {inner}" if inner else "") if part)
+            case MapOf(key, item, low, high):
+                sized = bool(low) or high is not None
+                size = f"{low}..{'' if high is None else high} keys" if sized else ""
+                keys, inner = self.note(key), self.note(item)
+                parts = (size, f"each key {keys}" if keys else "", f"each value {inner}" if inner else "")
+                return ", ".join(part for part in parts if part)
+            case TupleOf(items):
+                return "; ".join(f"[{i}] {note}" for i, item in enumerate(items) if (note := self.note(item)))
+            case Alternatives(arms):
+                return " or ".join(note for arm in arms if (note := self.note(arm)))
+            case _:
+                return ""
+
+
+def _comment(text: str) -> str:
+    """The text of a comment: one that ends none."""
+    return one_line(text).replace("*/", "* /")

@@ -1,0 +1,1 @@
+"""Values to and from text: reader, decoder, printer, plain JSON."""

@@ -1,0 +1,152 @@
+"""The fourth artefact of a type: the text of a value, in the one spelling its language has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, assert_never
+
+from sglc.types.json_values import json_value_text
+from sglc.types.language.language import Surface, constant_text, declared_type, json_text
+from sglc.types.language.membership import arm_of
+from sglc.types.number_text import decimal_text, float_text
+from sglc.types.type import (
+    TAG,
+    AliasType,
+    Alternatives,
+    Bool,
+    Constant,
+    Dec,
+    EnumType,
+    Float,
+    Int,
+    Json,
+    ListOf,
+    MapOf,
+    Named,
+    Null,
+    OneOf,
+    Optional,
+    RecordType,
+    SpanOf,
+    Str,
+    TupleOf,
+    Type,
+    TypeTable,
+    UnionType,
+)
+from sglc.types.values import EnumValue, RecordValue, Value
+
+
+class PrintError(ValueError):
+    """A value that is not of the kind of its type; checked programs never meet it."""
+
+
+def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface = "hole") -> str:
+    """The canonical text of a value.
+
+    It reads back as the value (`decode`). Values of the right kind that are not members (a text that is too
+    long) still print: text is inserted into prompts far more often than it is checked. Optional fields that
+    are None are left out.
+    """
+    match type:
+        case Str() | OneOf() | SpanOf():
+            text = _expect(value, str, type)
+            return text if surface == "hole" else json_text(text)
+        case Json():
+            try:
+                return json_value_text(value)
+            except ValueError as fault:
+                raise PrintError(str(fault)) from None
+        case Int():
+            if isinstance(value, bool):
+                raise PrintError("a boolean is no int")
+            return str(_expect(value, int, type))
+        case Dec():
+            return decimal_text(_decimal(value), None)
+        case Float():
+            return float_text(float(_number(value)), type.minimum, type.maximum)
+        case Bool():
+            return "true" if _expect(value, bool, type) else "false"
+        case Null():
+            _expect(value, NoneType, type)
+            return "null"
+        case Constant():
+            return constant_text(type.value, surface)
+        case Optional():
+            return "null" if value is None else print_value(value, type.item, table, surface=surface)
+        case Alternatives():
+            return print_value(value, arm_of(value, type, table), table, surface=surface)
+        case ListOf():
+            items = _expect(value, list, type)
+            return f"[{', '.join(print_value(item, type.item, table, surface='json') for item in items)}]"
+        case TupleOf():
+            items = _expect(value, tuple, type)
+            if len(items) != len(type.items):
+                raise PrintError(f"{len(items)} items for a tuple of {len(type.items)}")
+            parts = [
+                print_value(item, each, table, surface="json")
+                for item, each in zip(items, type.items, strict=True)
+            ]
+            return f"[{', '.join(parts)}]"
+        case MapOf():
+            entries = _expect(value, Mapping, type)
+            parts = [
+                f"{json_text(str(key))}: {print_value(item, type.value, table, surface='json')}"
+                for key, item in entries.items()
+            ]
+            return "{" + ", ".join(parts) + "}"
+        case Named(name):
+            declared = declared_type(name, table)
+            match declared:
+                case AliasType():
+                    return print_value(value, declared.type, table, surface=surface)
+                case EnumType():
+                    member = str(_expect(value, EnumValue, type))
+                    return member if surface == "hole" else json_text(member)
+                case RecordType():
+                    return _print_fields(_expect(value, RecordValue, type), declared, table, [])
+                case UnionType():
+                    record = _expect(value, RecordValue, type)
+                    for variant in declared.variants:
+                        if variant.name == record.variant:
+                            tag = f"{json_text(TAG)}: {json_text(variant.name)}"
+                            return _print_fields(record, variant, table, [tag])
+                    raise PrintError(f"{name} has no variant {record.variant}")
+                case _:
+                    assert_never(declared)
+        case _:
+            assert_never(type)
+
+
+NoneType = type(None)
+
+
+def _print_fields(value: RecordValue, record: RecordType, table: TypeTable, parts: list[str]) -> str:
+    for field in record.fields:
+        if field.name not in value.fields:
+            if field.optional or field.has_default:
+                continue
+            raise PrintError(f"the field {field.name} of {record.name} is missing")
+        item = value.fields[field.name]
+        if item is None and field.optional:
+            continue
+        parts.append(f"{json_text(field.name)}: {print_value(item, field.type, table, surface='json')}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def _expect(value: Any, kind: Any, of: Type) -> Any:
+    if not isinstance(value, kind):
+        raise PrintError(f"{type(value).__name__} where a value of {type(of).__name__} belongs")
+    return value
+
+
+def _number(value: Any) -> int | float | Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise PrintError(f"{type(value).__name__} is no number")
+    return value
+
+
+def _decimal(value: Any) -> Decimal:
+    number = _number(value)
+    return number if isinstance(number, Decimal) else Decimal(str(number))
