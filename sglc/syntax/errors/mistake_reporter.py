@@ -6,7 +6,7 @@ from sglc.syntax.errors.faulty_line import Mistake
 from sglc.syntax.errors.reporter import Reporter
 
 MAX_MISTAKES = 40
-"""Diagnostics of one file up to which mistakes are told; beyond it lines are still skipped, silently."""
+"""Diagnostics of one file up to which mistakes are told; beyond it lines are skipped, silently."""
 _LATEST = 200
 """Diagnostics, from the last one back, that are searched for one about the same line."""
 
@@ -23,9 +23,13 @@ class MistakeReporter:
         """Edits that were told."""
 
     @property
-    def overfull(self) -> bool:
-        """Whether there are more diagnostics than mistakes are told."""
-        return len(self.reporter.diagnostics) > MAX_MISTAKES
+    def full(self) -> bool:
+        """Whether as many mistakes were told as are told of one file."""
+        return len(self.reporter.diagnostics) >= MAX_MISTAKES
+
+    def is_told(self, place: int) -> bool:
+        """Whether nothing more can be said about a line: nothing at all, or nothing behind what covers it."""
+        return self.full or self._is_covered(place)
 
     def already_told(self, start: int, end: int, beside_edits: bool = False) -> bool:
         """Whether an error on the same line was told already.
@@ -65,7 +69,7 @@ class MistakeReporter:
 
     def tell(self, mistake: Mistake) -> None:
         """Say what is wrong."""
-        if len(self.reporter.diagnostics) < MAX_MISTAKES:
+        if not self.full:
             self.reporter.error(
                 mistake.code, mistake.message, mistake.start, mistake.end,
                 label=mistake.label, reason=mistake.reason, hint=mistake.hint, edits=mistake.edits,

@@ -100,7 +100,7 @@ class Recovery:
         line = Line(self.text, run.tokens, first, index)
         word = line.word
         follows = word in FOLLOWERS and self.skipped == (level, first)
-        if not follows:
+        if not follows and not self.reporter.is_told(run.tokens.starts[first]):
             mistake = line_mistake(run, line, level == 0 and self.level == 0 and run.goal == "<module>")
             self.reporter.tell_line(mistake, run.tokens.starts[first], line.end)
             if (mistake.repair or mistake.skip) and last != (index, mistake.repair):
@@ -191,7 +191,7 @@ class Recovery:
                 )
             )
         stop = self._block_end(index)
-        if self.reporter.overfull:
+        if self.reporter.full:
             self.run.index = stop
             self._give_up(self.levels[index])
             return
