@@ -19,10 +19,14 @@ class Source:
     """How the file is called in messages: a path as the user gave it, or a module name."""
     text: str
     line_starts: tuple[int, ...] = field(init=False, repr=False)
+    margins: tuple[int, ...] = field(init=False, repr=False)
+    """Starts of the lines that begin at the left margin: those of declarations, mostly."""
 
     def __post_init__(self) -> None:
         starts = accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0)
         object.__setattr__(self, "line_starts", tuple(starts))
+        margins = (start for start in self.line_starts if self.text[start : start + 1].strip())
+        object.__setattr__(self, "margins", tuple(margins))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1, in characters."""
@@ -34,6 +38,11 @@ class Source:
         start = self.line_starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
+
+    def declaration_start(self, offset: int) -> int:
+        """Where the declaration around an offset begins: at the nearest line at the left margin; else 0."""
+        place = bisect_right(self.margins, offset)
+        return self.margins[place - 1] if place else 0
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} chars)"

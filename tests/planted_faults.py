@@ -222,8 +222,8 @@ FAULTS = (
     Fault(
         "branches of a fork share their variables",
         "runtime/vm/machine.py",
-        "        slots = list(frame.slots) + [None] * (len(code.slots) - len(frame.slots))\n",
-        "        slots = frame.slots\n        slots += [None] * (len(code.slots) - len(slots))\n",
+        "        slots = [*frame.slots[: code.fork_slot], item, *own]\n",
+        "        slots = frame.slots\n        slots[code.fork_slot :] = [item, *own]\n",
         "tests/test_run_golden.py::test_the_run_of_a_program[in_every_branch_of_a_fork]",
     ),
     Fault(

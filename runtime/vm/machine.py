@@ -136,8 +136,8 @@ async def _fork_branches(machine: Strand, frame: Frame, code: Code, skip: bool) 
     machines, tasks = [], []
     for index, item in enumerate(items):
         child = Machine(run, (*machine.path, index), mix("fork", machine.seed, machine.holes_drawn, index))
-        slots = list(frame.slots) + [None] * (len(code.slots) - len(frame.slots))
-        slots[code.fork_slot] = item
+        own = [None] * (len(code.slots) - code.fork_slot - 1)
+        slots = [*frame.slots[: code.fork_slot], item, *own]
         conversation = frame.conversation.fork() if frame.conversation is not None else None
         child.frames.append(Frame(code, slots, conversation, True, frame.allowances))
         machines.append(child)

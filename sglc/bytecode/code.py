@@ -102,7 +102,8 @@ class Code:
     doc: str = ""
     raises: tuple[str, ...] = ()
     fork_slot: int = 0
-    """For `fork`: the slot of the loop variable."""
+    """For `fork`: the slot of the loop variable. Those before it are the first slots of the function that the
+    fork stands in."""
     stack_depth: int = 0
     """Largest number of stack items, found by the verifier."""
     tags: tuple[str, ...] = ()

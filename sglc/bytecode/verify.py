@@ -397,7 +397,8 @@ class _CodeChecker:
             case "FORK":
                 body = program.codes[a]
                 sound = body.kind == "fork" and self.facts.parents[a] == self.index
-                sound = sound and body.slots[: len(self.code.slots)] == self.code.slots
+                inherited = body.slots[: body.fork_slot]
+                sound = sound and inherited == self.code.slots[: body.fork_slot]
                 return "" if sound else "no fork body of this function"
             case "MOCK" | "FUZZ" | "WITNESS" | "EXPECT" | "EXPECT_RAISES":
                 return "" if self.code.kind in ("test", "fork") else "outside a test"

@@ -10,7 +10,6 @@ from sglc.check.core.result import Unknown
 from sglc.check.core.walk import roles
 from sglc.check.expressions.constants import Constants
 from sglc.check.names.scopes import Scopes
-from sglc.check.names.template_text import name_as_text
 from sglc.check.roles import check_roles
 from sglc.check.statements.blocks import Blocks, header
 from sglc.check.statements.shown_types import note_unshown
@@ -95,16 +94,20 @@ class FunctionChecker:
     def _errors(self, signature: Signature, node: ast.FunctionDeclaration) -> None:
         """Uncaught declared errors are listed, listed ones are raised."""
         listed = set(signature.raises)
-        missing = [(name, span) for name, span in self.scopes.function.raised.items() if name not in listed]
-        for name, span in missing:
-            short = name.rsplit(".", 1)[-1]
-            names = [n.text for n in node.raises] + [n.rsplit(".", 1)[-1] for n, _ in missing]
+        missing = {
+            name.rsplit(".", 1)[-1]: span
+            for name, span in self.scopes.function.raised.items()
+            if name not in listed
+        }
+        names = ", ".join([*(name.text for name in node.raises), *missing])
+        edits = _raising(node, list(missing))
+        for short, span in missing.items():
             self.module.report(
                 "E0418", f"`{node.name.text}` does not say that it raises `{short}`", node.name.span,
                 label=f"`{short}` can leave this function",
                 secondary=(Label(span, "raised here"),),
-                hint=f"add `raises {', '.join(names)}` to its header, or catch it",
-                edits=_raising(node, [n.rsplit(".", 1)[-1] for n, _ in missing]),
+                hint=f"add `raises {names}` to its header, or catch it",
+                edits=edits,
             )  # fmt: skip
         if not self.module.main:
             return
@@ -148,7 +151,11 @@ class FunctionChecker:
                 continue
             word = {"parameter": "parameter ", "binding": ""}.get(local.kind, "variable ")
             signature = self.scopes.function.signature
-            place = None if signature is None else name_as_text(signature.declaration.span, local.name)
+            place = (
+                None
+                if signature is None
+                else self.scopes.templates.insert(signature.declaration.span, local.name)
+            )
             self.module.report(
                 "W0201", f"{word}`{local.name}` is never used", local.span, label="not used",
                 secondary=() if place is None else (Label(place, "this is text"),),

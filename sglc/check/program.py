@@ -8,6 +8,7 @@ agrees with everything.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sglc.check.core.context import ModuleContext, ProgramState
@@ -20,7 +21,6 @@ from sglc.check.types.facts import TypeFacts
 from sglc.check.types.unsatisfiable import arms_are_apart
 from sglc.check.unused_names import report_unused_names
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.diagnostics.suggest import nearest
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
 from sglc.syntax.errors.reporter import MISREAD_BLOCKS
@@ -38,6 +38,7 @@ AFTER_MISREAD_BLOCKS = UNKNOWN_NAMES + (
     "E0209", "E0338", "E0405", "E0406", "E0407", "E0411", "E0415", "E0417", "W0211",
 )  # fmt: skip
 """Findings that depend on what stands in which block."""
+_WORD = re.compile(r"\w+")
 
 
 def check(source: Source, library: Library) -> tuple[CheckedProgram | None, list[Diagnostic]]:
@@ -106,7 +107,7 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     seen: set[tuple[str, str, object]] = set()
     kept: list[Diagnostic] = []
     faulty = any(d.severity == "error" for d in diagnostics)
-    unread = [d.span for d in diagnostics if d.code.startswith("E01") and d.span is not None]
+    unread = _unread_lines(diagnostics)
     misread = any(d.code in MISREAD_BLOCKS for d in diagnostics)
     for diagnostic in diagnostics:
         if faulty and diagnostic.code in AFTER_ALL:
@@ -116,7 +117,7 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
         span = diagnostic.span
         place = None if span is None else (id(span.source), span.start, span.end)
         if diagnostic.code in UNKNOWN_NAMES and span is not None:
-            place = (id(span.source), _declaration_line(span), 0)
+            place = (id(span.source), span.source.declaration_start(span.start), 0)
         key = (diagnostic.code, diagnostic.message, place)
         if key not in seen:
             seen.add(key)
@@ -130,15 +131,28 @@ def _ordered(diagnostics: list[Diagnostic], main: Source) -> list[Diagnostic]:
     return sorted(kept, key=order)
 
 
-def _declaration_line(span: Span) -> int:
-    """The line at the left margin at or above a place: where its declaration begins."""
-    number = span.source.position(span.start)[0]
-    while number > 1 and not span.source.line(number)[:1].strip():
-        number -= 1
-    return number
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """The lines of one file that could not be read."""
+
+    starts: list[int]
+    """Where their faults begin."""
+    words: dict[str, int]
+    """Words on these lines, each with the first fault on a line that has it."""
 
 
-def _follows_from_syntax(diagnostic: Diagnostic, unread: list[Span], misread: bool) -> bool:
+def _unread_lines(diagnostics: list[Diagnostic]) -> dict[Source, _Unread]:
+    found: dict[Source, _Unread] = {}
+    faults = [d.span for d in diagnostics if d.code.startswith("E01") and d.span is not None]
+    for fault in sorted(faults, key=lambda span: span.start):
+        unread = found.setdefault(fault.source, _Unread([], {}))
+        unread.starts.append(fault.start)
+        for word in _WORD.findall(fault.source.line(fault.source.position(fault.start)[0])):
+            unread.words.setdefault(word, fault.start)
+    return found
+
+
+def _follows_from_syntax(diagnostic: Diagnostic, unread: dict[Source, _Unread], misread: bool) -> bool:
     """Whether a finding may only be there because a line near it could not be read.
 
     A name may be bound by such a line, a case or `return` may stand on it; with `misread` blocks it may stand
@@ -149,18 +163,15 @@ def _follows_from_syntax(diagnostic: Diagnostic, unread: list[Span], misread: bo
         return False
     if diagnostic.code in AFTER_MISREAD_BLOCKS and misread:
         return True
-    lines = [fault for fault in unread if fault.source is span.source]
+    lines = unread.get(span.source)
+    if lines is None:
+        return False
     if diagnostic.code in UNKNOWN_NAMES:
-        word = re.compile(rf"\b{re.escape(span.text)}\b")
-        local = diagnostic.code == "E0201"
-        return any(
-            (fault.start < span.start or not local)
-            and word.search(fault.source.line(fault.source.position(fault.start)[0]))
-            for fault in lines
-        )
+        first = lines.words.get(span.text)
+        return first is not None and (first < span.start or diagnostic.code != "E0201")
     if diagnostic.code == "W0211":
-        return any(fault.start < span.start for fault in lines)
-    return diagnostic.code in ("E0338", "E0417") and any(fault.start > span.start for fault in lines)
+        return lines.starts[0] < span.start
+    return diagnostic.code in ("E0338", "E0417") and lines.starts[-1] > span.start
 
 
 class _Loader:
@@ -213,7 +224,7 @@ class _Loader:
             )
             return None
         if source is None:
-            close = nearest(node.path, self.library.standard_modules())
+            close = importer.nearest(node.path, self.library.standard_modules())
             where = "the standard library has no such module"
             if not node.path.startswith("std."):
                 where = (

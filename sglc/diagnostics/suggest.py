@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+MOST_WORK = 2_000_000
+"""Work of looking for names in one program: some half a second. A name that is passed over is 1, one whose
+letters are compared `COMPARED`."""
+COMPARED = 20
+
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate closest to `name`, or None if none is close.
@@ -11,21 +16,40 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     Close means at most a third of the letters wrong (one letter always counts as close, for names of two
     letters or more), or the same letters in another case. Ties go to the first in alphabetical order.
     """
-    if len(name) < 2 or len(name) > 60:
-        return None
-    folded = name.lower()
-    best: str | None = None
-    best_distance = max(1, len(name) // 3) + 1
-    for candidate in sorted(candidates):
-        if candidate == name:
-            continue
-        if candidate.lower() == folded:
-            return candidate
-        if abs(len(candidate) - len(name)) < best_distance and len(candidate) > 1:
-            distance = edit_distance(folded, candidate.lower(), best_distance)
-            if distance < best_distance:
-                best, best_distance = candidate, distance
-    return best
+    return NameSearch().nearest(name, candidates)
+
+
+class NameSearch:
+    """Looks for what the unknown names of one program mean, until `MOST_WORK` is done.
+
+    So thousands of unknown names among thousands of known ones take no minutes: the later ones get no answer.
+    """
+
+    def __init__(self) -> None:
+        self.left = MOST_WORK
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
+        """As the function `nearest`; None also where the work is done."""
+        if len(name) < 2 or len(name) > 60 or self.left <= 0:
+            return None
+        folded = name.lower()
+        best: str | None = None
+        best_distance = max(1, len(name) // 3) + 1
+        for candidate in sorted(candidates):
+            self.left -= 1
+            if candidate == name:
+                continue
+            if candidate.lower() == folded:
+                return candidate
+            # Nothing but the same letters is closer than one wrong letter.
+            if best_distance == 1:
+                continue
+            if abs(len(candidate) - len(name)) < best_distance and len(candidate) > 1:
+                self.left -= COMPARED
+                distance = edit_distance(folded, candidate.lower(), best_distance)
+                if distance < best_distance:
+                    best, best_distance = candidate, distance
+        return best
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sglc.bytecode.code import Code, Instruction, ParameterSpec, Place, RetryPoint
@@ -64,7 +64,7 @@ class FunctionEmitter:
     """Emits one function; the pools and the indices of all functions are shared by the program."""
 
     def __init__(
-        self, function: Function, pools: Pools, codes: Mapping[str, int], inherited: tuple[str, ...]
+        self, function: Function, pools: Pools, codes: Mapping[str, int], inherited: Sequence[str]
     ) -> None:
         self.function = function
         self.pools = pools

@@ -1,11 +1,17 @@
-"""IR to a linked program. Every function becomes one code object, in the order of the module."""
+"""IR to a linked program. Every function becomes one code object, in the order of the module.
+
+The body of a fork begins with the slots of the function around it, up to the last one that it uses.
+"""
 
 from __future__ import annotations
+
+from itertools import islice
 
 from sglc.bytecode.code import Code, ErrorSpec, HoleSpec, Program
 from sglc.emit.function import FunctionEmitter
 from sglc.emit.pools import Pools, artefact_file_name
 from sglc.ir.module import Module
+from sglc.ir.shape import slots_of
 
 
 def emit(module: Module) -> Program:
@@ -13,12 +19,16 @@ def emit(module: Module) -> Program:
     pools = Pools(module.sources)
     indices = {function.name: index for index, function in enumerate(module.functions)}
     codes: list[Code] = []
-    slots: dict[str, tuple[str, ...]] = {}
+    emitters: dict[str, FunctionEmitter] = {}
+    used = _used_slots(module)
     for function in module.functions:
-        inherited = slots[function.parent] if function.kind == "fork" and function.parent else ()
-        code = FunctionEmitter(function, pools, indices, inherited).emit()
-        slots[function.name] = code.slots
-        codes.append(code)
+        inherited: list[str] = []
+        if function.kind == "fork" and function.parent:
+            outer = emitters[function.parent].slots
+            last = max((outer[slot] for slot in used[function.name] if slot in outer), default=-1)
+            inherited = list(islice(outer, last + 1))
+        emitter = emitters[function.name] = FunctionEmitter(function, pools, indices, inherited)
+        codes.append(emitter.emit())
     holes = tuple(
         HoleSpec(
             name=hole.name,
@@ -51,3 +61,19 @@ def emit(module: Module) -> Program:
         files=tuple(artefact_file_name(source.name) for source in pools.sources),
         sources=tuple(source.text for source in pools.sources),
     )
+
+
+def _used_slots(module: Module) -> dict[str, set[str]]:
+    """Slots that the body of each fork uses, and the forks in it; by the name of the body."""
+    used: dict[str, set[str]] = {}
+    for function in reversed(module.functions):  # bodies stand behind the function that they are of
+        if function.kind != "fork":
+            continue
+        found = used.setdefault(function.name, set())
+        for block in function.blocks:
+            for op in (*block.ops, block.end):
+                found.update(slots_of(op))
+        found.update(policy.slot for policy in function.retries)
+        if function.parent is not None:
+            used.setdefault(function.parent, set()).update(found)
+    return used

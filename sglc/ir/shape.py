@@ -144,6 +144,16 @@ def result(op: Op | Terminator) -> Temp | None:
     return op.result if SHAPES[type(op)].has_result else None  # type: ignore[union-attr]
 
 
+def slots_of(op: Op | Terminator) -> tuple[str, ...]:
+    """The variables that an operation reads or writes."""
+    match op:
+        case Load(slot=slot) | Store(slot=slot):
+            return (slot,)
+        case Next(iterator=iterator, item=item):
+            return iterator, item
+    return ()
+
+
 def successors(op: Terminator) -> tuple[Label, ...]:
     """Labels that control may go to from the end of a block."""
     return tuple([getattr(op, name) for name in SHAPES[type(op)].labels])

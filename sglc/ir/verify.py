@@ -49,23 +49,30 @@ def verify(module: Module) -> list[str]:
             faults.append(f"@{function.name}: two functions of this name")
         functions[function.name] = function
     at_forks: dict[str, frozenset[str]] = {}
+    errors = {error.name: len(error.fields) for error in reversed(module.errors)}
     for function in module.functions:
-        faults += _Checker(module, functions, function, at_forks).run()
+        faults += _Checker(module, functions, errors, function, at_forks).run()
     return faults
 
 
 class _Checker:
-    """The checks of one function. `at_forks` gathers what is assigned where each fork body is started."""
+    """The checks of one function.
+
+    `errors` says how many fields each declared error has; `at_forks` gathers what is assigned where each fork
+    body is started.
+    """
 
     def __init__(
         self,
         module: Module,
         functions: dict[str, Function],
+        errors: dict[str, int],
         function: Function,
         at_forks: dict[str, frozenset[str]],
     ) -> None:
         self.module = module
         self.functions = functions
+        self.errors = errors
         self.function = function
         self.at_forks = at_forks
         self.faults: list[str] = []
@@ -197,8 +204,8 @@ class _Checker:
             case MakeVariant(name=name, items=items):
                 union, _, variant = name.rpartition(".")
                 declared = self.module.table.get(union)
-                variants = declared.variants if isinstance(declared, UnionType) else ()
-                if not any(v.name == variant and len(v.fields) == len(items) for v in variants):
+                shape = declared.variant(variant) if isinstance(declared, UnionType) else None
+                if shape is None or len(shape.fields) != len(items):
                     yield "no variant with so many fields"
             case Call(function=name, arguments=arguments) | CallPart(function=name, arguments=arguments):
                 kinds = ("part",) if isinstance(op, CallPart) else ("fn", "pure")
@@ -227,6 +234,6 @@ class _Checker:
             case Snapshot(retry=retry) | TryAgain(retry=retry) if retry >= len(self.function.retries):
                 yield "no such retry"
             case RaiseError(name=name, arguments=arguments):
-                declared_fields = [e.fields for e in self.module.errors if e.name == name]
-                if declared_fields and len(declared_fields[0]) != len(arguments):
-                    yield f"the error has {len(declared_fields[0])} fields"
+                due = self.errors.get(name)
+                if due is not None and due != len(arguments):
+                    yield f"the error has {due} fields"

@@ -26,7 +26,7 @@ from typing import Any
 
 from sglc.ir import ops, terminators
 from sglc.ir.module import Block, Function, Module
-from sglc.ir.shape import operands, result
+from sglc.ir.shape import operands, result, slots_of
 from sglc.passes.rewrite import each_function, relabelled, renamed, with_blocks
 
 SMALL = 30
@@ -134,8 +134,8 @@ class _Inliner:
             for op in block.ops:
                 temp = result(op)
                 self.temps = self.temps if temp is None else max(self.temps, temp + 1)
-                self.slots.update(_slots_of(op))
-            self.slots.update(_slots_of(block.end))
+                self.slots.update(slots_of(op))
+            self.slots.update(slots_of(block.end))
 
     def run(self) -> Function:
         if not any(name in self.parts for name in _part_calls(self.function)):
@@ -230,7 +230,7 @@ class _Inliner:
         found = [parameter.slot for parameter in part.parameters]
         for block in part.blocks:
             for op in (*block.ops, block.end):
-                found.extend(_slots_of(op))
+                found.extend(slots_of(op))
         found.extend(policy.slot for policy in part.retries)
         for slot in found:
             if slot not in names:
@@ -265,11 +265,3 @@ class _Shifted(dict[int, int]):
 
 def _plain(name: str) -> str:
     return "".join(char if char.isalnum() or char in "._" else "_" for char in name)
-
-
-def _slots_of(op: Any) -> tuple[str, ...]:
-    if isinstance(op, ops.Load | ops.Store):
-        return (op.slot,)
-    if isinstance(op, terminators.Next):
-        return (op.iterator, op.item)
-    return ()

@@ -225,13 +225,29 @@ class EnumType:
     doc: str = ""
 
 
+class _VariantIndex:
+    """What a union remembers beside its parts."""
+
+    __slots__ = ("_by_name",)
+    _by_name: dict[str, RecordType]
+
+
 @dataclass(frozen=True, slots=True)
-class UnionType:
+class UnionType(_VariantIndex):
     """Tagged variants. Printed as one JSON object whose first key is `type` with the variant's name."""
 
     name: str
     variants: tuple[RecordType, ...]
     doc: str = ""
+
+    def variant(self, name: str) -> RecordType | None:
+        """The variant of that name, None if there is none."""
+        try:
+            known = self._by_name
+        except AttributeError:
+            known = {variant.name: variant for variant in reversed(self.variants)}
+            object.__setattr__(self, "_by_name", known)
+        return known.get(name)
 
 
 @dataclass(frozen=True, slots=True)

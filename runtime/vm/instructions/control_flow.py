@@ -88,8 +88,7 @@ def do_return(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
 def do_raise(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     name = machine.program.names[a]
     values = take(frame, b)
-    spec = next((e for e in machine.program.errors if e.name == name), None)
-    names = spec.fields if spec is not None else ("message",)
+    names = machine.run.prepared.errors.get(name, ("message",))
     fields = dict(zip(names, values, strict=False))
     message = ", ".join(machine.show(value) for value in values)
     raise SglError(name, message, fields=fields)

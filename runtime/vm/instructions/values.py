@@ -79,7 +79,8 @@ def do_variant(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
     union, _, variant = machine.program.names[a].rpartition(".")
     declared = machine.program.table[union]
     assert isinstance(declared, UnionType)
-    shape = next(v for v in declared.variants if v.name == variant)
+    shape = declared.variant(variant)
+    assert shape is not None
     values = take(frame, b)
     fields = {field.name: value for field, value in zip(shape.fields, values, strict=True)}
     frame.stack.append(RecordValue(union, fields, variant))

@@ -96,7 +96,7 @@ def _fitting(value: Any, arms: tuple[Type, ...], table: TypeTable) -> Any:
 def _record(value: RecordValue, declared: RecordType | UnionType, table: TypeTable) -> RecordValue:
     shape: RecordType | None = declared if isinstance(declared, RecordType) else None
     if isinstance(declared, UnionType):
-        shape = next((v for v in declared.variants if v.name == value.variant), None)
+        shape = declared.variant(value.variant)
     if shape is None or tuple(value.fields) != tuple(field.name for field in shape.fields):
         return value
     fields = {field.name: coerce(value.fields[field.name], field.type, table) for field in shape.fields}

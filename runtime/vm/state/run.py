@@ -111,6 +111,12 @@ class Prepared:
     constraints: Constraints
     languages: dict[int, Language]
     bound: BoundTypes = field(default_factory=BoundTypes)
+    errors: Mapping[str, tuple[str, ...]] = field(init=False)
+    """The fields of each declared error, by its name."""
+
+    def __post_init__(self) -> None:
+        errors = {error.name: error.fields for error in reversed(self.program.errors)}
+        object.__setattr__(self, "errors", errors)
 
 
 class Run:

@@ -173,7 +173,7 @@ def declaration_of(value: RecordValue, table: TypeTable) -> RecordType | None:
     if isinstance(declared, RecordType):
         return declared
     if isinstance(declared, UnionType):
-        return next((v for v in declared.variants if v.name == value.variant), None)
+        return declared.variant(value.variant)
     return None
 
 

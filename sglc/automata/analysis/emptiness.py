@@ -251,23 +251,25 @@ def _repeat_words(term: Repeat, known: Known, count: int) -> tuple[bytes, ...]:
         return (b"",) if term.minimum == 0 else ()
     if term.minimum * (len(item[0]) + len(term.separator)) > dfa.LONGEST_WORD:
         raise dfa.TooLong
-    if count == 1:
-        return (term.separator.join([item[0]] * term.minimum),)
+    if len(item) == 1 or count == 1:
+        most = term.minimum + count - 1
+        times = range(term.minimum, (most if term.maximum is None else min(most, term.maximum)) + 1)
+        return _take((term.separator.join(item[:1] * size) for size in times), count)
     found: tuple[bytes, ...] = ()
     power: tuple[bytes, ...] = (b"",)
-    times = 0
+    done = 0
     while True:
-        if times >= term.minimum:
+        if done >= term.minimum:
             found = _take((*found, *power), count)
-            full = len(found) == count and times and len(power[0]) >= len(found[-1])
-            if full or times == term.maximum:
+            full = len(found) == count and done and len(power[0]) >= len(found[-1])
+            if full or done == term.maximum:
                 return found
-        separated = tuple(term.separator + word for word in item) if times else item
+        separated = tuple(term.separator + word for word in item) if done else item
         longer = _pairs(power, separated, count)
-        if longer == power and times:
-            return found if times >= term.minimum else _take((*found, *power), count)
+        if longer == power and done:
+            return found if done >= term.minimum else _take((*found, *power), count)
         power = longer
-        times += 1
+        done += 1
 
 
 def _keyed_words(term: UniqueKeys, known: Known, count: int) -> tuple[bytes, ...]:

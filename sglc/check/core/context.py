@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypedDict, Unpack
 
 from sglc.check.core.result import DefaultArgument, ExpressionType, HoleFacts, HoleNode, Symbol
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label, Severity
+from sglc.diagnostics.suggest import NameSearch
 from sglc.library import Library
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
@@ -119,6 +120,8 @@ class ProgramState:
         """Arms of each written `A | B`, to be held against each other once all types are known."""
         self.memo: dict[tuple[Any, ...], Any] = {}
         """Answers about types that are asked more than once (`memo["finite", type]`)."""
+        self.suggestions = NameSearch()
+        """What unknown names of the program mean."""
 
     def reader_of(self, entity: Entity) -> DeclarationReader:
         """What reads the declarations of the module that an entity is of."""
@@ -192,6 +195,10 @@ class ModuleContext:
         for other in self.names.values():
             if other.name == qualified:
                 other.used = True
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
+        """The name that was probably meant by an unknown one."""
+        return self.program.suggestions.nearest(name, candidates)
 
     def report(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
         """Add a finding to those of the program."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sglc.check.core.context import Signature
 from sglc.check.core.result import ExpressionType, HoleFacts, HoleNode
@@ -65,14 +67,12 @@ class Scope:
                 del scope.narrowed[known]
             scope = scope.parent
 
-    def visible(self) -> list[str]:
+    def visible(self) -> Iterator[str]:
         """Names of all variables in sight, the innermost first."""
-        names: list[str] = []
         scope: Scope | None = self
         while scope is not None:
-            names.extend(scope.names)
+            yield from scope.names
             scope = scope.parent
-        return names
 
 
 @dataclass(slots=True)
@@ -83,6 +83,19 @@ class ForkFrame:
     holes: list[tuple[str, ExpressionType]] = field(default_factory=list)
     scope: Scope | None = None
     """The scope of its body: what is bound outside belongs to the code around it."""
+
+
+class RaisedErrors(dict[str, Span]):
+    """Declared errors by name, each with the first place where it is raised.
+
+    `callees` are functions whose errors are all in it: each is gone through at its first call only.
+    """
+
+    __slots__ = ("callees",)
+
+    def __init__(self, known: Mapping[str, Span] = MappingProxyType({})) -> None:
+        super().__init__(known)
+        self.callees: set[str] = set()
 
 
 @dataclass(slots=True)
@@ -103,9 +116,10 @@ class FunctionState:
     """For each `except` arm around the current place, the declared errors it catches and where they arise."""
     boundary: tuple[int, ...] = ()
     """Identities of the loops, forks and tries around the current place, outermost first."""
-    raised: dict[str, Span] = field(default_factory=dict)
+    raised: RaisedErrors = field(default_factory=RaisedErrors)
     """Declared errors that leave the current place, with where."""
-    slots: set[str] = field(default_factory=set)
+    slots: dict[str, int] = field(default_factory=dict)
+    """By name, how many variables of that name there are so far, each in a block of its own."""
     closed: dict[str, Span] = field(default_factory=dict)
     """Names that were bound in blocks that have ended, for better messages."""
     locals: list[Local] = field(default_factory=list)
@@ -126,3 +140,10 @@ class FunctionState:
     def may_raise(self, error: str, span: Span) -> None:
         """Note that a declared error may leave the current place."""
         self.raised.setdefault(error, span)
+
+    def may_raise_as(self, callee: Signature, span: Span) -> None:
+        """Note that what a function raises may leave the current place, where it is called."""
+        if callee.name not in self.raised.callees:
+            self.raised.callees.add(callee.name)
+            for error in callee.raises:
+                self.raised.setdefault(error, span)

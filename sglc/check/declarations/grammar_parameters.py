@@ -8,7 +8,6 @@ from sglc.check.core.result import ExpressionType, Unknown
 from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import expand, is_enum, is_text, said
 from sglc.check.types.resolve import TypeResolver
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 from sglc.types.type import EnumType, ListOf, Named, RecordType
 
@@ -111,7 +110,7 @@ class Parameters:
         for field in fields:
             if field.name == node.name.text and not (field.optional and not field.has_default):
                 return name, (*path, field.name), field.type
-        close = nearest(node.name.text, [field.name for field in fields])
+        close = self.module.nearest(node.name.text, [field.name for field in fields])
         self._report(
             "E0353", f"{said(type)} has no field `{node.name.text}` of texts", node.name.span,
             label="not there, or may be absent", hint=f"did you mean `{close}`?" if close else "",

@@ -28,7 +28,6 @@ from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import UNKNOWN
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types import type as t
@@ -129,7 +128,7 @@ class Grammars:
         dialect = ENDINGS.get(ending)
         if dialect is None:
             known = ", ".join(f"`.{known}`" for known in ENDINGS)
-            close = nearest(ending, ENDINGS)
+            close = self.module.nearest(ending, ENDINGS)
             self.module.report(
                 "E0352", f"`{node.path}` is in no notation that is known", node.span,
                 label=f"ends in `.{ending}`" if ending else "without an ending",
@@ -151,7 +150,7 @@ class Grammars:
     def _library_grammar(self, name: str, node: ast.GrammarImport) -> t.Type:
         home, _, label = node.path.rpartition(".")
         if home != "std" or label not in SHIPPED:
-            close = label if label in SHIPPED else nearest(label, SHIPPED)
+            close = label if label in SHIPPED else self.module.nearest(label, SHIPPED)
             self.module.report(
                 "E0352", f"the library has no grammar `{node.path}`", node.span, label="not found",
                 reason=f"it has {', '.join(f'std.{known}' for known in SHIPPED)}",

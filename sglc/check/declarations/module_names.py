@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from sglc.check.core.context import Entity, ModuleContext
 from sglc.check.types.resolve import BUILTIN_TYPES
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
@@ -106,11 +105,11 @@ class ModuleNames:
         own = {name: e for name, e in found.names.items() if not e.imported}
         if not node.names:
             self._nothing_named(node, own)
+        shared = [name for name, e in own.items() if e.public]
         for imported, local in node.names:
             entity = own.get(imported.text)
             if entity is None:
-                shared = [name for name, e in own.items() if e.public]
-                close = nearest(imported.text, shared)
+                close = self.module.nearest(imported.text, shared)
                 self.module.report(
                     "E0205",
                     f"`{node.path}` has no `{imported.text}`",

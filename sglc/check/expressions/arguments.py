@@ -11,7 +11,6 @@ from sglc.check.core.result import DefaultArgument, ExpressionType
 from sglc.check.expressions.inference import Inference
 from sglc.check.types.assignability import field_type, show
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import RecordType
@@ -126,7 +125,7 @@ class Arguments:
 
     def _unknown_name(self, name: ast.Name, callee: _Callee, left: set[str]) -> None:
         """Report a name that no parameter has. `left` are those that nothing is given for."""
-        close = nearest(name.text, callee.names())
+        close = self.module.nearest(name.text, callee.names())
         self.module.report(
             "E0328", f"{callee.what} takes no `{name.text}`", name.span, label="unknown name",
             reason=callee.signature(), secondary=callee.declared,

@@ -40,7 +40,6 @@ from sglc.check.types.assignability import (
     said,
 )
 from sglc.diagnostics.diagnostic import Edit
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 from sglc.types.type import (
     Alternatives,
@@ -111,7 +110,7 @@ class Attributes:
         if enum is not None:
             if self.scopes.is_member(enum, label):
                 return self.references.member(node, enum.name, label)
-            close = nearest(label, list(enum.members))
+            close = self.module.nearest(label, list(enum.members))
             self.module.report(
                 "E0209", f"`{name}` has no member `{label}`", node.name.span, label="unknown member",
                 hint=f"did you mean `{close}`?" if close else "it has " + ", ".join(enum.members[:8]),
@@ -119,14 +118,13 @@ class Attributes:
             )  # fmt: skip
             return UNKNOWN
         if isinstance(declared, UnionType):
-            for variant in declared.variants:
-                if variant.name == label:
-                    self.module.symbols[id(node)] = VariantSymbol(declared.name, label)
-                    self.module.report(
-                        "E0315", f"`{label}` makes a value only when called", node.span, label="a variant",
-                        hint=f"write `{name}.{label}(…)`",
-                    )  # fmt: skip
-                    return UNKNOWN
+            if declared.variant(label) is not None:
+                self.module.symbols[id(node)] = VariantSymbol(declared.name, label)
+                self.module.report(
+                    "E0315", f"`{label}` makes a value only when called", node.span, label="a variant",
+                    hint=f"write `{name}.{label}(…)`",
+                )  # fmt: skip
+                return UNKNOWN
         self.module.report(
             "E0315", f"`{name}` is a type, not a value", value.span, label="a value is due here"
         )
@@ -208,7 +206,7 @@ class Attributes:
             from sglc.types.grammar_text import read_grammar
 
             names = list(read_grammar(plain.grammar)[1].rules)
-        close = nearest(label, [*names, *methods_of(self.module.table, plain)])
+        close = self.module.nearest(label, [*names, *methods_of(self.module.table, plain)])
         hint = f"did you mean `{close}`?" if close else ""
         if not hint and names:
             hint = "it has " + ", ".join(f"`{n}`" for n in names[:8])
@@ -280,7 +278,7 @@ class Attributes:
             )
         else:
             every = sorted({field.name for variant in union.variants for field in variant.fields})
-            close = nearest(label, every)
+            close = self.module.nearest(label, every)
             hint = f"did you mean `{close}`?" if close else ""
         short = union.name.rsplit(".", 1)[-1]
         self.module.report(

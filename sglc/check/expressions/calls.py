@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from sglc.check.core.context import WORDS, ModuleContext, Signature
 from sglc.check.core.edits import begins_line, insertion
@@ -25,7 +27,6 @@ from sglc.check.names.foreign_names import function_advice, kind_of, method_advi
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import UNKNOWN, allows_null, expand, said
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType
 
@@ -99,7 +100,7 @@ class Calls:
             )  # fmt: skip
             return UNKNOWN
         advice = function_advice(node, name)
-        close = nearest(name, _callable_names(self.module)) if advice is None else None
+        close = self.module.nearest(name, _callable_names(self.module)) if advice is None else None
         self.module.report(
             "E0201",
             (advice.message if advice is not None else "") or f"there is no function `{name}`",
@@ -157,8 +158,7 @@ class Calls:
         self.arguments.bind(
             node, node.arguments, signature.parameters, f"`{name.name}`", node.span, _declared(signature)
         )
-        for error in signature.raises:
-            self.scopes.function.may_raise(error, node.span)
+        self.scopes.function.may_raise_as(signature, node.span)
         return signature.result
 
     def _construct(self, node: ast.Call, function: ast.Reference, name: str) -> ExpressionType:
@@ -245,9 +245,9 @@ class Calls:
                 entity.used = True
                 declared = self.module.table.get(entity.name)
                 if isinstance(declared, UnionType):
-                    if any(variant.name == label for variant in declared.variants):
+                    if declared.variant(label) is not None:
                         return self._make_variant(node, function, declared.name, label)
-                    close = nearest(label, [v.name for v in declared.variants])
+                    close = self.module.nearest(label, [v.name for v in declared.variants])
                     self.arguments.infer_all(node)
                     self.module.report(
                         "E0209",
@@ -266,7 +266,7 @@ class Calls:
         row = methods.get(label)
         if row is None:
             self.arguments.infer_all(node)
-            close = nearest(label, list(methods))
+            close = self.module.nearest(label, list(methods))
             hint = f"did you mean `.{close}`?" if close else ""
             if not hint and label in FUNCTIONS:
                 hint = f"write `{label}(x)`"
@@ -283,9 +283,9 @@ class Calls:
         return self.builtins.call(node, row, owner)
 
 
-def _callable_names(module: ModuleContext) -> list[str]:
-    names = [n for n, e in module.names.items() if e.kind in ("function", "type")]
-    return [*names, *module.variants, *FUNCTIONS]
+def _callable_names(module: ModuleContext) -> Iterator[str]:
+    names = (n for n, e in module.names.items() if e.kind in ("function", "type"))
+    return chain(names, module.variants, FUNCTIONS)
 
 
 def _declared(signature: Signature) -> tuple[Label, ...]:

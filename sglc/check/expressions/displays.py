@@ -27,7 +27,6 @@ from sglc.check.types.assignability import (
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
@@ -166,7 +165,7 @@ class Displays:
         type = self.types.resolve(node.type)
         self.types.showing = outer
         if node.style not in (None, "json", "typescript", "prose"):
-            close = nearest(node.style, ["json", "typescript", "prose"])
+            close = self.module.nearest(node.style, ["json", "typescript", "prose"])
             self.module.report(
                 "E0324", f"there is no schema style `{node.style}`", node.span, label="unknown style",
                 hint=f"did you mean `{close}`?" if close else "there are json, typescript and prose",

@@ -138,11 +138,7 @@ def constructed(table: Table, symbol: RecordSymbol | VariantSymbol) -> RecordTyp
         declared = table.get(symbol.type)
         return declared if isinstance(declared, RecordType) else None
     union = table.get(symbol.union)
-    if isinstance(union, UnionType):
-        for variant in union.variants:
-            if variant.name == symbol.variant:
-                return variant
-    return None
+    return union.variant(symbol.variant) if isinstance(union, UnionType) else None
 
 
 def convert(table: Table, value: Any, type: ExpressionType) -> Any:

@@ -22,7 +22,6 @@ from sglc.check.types.assignability import (
     numeric_rank,
     said,
 )
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, Named, RecordType, TupleOf
 
@@ -110,7 +109,7 @@ class Items:
             return self._no_items(node, Named(name))
         if known and isinstance(key, str) and key in names:
             return field_type(names[key])
-        close = nearest(key, list(names)) if known and isinstance(key, str) else None
+        close = self.module.nearest(key, list(names)) if known and isinstance(key, str) else None
         self.module.report(
             "E0209", f"{said(Named(name))} has no such field", node.index.span,
             label="unknown field" if known else "not known when the program is compiled",

@@ -32,7 +32,6 @@ from sglc.check.types.assignability import (
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.regexes import check_regex
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 from sglc.types.arithmetic import ArithmeticFault, compute, is_number
 from sglc.types.type import MapOf
@@ -222,7 +221,7 @@ class Operators:
             known, value = fold(self.module, side)
             words = self.facts.words(other) if known and isinstance(value, str) else None
             if words is not None and is_text(other, self.module.table) and value not in words:
-                close = nearest(value, words)
+                close = self.module.nearest(value, words)
                 self.module.report(
                     "E0322", f"{shown(value)} is none of {said(other)}", side.span,
                     label="always " + ("false" if node.operator == "==" else "true"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import ErrorSymbol, ExpressionType
 from sglc.check.expressions.arguments import Arguments
 from sglc.check.expressions.inference import Inference
@@ -29,7 +30,7 @@ class Raising:
     def or_else(self, node: ast.OrElse, expected: ExpressionType | None) -> ExpressionType:
         """The type of `value else fallback`: what the value raises does not leave it."""
         outer = self.scopes.function.raised
-        self.scopes.function.raised = {}
+        self.scopes.function.raised = RaisedErrors()
         found = self.inference.infer(node.value, expected)
         self.scopes.function.raised = outer
         if isinstance(node.fallback, ast.Raise):
@@ -56,7 +57,8 @@ class Raising:
                     label="nothing to raise again",
                 )
             else:
-                self.scopes.function.raised = self.scopes.function.handled[-1] | self.scopes.function.raised
+                function = self.scopes.function
+                function.raised = RaisedErrors(function.handled[-1] | function.raised)
             return
         caught = self.scopes.function.scope.find(node.error.text)
         if caught is not None and caught.kind == "error" and not node.arguments:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from sglc.check.core.context import WORDS, ErrorFields, ModuleContext, ProgramState
 from sglc.check.core.result import DefaultArgument
 from sglc.check.names.builtins import ERRORS
 from sglc.check.types.assignability import STR
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 
 
@@ -20,8 +21,8 @@ def error_named(module: ModuleContext, name: ast.Name) -> str | None:
         return entity.name
     if entity is not None and entity.kind == "broken":
         return None
-    known = [*ERRORS, *(n for n, e in module.names.items() if e.kind == "error")]
-    close = nearest(name.text, known)
+    known = chain(ERRORS, (n for n, e in module.names.items() if e.kind == "error"))
+    close = module.nearest(name.text, known)
     module.report(
         "E0207",
         f"there is no error `{name.text}`",

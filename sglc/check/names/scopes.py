@@ -14,6 +14,7 @@ from typing import Any
 from sglc.check.core.context import WORDS, ModuleContext
 from sglc.check.core.function_state import FunctionState, Local, Scope
 from sglc.check.core.result import ExpressionType, LocalSymbol
+from sglc.check.names.template_text import TemplateText
 from sglc.check.types.assignability import allows_null, is_enum, without_null
 from sglc.diagnostics.diagnostic import Edit, Label
 from sglc.syntax.tree import ast
@@ -30,6 +31,10 @@ class Scopes:
     module: ModuleContext
     function: FunctionState = field(default_factory=lambda: FunctionState(None, "const"))
     """The body that is being checked."""
+    templates: TemplateText = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.templates = TemplateText(self.module.source)
 
     def place(self) -> str:
         """What is being checked, in words."""
@@ -90,12 +95,8 @@ class Scopes:
                 reason=f"`{label}` is this variable from here on, and only `{short}.{label}` the member",
                 hint="choose another name",
             )  # fmt: skip
-        slot = label
-        number = 2
-        while slot in function.slots:
-            slot = f"{label}.{number}"
-            number += 1
-        function.slots.add(slot)
+        number = function.slots[label] = function.slots.get(label, 0) + 1
+        slot = label if number == 1 else f"{label}.{number}"
         local = Local(label, slot, type, kind, name.span, 0, boundary=function.boundary, **facts)
         function.scope.names[label] = local
         function.locals.append(local)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 
 from sglc.source import Source, Span
 
@@ -22,31 +24,64 @@ def inserts(span: Span) -> Iterator[tuple[Span, str]]:
         yield Span(source, match.start(), match.end()), match[1] or match[2] or match[3]
 
 
-def name_as_text(declaration: Span, name: str) -> Span | None:
-    """Where prompt text of a function has a name between signs that other templates insert by: `%name%`."""
-    word = re.escape(name)
-    pattern = re.compile(
-        rf"^[ ]*(?:\w+:[ ]*)?\|.*?(%{word}%|<{word}>|@{word}\b|\[{word}\]|#{word}#|:{word}\b)", re.M
-    )
-    match = pattern.search(declaration.source.text, declaration.start, declaration.end)
-    return None if match is None else Span(declaration.source, match.start(1), match.end(1))
+_PROMPT = re.compile(r"^[ ]*(?:\w+:[ ]*)?\|(.*)$", re.MULTILINE)
+_NAME = re.compile(r"(?=(%(\w+)%|<(\w+)>|@(\w+)|\[(\w+)\]|#(\w+)#|:(\w+)))")
+"""A name between signs; looked for at every place, since one may begin inside another: `%a%b%`."""
+_HOLE = re.compile(
+    r"(?=(\{\{[ ]*(\w+)[ ]*\}\}|(?<![$?\w])\{(\w+)(?::[^}]*)?\}|\?(\w+)|(?<!\w)\[(\w+)\]|<(\w+)>))"
+)
 
 
-def hole_as_text(source: Source, used: Span, name: str) -> Span | None:
-    """Where prompt text above a use has the name as another language writes holes; the last such place."""
-    number = source.position(used.start)[0]
-    pattern = re.compile(
-        rf"\{{\{{[ ]*{re.escape(name)}[ ]*\}}\}}|(?<![$?\w])\{{{re.escape(name)}(?::[^}}]*)?\}}"
-        rf"|\?{re.escape(name)}\b|(?<!\w)\[{re.escape(name)}\]|<{re.escape(name)}>"
-    )
-    while number > 1:
-        number -= 1
-        line = source.line(number)
-        if line.strip() and not line[0].isspace():
+class TemplateText:
+    """Names in the text of one source between signs that other languages put around inserts and holes.
+
+    The text is gone over once, when the first name is asked for.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def insert(self, declaration: Span, name: str) -> Span | None:
+        """Where prompt text of a function has a name as other templates insert one: `%name%`."""
+        places = self._inserts.get(name, [])
+        at = bisect_left(places, (declaration.start, 0))
+        if at == len(places) or places[at][1] > declaration.end:
             return None
-        pipe = line.find("|")
-        match = None if pipe < 0 else pattern.search(line, pipe)
-        if match is not None:
-            start = source.line_starts[number - 1]
-            return Span(source, start + match.start(), start + match.end())
-    return None
+        return Span(self.source, *places[at])
+
+    def hole(self, used: Span, name: str) -> Span | None:
+        """Where prompt text above a use, in its declaration, has the name as other languages write holes."""
+        source = self.source
+        places = self._holes.get(name, [])
+        at = bisect_left(places, (source.line_starts[source.position(used.start)[0] - 1], 0))
+        if at == 0 or places[at - 1][0] < source.declaration_start(used.start):
+            return None
+        return Span(source, *places[at - 1])
+
+    @cached_property
+    def _inserts(self) -> dict[str, list[tuple[int, int]]]:
+        """By name, where each stands, in the order of the text."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for line in _PROMPT.finditer(self.source.text):
+            for match in _NAME.finditer(self.source.text, *line.span(1)):
+                found.setdefault(_named(match), []).append(match.span(1))
+        return found
+
+    @cached_property
+    def _holes(self) -> dict[str, list[tuple[int, int]]]:
+        """By name, the first place on each line, in the order of the text."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for start, line in zip(self.source.line_starts, self.source.text.split("\n"), strict=True):
+            pipe = line.find("|")
+            if pipe < 0 or not line[0].isspace():
+                continue
+            for match in _HOLE.finditer(line, pipe):
+                places = found.setdefault(_named(match), [])
+                if not places or places[-1][0] < start:
+                    places.append((start + match.start(1), start + match.end(1)))
+        return found
+
+
+def _named(match: re.Match[str]) -> str:
+    """The name inside what matched."""
+    return next(name for name in match.groups()[1:] if name)

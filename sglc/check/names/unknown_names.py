@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from sglc.check.core.result import PROGRESS, ConstantSymbol, ExpressionType
 from sglc.check.names.foreign_names import name_advice
 from sglc.check.names.scopes import Scopes
-from sglc.check.names.template_text import hole_as_text, inserts
+from sglc.check.names.template_text import inserts
 from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Constant
@@ -21,7 +22,7 @@ def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
         return Constant(name)
     closed = scopes.function.closed.get(name)
     secondary: tuple[Label, ...] = ()
-    written = hole_as_text(scopes.module.source, node.span, name)
+    written = scopes.templates.hole(node.span, name)
     if closed is not None:
         hint = "bind it before that block with `var`, and assign it inside"
         secondary = (Label(closed, "bound here, in a block that has ended"),)
@@ -29,8 +30,8 @@ def unbound(scopes: Scopes, node: ast.Reference, name: str) -> ExpressionType:
         hint = f"a hole is written `?{{{name}: T}}`, with the type of what the model may write"
         secondary = (Label(written, "this is text"),)
     else:
-        pool = [*scopes.function.scope.visible(), *scopes.module.names, *scopes.module.members]
-        close = nearest(name, pool)
+        pool = chain(scopes.function.scope.visible(), scopes.module.names, scopes.module.members)
+        close = scopes.module.nearest(name, pool)
         hint = name_advice(name) or (f"did you mean `{close}`?" if close else "")
         if not hint and name == "it":
             hint = "`it` is the result inside `fuzz`, and the element inside `by = …`"

@@ -33,7 +33,6 @@ from sglc.check.types.assignability import (
 )
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import BUILTIN_TYPES
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType, TupleOf, Type, UnionType
@@ -85,7 +84,7 @@ class Patterns:
             return WILD
         words = self._words(type) if isinstance(value, str) else None
         if words is not None and value not in words and is_enum(type, self.module.table) is None:
-            close = nearest(str(value), words)
+            close = self.module.nearest(str(value), words)
             self._never(
                 node.span, f'"{value}" is none of {said(type)}', f'did you mean "{close}"?' if close else ""
             )
@@ -182,7 +181,7 @@ class Patterns:
                 return Shape((value.enum, value.name))
             return Shape(value) if isinstance(value, str | int | Decimal) else Shape(object())
         members = list(cases)
-        close = nearest(label, members)
+        close = self.module.nearest(label, members)
         if members and (close is not None or label[:1].isupper()):
             self._never(
                 node.span, f"{said(type)} has no `{label}`",
@@ -252,7 +251,7 @@ class Patterns:
             for field in node.fields:
                 self.form(field.pattern, UNKNOWN, binds)
             if not isinstance(type, Unknown):
-                close = nearest(label, names)
+                close = self.module.nearest(label, names)
                 hint = f"did you mean `{close}`?" if close else ""
                 if not hint and names:
                     hint = "it is " + " or ".join(f"`{n}`" for n in names[:8])
@@ -264,7 +263,7 @@ class Patterns:
             place = fields.get(field.name.text)
             if place is None:
                 self.form(field.pattern, UNKNOWN, binds)
-                close = nearest(field.name.text, list(fields))
+                close = self.module.nearest(field.name.text, list(fields))
                 self.module.report(
                     "E0209",
                     f"`{label}` has no field `{field.name.text}`",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import (
     BranchOf,
     ErrorOf,
@@ -123,7 +124,7 @@ class ControlFlow:
     def try_(self, node: ast.Try) -> bool:
         """What may fail, and what is done then."""
         function = self.scopes.function
-        outer, function.raised = function.raised, {}
+        outer, function.raised = function.raised, RaisedErrors()
         costs, function.costs = function.costs, None
         reached = self.blocks.bounded(node, lambda: self.blocks.block(node.body))
         raised, function.raised = function.raised, outer
@@ -149,7 +150,7 @@ class ControlFlow:
             if not handler.errors:
                 everything = True
             here = names if handler.errors else raised
-            again = {n: span for n, span in raised.items() if n in here and n not in caught}
+            again = {name: raised[name] for name in here if name in raised and name not in caught}
             caught.update(names)
             self.scopes.open()
             if handler.binding is not None:

@@ -15,7 +15,6 @@ from sglc.check.expressions.raising import Raising
 from sglc.check.names.scopes import Scopes
 from sglc.check.types.assignability import INT
 from sglc.diagnostics.diagnostic import Label
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 
 MAX_ATTEMPTS = 100
@@ -70,7 +69,7 @@ class RetryPolicies:
     def _retry(self, node: ast.Ensure, retry: ast.Retry, seen: set[Local]) -> None:
         function = self.scopes.function
         if retry.strategy not in ("resample", "repair"):
-            close = nearest(retry.strategy, ["resample", "repair"])
+            close = self.module.nearest(retry.strategy, ["resample", "repair"])
             self.module.report(
                 "E0412", f"there is no retry `{retry.strategy}`", retry.span, label="unknown policy",
                 hint=f"did you mean `{close}`?" if close else "there are `resample` and `repair`",

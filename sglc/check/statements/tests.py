@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.check.core.context import ModuleContext
+from sglc.check.core.function_state import RaisedErrors
 from sglc.check.core.result import ErrorSymbol, FunctionSymbol
 from sglc.check.expressions.constants import Constants
 from sglc.check.expressions.folding import convert, fold
@@ -13,7 +14,6 @@ from sglc.check.names.errors import error_named
 from sglc.check.names.scopes import Scopes
 from sglc.check.statements.blocks import Blocks
 from sglc.check.types.assignability import INT, said
-from sglc.diagnostics.suggest import nearest
 from sglc.source import Span
 from sglc.syntax.tree import ast
 
@@ -41,8 +41,8 @@ class StatementsOfTests:
         if entity is None or entity.kind != "function":
             self.inference.infer(node.value)
             if entity is None or entity.kind != "broken":
-                pool = [n for n, e in self.module.names.items() if e.kind == "function"]
-                close = nearest(node.function.text, pool)
+                pool = (n for n, e in self.module.names.items() if e.kind == "function")
+                close = self.module.nearest(node.function.text, pool)
                 self.module.report(
                     "E0201",
                     f"there is no function `{node.function.text}`",
@@ -57,7 +57,7 @@ class StatementsOfTests:
         facts = signature.holes.get(node.hole.text)
         if facts is None:
             self.inference.infer(node.value)
-            close = nearest(node.hole.text, list(signature.holes))
+            close = self.module.nearest(node.hole.text, list(signature.holes))
             listing = ", ".join(f"`{hole}`" for hole in signature.holes) or "none"
             self.module.report(
                 "E0212",
@@ -113,7 +113,7 @@ class StatementsOfTests:
     def expect_raises(self, node: ast.ExpectRaises) -> bool:
         """An error that a call must raise."""
         self._only_in_tests("expect", node.span)
-        outer, self.scopes.function.raised = self.scopes.function.raised, {}
+        outer, self.scopes.function.raised = self.scopes.function.raised, RaisedErrors()
         self.inference.infer(node.call)
         self.scopes.function.raised = outer
         found = error_named(self.module, node.error)

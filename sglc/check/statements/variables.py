@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sglc.check.core.context import ModuleContext
@@ -31,7 +32,6 @@ from sglc.check.types.assignability import (
 )
 from sglc.check.types.resolve import TypeResolver
 from sglc.diagnostics.diagnostic import Edit, Label
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.lexer.keywords import ROLES
 from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, RecordType
@@ -194,8 +194,8 @@ class Variables:
 
     def _is_new(self, name: str) -> bool:
         """Whether a name that is assigned to can only be a variable that was not declared."""
-        known = [*self.scopes.function.scope.visible(), *self.module.names]
-        return name not in self.module.names and nearest(name, known) is None
+        known = chain(self.scopes.function.scope.visible(), self.module.names)
+        return name not in self.module.names and self.module.nearest(name, known) is None
 
     def _bound_inside_fork(self, local: Local) -> bool:
         scope = self.scopes.function.scope

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
@@ -122,12 +123,8 @@ class TypeResolver:
         if entity is None and node.name in TEXT_TYPES:
             return TEXT_TYPES[node.name]
         if entity is None:
-            known = [
-                *BUILTIN_TYPES,
-                *TEXT_TYPES,
-                *(n for n, e in self.module.names.items() if e.kind == "type"),
-            ]
-            report_unknown_type(self.module, node, known)
+            declared = (n for n, e in self.module.names.items() if e.kind == "type")
+            report_unknown_type(self.module, node, chain(BUILTIN_TYPES, TEXT_TYPES, declared))
             return UNKNOWN
         entity.used = True
         if entity.kind == "broken":

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from sglc.check.core.context import ModuleContext
 from sglc.diagnostics.diagnostic import Edit
-from sglc.diagnostics.suggest import nearest
 from sglc.syntax.tree import ast
 
 _BOUNDS = {
@@ -24,11 +23,11 @@ IN_THE_LIBRARY = {
 }  # fmt: skip
 
 
-def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Sequence[str]) -> None:
+def report_unknown_type(module: ModuleContext, node: ast.TypeName, known: Iterable[str]) -> None:
     """Say that there is no such type; `known` are the names of those that there are."""
     from sglc.syntax.errors.foreign_types import SEVERAL, TYPE_NAMES
 
-    close = nearest(node.name, known)
+    close = module.nearest(node.name, known)
     meant = TYPE_NAMES.get(node.name) or (close if close and close.lower() == node.name.lower() else None)
     home = IN_THE_LIBRARY.get(node.name)
     hint = f"write `{meant}`" if meant else SEVERAL.get(node.name, "")

@@ -128,11 +128,10 @@ def check_member(value: Any, type: Type, table: TypeTable, path: str = "") -> No
                 case UnionType():
                     if not isinstance(value, RecordValue) or value.type != name:
                         raise MemberError(path, _kind(f"a {name}", value))
-                    for variant in declared.variants:
-                        if variant.name == value.variant:
-                            _check_fields(value, variant, table, path)
-                            return
-                    raise MemberError(path, f"{name} has no variant {value.variant}")
+                    variant = declared.variant(value.variant)
+                    if variant is None:
+                        raise MemberError(path, f"{name} has no variant {value.variant}")
+                    _check_fields(value, variant, table, path)
                 case _:
                     assert_never(declared)
         case _:

@@ -279,10 +279,10 @@ class _Partial:
             tag = decoder.string()
         except _Stop:
             raise _Stop from None
-        for variant in declared.variants:
-            if variant.name == tag:
-                self.at = decoder.at
-                return self.fields(variant.fields, PartialFields(name, {}, tag), first=False)
+        variant = declared.variant(tag)
+        if variant is not None:
+            self.at = decoder.at
+            return self.fields(variant.fields, PartialFields(name, {}, tag), first=False)
         raise DecodeError(self.at, f"{json_text(tag)} is no variant of {name}")
 
     def fields(self, fields: tuple[FieldType, ...], partial: PartialFields, *, first: bool) -> Any:

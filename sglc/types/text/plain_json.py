@@ -268,10 +268,9 @@ def _convert_named(data: Any, name: str, table: TypeTable, path: str, depth: int
             tag = data.get(TAG)
             if not isinstance(tag, str):
                 raise MemberError(path, f"the key {json_text(TAG)} must name the variant of {name}")
-            for variant in declared.variants:
-                if variant.name == tag:
-                    fields = _convert_fields(data, variant, (TAG,), table, path, depth)
-                    return RecordValue(name, fields, tag)
+            variant = declared.variant(tag)
+            if variant is not None:
+                return RecordValue(name, _convert_fields(data, variant, (TAG,), table, path, depth), tag)
             raise _unknown(path, f"variant of {name}", tag, [variant.name for variant in declared.variants])
         case _:
             assert_never(declared)
@@ -360,7 +359,7 @@ def _fields_out(value: RecordValue, declared: Any, table: TypeTable) -> dict[str
     record = declared
     if isinstance(declared, UnionType):
         out[TAG] = value.variant
-        record = next(variant for variant in declared.variants if variant.name == value.variant)
+        record = declared.variant(value.variant)
     for field in record.fields:
         item = value.fields.get(field.name)
         if item is not None or not field.optional:

@@ -108,10 +108,10 @@ def print_value(value: Value, type: Type, table: TypeTable, *, surface: Surface 
                     return _print_fields(_expect(value, RecordValue, type), declared, table, [])
                 case UnionType():
                     record = _expect(value, RecordValue, type)
-                    for variant in declared.variants:
-                        if variant.name == record.variant:
-                            tag = f"{json_text(TAG)}: {json_text(variant.name)}"
-                            return _print_fields(record, variant, table, [tag])
+                    variant = declared.variant(record.variant)
+                    if variant is not None:
+                        tag = f"{json_text(TAG)}: {json_text(variant.name)}"
+                        return _print_fields(record, variant, table, [tag])
                     raise PrintError(f"{name} has no variant {record.variant}")
                 case _:
                     assert_never(declared)

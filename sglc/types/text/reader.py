@@ -257,9 +257,9 @@ class Decoder:
                 self.expect(f"{json_text(TAG)}: ")
                 start = self.at
                 tag = self.string()
-                for variant in declared.variants:
-                    if variant.name == tag:
-                        return RecordValue(name, self.fields(variant.fields, first=False), tag)
+                variant = declared.variant(tag)
+                if variant is not None:
+                    return RecordValue(name, self.fields(variant.fields, first=False), tag)
                 raise DecodeError(start, f"{json_text(tag)} is no variant of {name}")
             case _:
                 assert_never(declared)
