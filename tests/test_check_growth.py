@@ -335,8 +335,8 @@ def test_work_grows_with_the_faults(program):
 
     found(8)
     assert has_errors(check(Source("program.sgl", program(8)), Library())[1])
-    small, large = found(150), found(600)
-    assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
+    small, large = found(500), found(2000)
+    assert large < 5 * small, f"{small:,} calls for 500, {large:,} for 2000"
 
 
 @pytest.mark.parametrize("kind", ["fn", "record"])
