@@ -31,11 +31,14 @@ def refined(
     base: WrittenType,
     *parts: Option | ast.Refinement | QuestionMark | None,
 ) -> WrittenType:
-    """Fold what follows a type into refinements and `?`; options are kept for the hole."""
+    """Fold what follows a type into refinements and `?`.
+
+    Options are kept for the hole, also those of a type in brackets: `(str max 3 tok) max 5 chars`.
+    """
     begin = bare(base).span.start
     type = bare(base)
     refinements: list[ast.Refinement] = []
-    options: list[Option] = []
+    options: list[Option] = [*base.options] if isinstance(base, OpenType) else []
     for part in parts:
         if isinstance(part, ast.HoleOption | tuple):
             options.append(part)
