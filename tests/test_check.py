@@ -158,6 +158,26 @@ pub fn thing(wish: str) -> Thing:
     assert codes == ["E0202", "E0209", "E0201"]
 
 
+def test_a_type_that_asks_for_too_much_changes_nothing_behind_it():
+    """The next function is no hole, and its own types are limited as every type is."""
+    patterns = " ".join(f"matching /.*{letter}.*/" for letter in "abcdefghijklmnopqr")
+    costly = f'("q" | (str {patterns})) max 60 chars'
+    text = (
+        f"pub fn f() -> str:\n    user: | Go.\n    assistant: | ?{{x: {costly}}}\n    return x\n"
+        'pub pure fn g(xs: [str]) -> str:\n    let y: one of xs = "a"\n'
+        f'    let z: {costly} = "a"\n    return y + z\n'
+    )
+    assert [d.code for d in findings(text)[1]] == ["E0344", "E0903", "E0344"]
+
+
+def test_arms_that_take_too_much_work_to_tell_apart_are_refused():
+    """Two patterns of a thousand ranges: whether they share a text took a quarter of a minute."""
+    ranges = "".join(f"\\u{i:04x}-\\u{i + 1:04x}" for i in range(0x100, 0x1100, 4))
+    arms = " | ".join(f"(str matching /[{ranges}a]{{0,{300 + i}}}{'bc'[i]}/)" for i in range(2))
+    text = f"pub fn f() -> str:\n    user: | Go.\n    assistant: | ?{{x: {arms}}}\n    return x\n"
+    assert [d.code for d in findings(text)[1]] == ["E0344"]
+
+
 def test_what_follows_from_an_unreadable_line_is_not_said():
     text = "pub pure fn f(n: int) -> str:\n    let s = = str(n)\n    return s + unknown\n"
     codes = [d.code for d in findings(text)[1]]

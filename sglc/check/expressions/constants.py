@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.check.core.context import Entity, ModuleContext
-from sglc.check.core.function_state import FunctionState
 from sglc.check.core.result import (
     DefaultArgument,
     ErrorOf,
@@ -41,16 +40,15 @@ class Constants:
         if known is not None:
             return None if isinstance(known[0], Unknown) else known
         node: ast.ConstDeclaration = entity.declaration
-        outer, self.scopes.function = self.scopes.function, FunctionState(None, "const")
-        type: ExpressionType = UNKNOWN if node.type is None else self.types.resolve(node.type)
-        before = len(self.module.diagnostics)
-        if node.type is None:
-            type = self.inference.infer(node.value)
-        else:
-            self.inference.expect(node.value, type, f"constant `{node.name.text}`")
-        quiet = len(self.module.diagnostics) > before
-        found, value = fold(self.module, node.value)
-        self.scopes.function = outer
+        with self.scopes.of_constant():
+            type: ExpressionType = UNKNOWN if node.type is None else self.types.resolve(node.type)
+            before = len(self.module.diagnostics)
+            if node.type is None:
+                type = self.inference.infer(node.value)
+            else:
+                self.inference.expect(node.value, type, f"constant `{node.name.text}`")
+            quiet = len(self.module.diagnostics) > before
+            found, value = fold(self.module, node.value)
         if not found:
             if not quiet and not isinstance(type, Unknown):
                 self.module.report(
@@ -73,11 +71,10 @@ class Constants:
 
     def default(self, node: ast.Expression, type: ExpressionType, what: str) -> DefaultArgument | None:
         """The value of a default; reported and None where it is none of the type."""
-        outer, self.scopes.function = self.scopes.function, FunctionState(None, "const")
         before = len(self.module.diagnostics)
-        self.inference.expect(node, type, f"the default of {what}")
-        found, value = fold(self.module, node)
-        self.scopes.function = outer
+        with self.scopes.of_constant():
+            self.inference.expect(node, type, f"the default of {what}")
+            found, value = fold(self.module, node)
         if not found:
             if len(self.module.diagnostics) == before and self.module.types[id(node)] != UNKNOWN:
                 self.module.report(
@@ -108,7 +105,6 @@ class Constants:
 
     def constant_texts(self, node: ast.Expression) -> list[str] | None:
         """The texts of `one of xs`, which must be known now; reported and None if not."""
-        outer, self.scopes.function = self.scopes.function, FunctionState(None, "const")
-        found = self.needed(node, ListOf(STR), "the list of `one of`")
-        self.scopes.function = outer
+        with self.scopes.of_constant():
+            found = self.needed(node, ListOf(STR), "the list of `one of`")
         return None if found is None else list(found)

@@ -162,8 +162,10 @@ class Displays:
     def schema(self, node: ast.SchemaOf) -> ExpressionType:
         """The type of `schema(T)`; its text is kept as a constant."""
         outer, self.types.showing = self.types.showing, True
-        type = self.types.resolve(node.type)
-        self.types.showing = outer
+        try:
+            type = self.types.resolve(node.type)
+        finally:
+            self.types.showing = outer
         if node.style not in (None, "json", "typescript", "prose"):
             close = self.module.nearest(node.style, ["json", "typescript", "prose"])
             self.module.report(

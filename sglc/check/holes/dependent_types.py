@@ -36,8 +36,11 @@ class DependentTypes:
     def hole_type(self, node: ast.TypeExpression) -> tuple[Type, tuple[ast.Expression, ...]]:
         """A hole's type, and the expressions for the values that it is given, by number."""
         outer, self.given = self.given, []
-        type = self.types.resolve(node)
-        given, self.given = tuple(self.given), outer
+        try:
+            type = self.types.resolve(node)
+            given = tuple(self.given)
+        finally:
+            self.given = outer
         if given_types(type) and not self._told_apart(type, node, top=True):
             return UNKNOWN, given  # type: ignore[return-value]
         return type, given

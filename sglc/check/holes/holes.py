@@ -86,9 +86,13 @@ class Holes:
         conditions waits in `clauses.late` until the value has a variable."""
         self.options.check_place(node)
         options = self.options.read(node)
-        found = within_limit(
-            self.module.program, node.span, lambda: self._filled(node, name, label, follow, options), UNKNOWN
-        )
+        with self.scopes.restored():
+            found = within_limit(
+                self.module.program,
+                node.span,
+                lambda: self._filled(node, name, label, follow, options),
+                UNKNOWN,
+            )
         if "n" not in options or isinstance(found, Unknown):
             return found
         late = self.clauses.late.get(id(node))

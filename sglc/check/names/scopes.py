@@ -7,7 +7,8 @@ expected or through its enum, a function where it is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,22 @@ class Scopes:
         return {"pure": "a pure fn", "test": "a test", "const": "a constant"}.get(
             self.function.kind, f"a {self.function.kind}"
         )
+
+    @contextmanager
+    def of_constant(self) -> Iterator[None]:
+        """While a constant is checked, which is no part of the body around its use."""
+        with self.restored():
+            self.function = FunctionState(None, "const")
+            yield
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Go back to this body and block, also where what is done in it is broken off."""
+        function, scope = self.function, self.function.scope
+        try:
+            yield
+        finally:
+            self.function, function.scope = function, scope
 
     def open(self) -> None:
         """Begin a block of names."""

@@ -46,11 +46,13 @@ class TypeResolver:
         """The type; Unknown (already reported) where there is none."""
         found: Type = UNKNOWN  # type: ignore[assignment]
         outer, self._inside = self._inside, True
-        if outer:
-            found = self._form(node)  # type: ignore[assignment]
-        elif not self._too_deep(node):
-            found = within_limit(self.module.program, node.span, lambda: self._form(node), found)  # type: ignore[assignment]
-        self._inside = outer
+        try:
+            if outer:
+                found = self._form(node)  # type: ignore[assignment]
+            elif not self._too_deep(node):
+                found = within_limit(self.module.program, node.span, lambda: self._form(node), found)  # type: ignore[assignment]
+        finally:  # the work of the hole around it may be spent
+            self._inside = outer
         for part in _json_parts(found):
             if not fits_json(self.module, part, node.span):
                 found = UNKNOWN  # type: ignore[assignment]
