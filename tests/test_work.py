@@ -13,6 +13,7 @@ from budget import examples
 from hostile_constraints import SCHEMAS, patterned
 from mask_cases import vocabularies
 from sglc.automata import work
+from sglc.automata.analysis.ambiguity import junction_conflict, overlap
 from sglc.automata.caches import remembered
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.work import OutOfWork, WorkAccount, charged
@@ -24,6 +25,8 @@ from sglc.runtime.mask import (
     clear_caches,
     compile_constraint,
 )
+from sglc.types.language.language import language
+from sglc.types.type import matching
 from strategies import languages
 from term_oracle import viable
 
@@ -252,3 +255,18 @@ def test_a_grammar_under_a_limit_is_the_right_one_or_none() -> None:
             if bounded.text() != exact.text():
                 break
     assert refused
+
+
+@pytest.mark.parametrize("search", ["two readings", "a stop"])
+def test_searches_for_a_text_of_two_readings_are_paid_for(search: str) -> None:
+    """Whether two patterns share a text, and whether one goes on like the text behind it."""
+    one, other = (language(matching(rf"([a-z]{{1,30}};){{1,30}}{end}"), {}) for end in "!?")
+
+    def searched() -> object:
+        return overlap(one, other) if search == "two readings" else junction_conflict(one, "a!b")
+
+    with charged(WorkAccount()) as account:
+        assert searched() is None
+    assert account.spent > 1000
+    with charged(WorkAccount(account.spent // 2)), pytest.raises(OutOfWork):
+        searched()

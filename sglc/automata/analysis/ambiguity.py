@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
+from sglc.automata import work
 from sglc.automata.alphabet import may_write
 from sglc.automata.analysis.bracket_balance import is_bracketed
 from sglc.automata.analysis.positions import Chars, InListed, InPattern, InSpan, InText, Items, Parts, Units
@@ -53,6 +54,11 @@ from sglc.automata.term import (
 
 LIMIT = 20_000
 
+_PAIR, _STEP, _PLACE = 2, 2, 3
+"""Units of work that a pair, a step and a place take."""
+_LOOKED_AT = 20
+"""Steps that are looked at in one unit."""
+
 
 class _Place:
     """A position in a word: what is to be read, and the place behind it. Each is made once per walker."""
@@ -89,6 +95,7 @@ class _SortedSteps:
 
     def meeting(self, low: int, high: int) -> list[Step]:
         """The steps by characters from `low` to `high`, in their order."""
+        work.spend(1 + len(self.wide) // _LOOKED_AT)
         found = [i for i in self.wide if self.steps[i][0] <= high and low <= self.steps[i][1]]
         if low == high:
             found += self.single.get(low, ())
@@ -171,10 +178,13 @@ def _pairs(left: _Walker, right: _Walker) -> Iterator[_Pair]:
         yield pair
         if len(queue) > LIMIT:
             continue
+        work.spend(_PAIR)
         for low, high, after_a in left.steps(pair.first):
             for first, last, after_b in right.sorted_steps(pair.second).meeting(low, high):
                 point = nice_char([(max(low, first), min(high, last))])
-                for both in product(left.open(after_a), right.open(after_b)):
+                opened = left.open(after_a), right.open(after_b)
+                work.spend(_STEP + len(opened[0]) * len(opened[1]))
+                for both in product(*opened):
                     if both not in seen:
                         seen.add(both)
                         queue.append(_Pair(*both, pair, point))
@@ -320,6 +330,7 @@ class _Walker:
                     else:
                         stack.append(replaced)
             place.opened = tuple(found)
+            work.spend(_PLACE * len(seen))
         return place.opened
 
     def unfold(self, place: _Place) -> Iterator[Place]:
@@ -414,6 +425,7 @@ class _Walker:
             return []
         if place.steps is None:
             place.steps = list(self._steps(place))
+            work.spend(_STEP * len(place.steps))
         return place.steps
 
     def sorted_steps(self, place: Place) -> _SortedSteps:
@@ -489,6 +501,7 @@ class _Walker:
         current: dict[Place, None] = {place: None}
         for char in text:
             point = ord(char)
+            work.spend(sum([1 + len(self.steps(position)) // _LOOKED_AT for position in current]))
             current = {
                 opened: None
                 for position in current
@@ -512,6 +525,7 @@ class _Walker:
                 return text
             if len(queue) > LIMIT:
                 return None
+            work.spend(1 + len(self.steps(position)))
             for low, high, target in self.steps(position):
                 for opened in self.open(target):
                     if opened not in seen:
