@@ -11,7 +11,7 @@ from sglc.syntax.tree.statements import Statement
 from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """`name: T` or `name: T = default`."""
 
@@ -21,7 +21,7 @@ class Parameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """`name: T`, `name?: T`, `name: T = default`; `doc` is the text of its `##` comments."""
 
@@ -33,7 +33,7 @@ class Field:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Use:
     """`use std.text (email, uri as link)`, `use ./crew (Crew)`.
 
@@ -45,7 +45,7 @@ class Use:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordDeclaration:
     name: Name
     parameters: tuple[Parameter, ...]
@@ -55,13 +55,13 @@ class RecordDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     name: Name
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EnumDeclaration:
     name: Name
     members: tuple[Member, ...]
@@ -70,7 +70,7 @@ class EnumDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Variant:
     name: Name
     fields: tuple[Field, ...]
@@ -78,7 +78,7 @@ class Variant:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class UnionDeclaration:
     name: Name
     parameters: tuple[Parameter, ...]
@@ -88,7 +88,7 @@ class UnionDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeDeclaration:
     """`type email = str matching /…/`."""
 
@@ -100,7 +100,7 @@ class TypeDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ErrorDeclaration:
     """`error Stuck(calc: str)` or `error Stuck`."""
 
@@ -111,7 +111,7 @@ class ErrorDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ConstDeclaration:
     name: Name
     type: TypeExpression | None
@@ -121,7 +121,7 @@ class ConstDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarSymbol:
     """A rule or terminal used in a grammar body."""
 
@@ -129,37 +129,37 @@ class GrammarSymbol:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarText:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarRegex:
     pattern: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarOneOf:
     values: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarSequence:
     items: tuple[GrammarTerm, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarChoice:
     arms: tuple[GrammarTerm, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarRepeat:
     """`x?`, `x*`, `x+`, `x{2,5}`; maximum None is unbounded."""
 
@@ -175,14 +175,14 @@ GrammarTerm = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarRule:
     name: Name
     body: GrammarTerm
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarDeclaration:
     """`grammar Query(db: Schema):` with rules; `skip` is the pattern of `skip /\\s+/`."""
 
@@ -195,7 +195,7 @@ class GrammarDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GrammarImport:
     """`import grammar "sql.lark"`, or of the library `import grammar std.sql`; either with `as Name`."""
 
@@ -208,7 +208,7 @@ class GrammarImport:
 FunctionKind = Literal["fn", "part", "pure", "aside"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FunctionDeclaration:
     """`fn f(x: T) -> U within 700 tok using big raises E:` and its kin.
 
@@ -228,7 +228,7 @@ class FunctionDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ExternDeclaration:
     """`extern py "module:name" fn f(x: T) -> U effects read`."""
 
@@ -242,7 +242,7 @@ class ExternDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TestDeclaration:
     """`test "title" [tags a, b]:`."""
 
@@ -260,7 +260,7 @@ Declaration = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Module:
     """One file. Declarations in the order of the source; `doc` is its leading `##` text, if any."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Name:
     """An identifier where it is written."""
 
@@ -21,7 +21,7 @@ class Name:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """`12`, `1_000`, `0.5`. `value` is an int, or a Decimal when a point was written."""
 
@@ -29,7 +29,7 @@ class Number:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class String:
     """`"…${x}…"`: literal texts and inserted expressions in turn."""
 
@@ -37,18 +37,18 @@ class String:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Boolean:
     value: bool
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Null:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """A name used as a value: variable, constant, function, enum member, variant."""
 
@@ -56,21 +56,21 @@ class Reference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
     value: Expression
     name: Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
     value: Expression
     index: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Slice:
     """`xs[a:b]`; either end may be absent."""
 
@@ -80,7 +80,7 @@ class Slice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Argument:
     """`value` or `name = value` in a call."""
 
@@ -89,7 +89,7 @@ class Argument:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """`f(x, name = y)`; a method call has an Attribute as its function."""
 
@@ -106,14 +106,14 @@ BinaryOperator = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unary:
     operator: UnaryOperator
     operand: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Binary:
     operator: BinaryOperator
     left: Expression
@@ -121,7 +121,7 @@ class Binary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Conditional:
     """`a if c else b`."""
 
@@ -131,19 +131,19 @@ class Conditional:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ListDisplay:
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TupleDisplay:
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MapDisplay:
     """`{"a": 1, "b": 2}`."""
 
@@ -151,7 +151,7 @@ class MapDisplay:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comprehension:
     """`[element for variable in iterable if condition]`."""
 
@@ -162,7 +162,7 @@ class Comprehension:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Range:
     """`a..b` and `a..=b` (b included) or `a..<b` (b left out), as a value. `operator` has the dots."""
 
@@ -173,7 +173,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Regex:
     """`/pattern/` as written between the slashes (`\\/` stands for a slash)."""
 
@@ -181,7 +181,7 @@ class Regex:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OrElse:
     """`e else raise E(…)` or `e else fallback`: what happens when evaluating `value` fails."""
 
@@ -190,7 +190,7 @@ class OrElse:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SchemaOf:
     """`schema(T)`: the text that shows type T to a model. A compile-time constant.
 
@@ -202,7 +202,7 @@ class SchemaOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HoleOption:
     """One option of a hole, gen, choose, select or think.
 
@@ -215,7 +215,7 @@ class HoleOption:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Gen:
     """`gen T options`: the model fills a value of type T at this point of the message."""
 
@@ -224,7 +224,7 @@ class Gen:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choose:
     """`choose [a, b]` or `choose T`: masked sampling over the options, one pass."""
 
@@ -233,7 +233,7 @@ class Choose:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Select:
     """`select [a, b] by sum` or `select T by …`: score every option in full; a Scored value.
 
@@ -246,7 +246,7 @@ class Select:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fork:
     """`fork i in 1..4 seed i:` with a body that yields; a list of branches.
 

@@ -10,7 +10,7 @@ from sglc.syntax.tree.patterns import Pattern
 from sglc.syntax.tree.types import TypeExpression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Text:
     """Literal characters of a pipe line, escapes already resolved."""
 
@@ -18,7 +18,7 @@ class Text:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Insert:
     """`${expr}`."""
 
@@ -26,7 +26,7 @@ class Insert:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hole:
     """`?{name: Type options}`, `?{name: choose […] …}`, `?{name: select … by …}`."""
 
@@ -38,7 +38,7 @@ class Hole:
 TextPart = Text | Insert | Hole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PipeLine:
     """`| text`. `glued` is True when it ends in `\\`: the next pipe line follows without a newline."""
 
@@ -47,7 +47,7 @@ class PipeLine:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Include:
     """`include "file.md"`: the file's text as one literal."""
 
@@ -55,7 +55,7 @@ class Include:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Role:
     """`system:`, `user:`, `assistant:`, `tool:` blocks.
 
@@ -71,7 +71,7 @@ class Role:
     """The word itself, for messages about the role."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Let:
     """`let x: T = e` or `var x = e`."""
 
@@ -82,7 +82,7 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Assign:
     """`target = e` and `target += e`; operator is `=`, `+=`, `-=`, `*=` or `/=`."""
 
@@ -92,7 +92,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluate:
     """An expression as a statement."""
 
@@ -100,7 +100,7 @@ class Evaluate:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class If:
     """`if/elif/else`: branches in order; `otherwise` is empty when there is no else."""
 
@@ -109,7 +109,7 @@ class If:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class For:
     variable: Name
     iterable: Expression
@@ -117,7 +117,7 @@ class For:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class While:
     """`while condition limit n:`; more than n rounds raise `Budget`."""
 
@@ -127,7 +127,7 @@ class While:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Case:
     pattern: Pattern
     guard: Expression | None
@@ -135,30 +135,30 @@ class Case:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Match:
     subject: Expression
     cases: tuple[Case, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Return:
     value: Expression | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Break:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Continue:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Raise:
     """`raise E(args)`; `error` is None for a bare `raise` inside `except`."""
 
@@ -167,7 +167,7 @@ class Raise:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Except:
     """`except A, B as e:`; no names catch every error of the language."""
 
@@ -177,14 +177,14 @@ class Except:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Try:
     body: tuple[Statement, ...]
     handlers: tuple[Except, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Retry:
     """`retry n resample` or `retry n repair`."""
 
@@ -193,7 +193,7 @@ class Retry:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ensure:
     """`ensure cond else "why"` (hard) or `check cond` (recorded), with an optional policy.
 
@@ -210,19 +210,19 @@ class Ensure:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Yield:
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Adopt:
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """`part f(x)` as a statement: splices the text of part f into the current message.
 
@@ -235,19 +235,19 @@ class Part:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Forget:
     body: tuple[Statement, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Think:
     options: tuple[HoleOption, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parallel:
     """`par:`."""
 
@@ -255,7 +255,7 @@ class Parallel:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Using:
     """`using big or small:` as a block."""
 
@@ -264,7 +264,7 @@ class Using:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StreamFor:
     """`for p in stream f(x):`."""
 
@@ -277,7 +277,7 @@ class StreamFor:
 # Statements of test blocks.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Mock:
     """`mock f.hole = value [always]`."""
 
@@ -288,7 +288,7 @@ class Mock:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fuzz:
     """`fuzz f(x) times n:`; inside the body `it` is the result."""
 
@@ -298,7 +298,7 @@ class Fuzz:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expect:
     """`expect cond`."""
 
@@ -306,7 +306,7 @@ class Expect:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ExpectRaises:
     """`expect raises E: call`."""
 
@@ -315,7 +315,7 @@ class ExpectRaises:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Golden:
     """`golden f(x)`."""
 
@@ -323,7 +323,7 @@ class Golden:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Replay:
     """`replay "trace"`."""
 

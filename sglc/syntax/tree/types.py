@@ -9,7 +9,7 @@ from sglc.source import Span
 from sglc.syntax.tree.expressions import Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeName:
     """`int`, `Crew`, `Mail(body)`: a built-in, declared or imported type, with value arguments."""
 
@@ -18,7 +18,7 @@ class TypeName:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeLiteral:
     """`"EUR"`, `3`, `true` as a type."""
 
@@ -26,7 +26,7 @@ class TypeLiteral:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeList:
     """`[T; 2..4]`; bounds are None where not written (`[T]`, `[T; 2..]`, `[T; ..4]`; `[T; 3]` is 3..3).
 
@@ -39,7 +39,7 @@ class TypeList:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeMap:
     """`{str: T; ..8}`."""
 
@@ -50,19 +50,19 @@ class TypeMap:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeTuple:
     items: tuple[TypeExpression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeOptional:
     item: TypeExpression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeUnion:
     """`A | B`."""
 
@@ -70,7 +70,7 @@ class TypeUnion:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RangeRefinement:
     """`in 0..120`, `in 0..`, `in ..5`; both ends included. With `below` (`in 0..<120`) the maximum is not."""
 
@@ -80,19 +80,19 @@ class RangeRefinement:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MinChars:
     count: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MaxChars:
     count: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Matching:
     """`matching /re/`: the whole value matches."""
 
@@ -100,31 +100,31 @@ class Matching:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Until:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NotContaining:
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MultipleOf:
     number: int | Decimal
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Where:
     condition: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Surface:
     """`as yaml`, `as lines`, `as xml`, `as csv`."""
 
@@ -137,14 +137,14 @@ Refinement = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeRefined:
     base: TypeExpression
     refinements: tuple[Refinement, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeSpanOf:
     """`span of x`."""
 
@@ -152,7 +152,7 @@ class TypeSpanOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeOneOf:
     """`one of xs`."""
 
@@ -160,7 +160,7 @@ class TypeOneOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeJsonSchema:
     """`json schema "file.json"` or `json schema {…}`: `source` is the path or the inline JSON text."""
 
@@ -169,7 +169,7 @@ class TypeJsonSchema:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeSource:
     """`sql table "create table …"`, `typescript Order from "orders.ts"`.
 
