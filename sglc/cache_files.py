@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -44,6 +43,8 @@ def write_atomically(path: Path, *parts: bytes, mode: int | None = None) -> None
     Whoever reads at the same time sees the file that was there before or all of the new one; nothing is left
     behind where this fails. The folder must exist. Raises OSError.
     """
+    import tempfile
+
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=PART)
     try:
         with os.fdopen(handle, "wb") as file:

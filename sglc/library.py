@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sglc.source import Source
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 SUFFIX = ".sgl"
 MAX_BYTES = 4 * 1024 * 1024
@@ -120,7 +123,7 @@ class Library:
 
     def standard_modules(self) -> list[str]:
         """Paths of the modules that come with the compiler, sorted."""
-        folder = resources.files("sglc.stdlib")
+        folder = _standard_folder()
         names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
         return sorted("std." + name.removesuffix(SUFFIX) for name in names)
 
@@ -151,16 +154,22 @@ class Library:
         return source
 
 
+def _standard_folder() -> Traversable:
+    from importlib.resources import files
+
+    return files("sglc.stdlib")
+
+
 @lru_cache(maxsize=256)
 def _standard_source(name: str) -> Source | None:
     """A module of the standard library: package data, so one object serves every program."""
-    entry = resources.files("sglc.stdlib") / (name + SUFFIX)
+    entry = _standard_folder() / (name + SUFFIX)
     return Source(f"std/{name}{SUFFIX}", entry.read_text(encoding="utf-8")) if entry.is_file() else None
 
 
 @lru_cache(maxsize=1)
 def _shared_names() -> dict[str, frozenset[str]]:
-    folder = resources.files("sglc.stdlib")
+    folder = _standard_folder()
     found: dict[str, frozenset[str]] = {}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(SUFFIX):

@@ -22,7 +22,7 @@ from sglc.syntax.tree import ast
 MAX_WITHIN = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FunctionChecker:
     """One function at a time, from its parameters to its budget."""
 

@@ -7,6 +7,7 @@ against this order are set at the end (`sglc.check.core.callbacks`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sglc.check.core.callbacks import Callbacks
 from sglc.check.core.context import ModuleContext
@@ -35,12 +36,10 @@ from sglc.check.holes.holes import Holes
 from sglc.check.holes.options import HoleOptions
 from sglc.check.holes.where_clauses import WhereClauses
 from sglc.check.names.scopes import Scopes
-from sglc.check.patterns.patterns import Patterns
 from sglc.check.statements.blocks import Blocks
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
 from sglc.check.statements.loops import Loops
-from sglc.check.statements.matches import Matches
 from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
@@ -50,6 +49,9 @@ from sglc.check.statements.unavailable import UnavailableStatements
 from sglc.check.statements.variables import Variables
 from sglc.check.types.facts import TypeFacts
 from sglc.check.types.resolve import TypeResolver
+
+if TYPE_CHECKING:
+    from sglc.check.statements.matches import Matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,14 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
     blocks = Blocks(module, scopes, callbacks)
     loops = Loops(module, scopes, inference, constants, iteration, blocks)
     forks = Forks(module, scopes, inference, iteration, blocks)
+
+    def matches() -> Matches:
+        """Made for a `match`: what judges its cases is imported then."""
+        from sglc.check.patterns.patterns import Patterns
+        from sglc.check.statements.matches import Matches
+
+        return Matches(module, scopes, inference, blocks, Patterns(module, facts, scopes))
+
     statements = Statements(
         module,
         scopes,
@@ -108,7 +118,7 @@ def checkers_of(module: ModuleContext, facts: TypeFacts) -> Checkers:
         raising,
         ControlFlow(module, scopes, inference, blocks),
         loops,
-        Matches(module, scopes, inference, blocks, Patterns(module, facts, scopes)),
+        matches,
         RetryPolicies(module, scopes, inference, constants, iteration, raising),
         forks,
         StatementsOfTests(module, scopes, inference, constants, blocks),

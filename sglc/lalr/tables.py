@@ -8,8 +8,8 @@ from another grammar or not writable is never an error: the tables are built aga
 
 from __future__ import annotations
 
-import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from sglc.cache_files import cache_folder, keep, read_own
 
-FORMAT = 4
+FORMAT = 5
 """Counts changes of the stored layout and of how tables are made from a grammar."""
 
 Step = int | tuple[int] | None
@@ -55,12 +55,11 @@ class Tables:
 
 def load(name: str, grammar: str, make: Callable[[str], dict[str, Any]]) -> Tables:
     """The tables of a grammar, from the cache where possible, else made by `make` (see `build`)."""
-    digest = hashlib.sha256(f"{FORMAT}\n{grammar}".encode()).hexdigest()
-    path = cache_folder() / f"{name}-{digest[:16]}.json"
-    data = _read(path, digest)
+    path = cache_folder() / f"{name}-{FORMAT}-{_checksum(grammar)}.json"
+    data = _read(path, grammar)
     if data is None:
         data = make(grammar)
-        _write(path, digest, data)
+        _write(path, grammar, data)
     return _tables(data)
 
 
@@ -153,22 +152,23 @@ def _tables(data: dict[str, Any]) -> Tables:
     return Tables(tuple(data["rows"]), rules, data["starts"], frozenset(data["literals"]))
 
 
-def _read(path: Path, digest: str) -> dict[str, Any] | None:
-    """The stored data if it is whole: two lines, the checksum of the second and the data."""
+def _read(path: Path, grammar: str) -> dict[str, Any] | None:
+    """The stored data if it is whole: the checksum of the second line, and that: the grammar and its data."""
     try:
         head, _, body = read_own(path).decode("utf-8").partition("\n")
-        if head != _checksum(digest, body):
+        if head != _checksum(body):
             return None
-        data: dict[str, Any] = json.loads(body)
+        stored = json.loads(body)
+        data: dict[str, Any] | None = stored["data"] if stored["grammar"] == grammar else None
         return data
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def _write(path: Path, digest: str, data: dict[str, Any]) -> None:
-    body = json.dumps(data, separators=(",", ":"))
-    keep(path, f"{_checksum(digest, body)}\n{body}".encode())
+def _write(path: Path, grammar: str, data: dict[str, Any]) -> None:
+    body = json.dumps({"grammar": grammar, "data": data}, separators=(",", ":"))
+    keep(path, f"{_checksum(body)}\n{body}".encode())
 
 
-def _checksum(digest: str, body: str) -> str:
-    return hashlib.sha256(f"{digest}\n{body}".encode()).hexdigest()
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"

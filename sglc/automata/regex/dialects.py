@@ -15,7 +15,6 @@ from typing import Literal
 
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, ranges
-from sglc.automata.unicode.properties import case_orbits, closure, property_set, simple_case_closure
 
 DialectName = Literal["sgl", "ecma", "python"]
 
@@ -54,6 +53,8 @@ ASCII = Classes(charset.DIGITS, charset.WORD, charset.SPACE)
 @cache
 def unicode_classes() -> Classes:
     """Those of Python's str: letters and numbers of any script."""
+    from sglc.automata.unicode.properties import property_set
+
     word = ranges([*(property_set("L") or ()), *(property_set("N") or ()), (0x5F, 0x5F)])
     return Classes(property_set("Nd") or (), word, _PYTHON_SPACE)
 
@@ -61,6 +62,8 @@ def unicode_classes() -> Classes:
 @cache
 def _python_orbits() -> dict[int, tuple[int, ...]]:
     """As Unicode's, and the Turkish letters İ and ı, which Python takes for i."""
+    from sglc.automata.unicode.properties import case_orbits
+
     orbits = dict(case_orbits())
     for letters in ((0x49, 0x69, 0x130, 0x131),):
         orbits.update(dict.fromkeys(letters, letters))
@@ -68,11 +71,19 @@ def _python_orbits() -> dict[int, tuple[int, ...]]:
 
 
 def _python_closure(these: Ranges) -> Ranges:
+    from sglc.automata.unicode.properties import closure
+
     return closure(these, _python_orbits())
 
 
+def _ecma_closure(these: Ranges) -> Ranges:
+    from sglc.automata.unicode.properties import simple_case_closure
+
+    return simple_case_closure(these)
+
+
 SGL = Dialect("sgl", _NEWLINE, charset.ignoring_case, True)
-ECMA = Dialect("ecma", _ECMA_NEWLINES, simple_case_closure, True)
+ECMA = Dialect("ecma", _ECMA_NEWLINES, _ecma_closure, True)
 PYTHON = Dialect("python", _NEWLINE, _python_closure, False)
 
 DIALECTS: dict[str, Dialect] = {each.name: each for each in (SGL, ECMA, PYTHON)}

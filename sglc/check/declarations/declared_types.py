@@ -18,7 +18,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import TAG, AliasType, EnumType, FieldType, RecordType, Type, UnionType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DeclaredTypes:
     """A declared type is in the table as soon as somebody looks it up."""
 

@@ -39,7 +39,7 @@ SKIP = "SKIP"
 MAX_REPEAT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammars:
     """A grammar is the alias of a text type that carries it."""
 

@@ -22,7 +22,7 @@ KIND_OF: dict[type, str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ModuleNames:
     """Enters the names of one module into its table."""
 

@@ -17,7 +17,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, Optional, Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Signatures:
     """The errors and functions of one module, as others see them."""
 

@@ -39,7 +39,7 @@ class _Callee:
         return f"it is `{self.what.strip('`')}({', '.join(parts)}{more})`"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
     """A call that was understood has its bound arguments in the module's table."""
 

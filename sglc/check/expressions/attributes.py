@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from sglc.types.grammar_text import Count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attributes:
     """`value.label`: fields, parts, and methods without arguments."""
 

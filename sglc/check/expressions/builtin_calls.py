@@ -37,7 +37,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BuiltinCalls:
     """The table says what is taken and given; nothing about a built-in is written here alone."""
 

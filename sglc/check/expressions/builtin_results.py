@@ -36,7 +36,7 @@ SIMPLE: dict[str, ExpressionType] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BuiltinResults:
     """Result types of built-in functions and methods."""
 

@@ -31,7 +31,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import Named, RecordType, UnionType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Calls:
     """Calls by what is called."""
 

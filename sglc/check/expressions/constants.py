@@ -25,7 +25,7 @@ from sglc.types.type import ListOf
 from sglc.types.values import Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constants:
     """Constants, defaults and what else must be known now."""
 

@@ -32,7 +32,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Displays:
     """What is expected of a whole tells what is expected of its parts."""
 

@@ -20,7 +20,7 @@ from sglc.check.types.assignability import BOOL, DEC, INT, NULL, UNKNOWN
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expressions:
     """Each expression goes to the checker of its concern. Only `Inference` asks here: it keeps the answer."""
 

@@ -48,7 +48,7 @@ from sglc.types.type import ListOf
 _QUOTED_NUMBER = re.compile(r'"-?\d{1,18}"')
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Inference:
     """Every expression that passes through `infer` has its type in the module's table."""
 

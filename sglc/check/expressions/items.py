@@ -26,7 +26,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import Json, ListOf, MapOf, Named, RecordType, TupleOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Items:
     """`value[place]` and `value[start:stop]`."""
 

@@ -29,7 +29,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import MapOf, TupleOf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Iteration:
     """Ranges, and what is gone over."""
 

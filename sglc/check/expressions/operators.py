@@ -39,7 +39,7 @@ from sglc.types.type import MapOf
 _PLACEHOLDER = re.compile(r"%[sdif]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Operators:
     """Numbers widen from int to decimal to float; nothing else is converted."""
 

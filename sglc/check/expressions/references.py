@@ -15,7 +15,7 @@ from sglc.types.type import Named
 from sglc.types.values import EnumValue
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class References:
     """Reads mark a variable as used and tell the collectors that are open."""
 

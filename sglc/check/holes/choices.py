@@ -34,7 +34,7 @@ _TYPES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Choices:
     """`choose` and `select`: the options are a type or a list of values."""
 

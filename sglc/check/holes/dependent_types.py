@@ -23,7 +23,7 @@ from sglc.types.dependent import GivenError, given_types, in_grammar
 from sglc.types.type import Alternatives, Json, ListOf, MapOf, OneOf, Optional, SpanOf, Str, TupleOf, Type
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class DependentTypes:
     """Types of holes, and the expressions that they depend on."""
 

@@ -36,7 +36,7 @@ class Follow:
 END_OF_LINE = Follow()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HoleEnds:
     """Where holes end: their bounds, their budgets, and the text after them."""
 

@@ -26,7 +26,7 @@ from sglc.types.dependent import ended_before, erased, given_types
 from sglc.types.type import Alternatives, ListOf, Optional, SpanOf, Str, Type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Holes:
     """Every hole has its facts noted, also a faulty one."""
 

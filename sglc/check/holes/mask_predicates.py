@@ -48,7 +48,7 @@ class _NotWritten(Exception):
     """The condition has no such form."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ConditionWriter:
     """Writes conditions of one hole, whose value has the names `names`."""
 

@@ -28,7 +28,7 @@ RANGES: dict[str, tuple[float, float, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HoleOptions:
     """Options known now are returned; others are checked by type."""
 

@@ -40,7 +40,7 @@ Taken = tuple[t.Type | None, bool]
 NOT_TAKEN: Taken = (None, False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Taking:
     """One part of a condition against a type."""
 

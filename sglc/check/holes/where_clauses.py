@@ -54,7 +54,7 @@ class HoleClauses:
     """The value is one of several, so that they say nothing of the variable, which has them all."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class WhereClauses:
     """Conditions of types and holes. `it` is the value; in a hole its name is too."""
 

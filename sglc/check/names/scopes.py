@@ -25,7 +25,7 @@ Hint = tuple[str, tuple[Edit, ...]]
 """A hint, and the edits that do what it says."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Scopes:
     """Every variable is in one scope, and no scope hides a name of another."""
 

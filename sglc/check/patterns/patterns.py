@@ -39,7 +39,7 @@ from sglc.types.type import Alternatives, EnumType, Named, Optional, RecordType,
 from sglc.types.values import EnumValue
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
     """A pattern that was understood has its meaning in the module's table."""
 

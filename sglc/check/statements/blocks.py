@@ -18,7 +18,7 @@ from sglc.check.names.scopes import Scopes
 from sglc.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """Statements in turn, in a scope of their own or in the one around them."""
 

@@ -28,7 +28,7 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ControlFlow:
     """Each method tells whether the statements after it are cut off."""
 

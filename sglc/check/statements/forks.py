@@ -17,7 +17,7 @@ from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Forks:
     """Branches share nothing: what one gives is its value and its holes."""
 

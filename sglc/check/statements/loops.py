@@ -18,7 +18,7 @@ from sglc.check.types.assignability import INT
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Loops:
     """Loops: what they go over, and how often their holes are filled at least."""
 

@@ -26,7 +26,7 @@ from sglc.check.types.assignability import UNKNOWN, expand, said
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Matches:
     """`match`: its cases in turn, and whether they are all there."""
 

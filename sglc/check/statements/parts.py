@@ -15,7 +15,7 @@ from sglc.diagnostics.diagnostic import Label
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parts:
     """`part`: the text of another function."""
 

@@ -21,7 +21,7 @@ from sglc.syntax.tree import ast
 _COMMENT = re.compile(r"[ \t]+(#+ .*[^\W\d_]{2})")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PromptLines:
     """Text is checked where it stands: in a role, or in a function without any."""
 

@@ -20,7 +20,7 @@ from sglc.syntax.tree import ast
 MAX_ATTEMPTS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RetryPolicies:
     """A retry names the one hole it draws again."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.expressions.inference import Inference
@@ -11,7 +13,6 @@ from sglc.check.names.scopes import Scopes
 from sglc.check.statements.control_flow import ControlFlow
 from sglc.check.statements.forks import Forks
 from sglc.check.statements.loops import Loops
-from sglc.check.statements.matches import Matches
 from sglc.check.statements.parts import Parts
 from sglc.check.statements.prompt_lines import PromptLines
 from sglc.check.statements.retry_policies import RetryPolicies
@@ -22,11 +23,14 @@ from sglc.check.types.assignability import UNKNOWN
 from sglc.diagnostics.diagnostic import Edit
 from sglc.syntax.tree import ast
 
+if TYPE_CHECKING:
+    from sglc.check.statements.matches import Matches
+
 _EFFECTS = (ast.Call, ast.OrElse, ast.Gen, ast.Choose, ast.Select, ast.Fork)
 """Expressions that do something besides having a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statements:
     """Each statement goes to the checker of its concern."""
 
@@ -39,7 +43,7 @@ class Statements:
     raising: Raising
     control_flow: ControlFlow
     loops: Loops
-    matches: Matches
+    matches: Callable[[], Matches]
     policies: RetryPolicies
     forks: Forks
     tests: StatementsOfTests
@@ -72,7 +76,7 @@ class Statements:
             case ast.While():
                 return self.loops.while_(node)
             case ast.Match():
-                return self.matches.match(node)
+                return self.matches().match(node)
             case ast.Break() | ast.Continue():
                 return self.control_flow.break_(node)
             case ast.Raise():

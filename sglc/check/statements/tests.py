@@ -18,7 +18,7 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StatementsOfTests:
     """Statements of `test` blocks."""
 

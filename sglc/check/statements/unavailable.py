@@ -13,7 +13,7 @@ from sglc.check.types.assignability import UNKNOWN
 from sglc.syntax.tree import ast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class UnavailableStatements:
     """Statements that are read and do not run yet. What stands in them is checked."""
 

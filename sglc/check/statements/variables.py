@@ -37,7 +37,7 @@ from sglc.syntax.tree import ast
 from sglc.types.type import ListOf, MapOf, Named, RecordType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Variables:
     """A variable has one type from its first value on."""
 

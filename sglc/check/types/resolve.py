@@ -30,7 +30,7 @@ TEXT_TYPES: dict[str, Type] = {"line": Str(layout="line"), "lines": Str(layout="
 """Types that a module may declare or import under the same name; its own then counts."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TypeResolver:
     """Resolves the type expressions of one module; every answer is kept in its `resolved` table."""
 
