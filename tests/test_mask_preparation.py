@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from budget import examples
 from mask_cases import mask_of, prefixes, vocabularies
 from sglc.automata.term import Language, Nothing
-from sglc.runtime.mask import mask_cache as store
 from sglc.runtime.mask import warmup as preparation
 from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
 from sglc.runtime.mask.constraint import Constraint, compile_constraint
@@ -114,8 +113,8 @@ def test_the_places_where_texts_begin_are_known(clock: None) -> None:
 
 
 def test_nothing_is_found_ahead_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither compiling nor a matcher makes a mask, or searches a rule that constraints share."""
-    for kind in ("mask", "prepare", "describe_ahead"):
+    """Neither compiling nor a matcher makes a mask."""
+    for kind in ("mask", "describe_ahead"):
         monkeypatch.setattr(MaskStore, kind, _never)
     for made in (
         compile_constraint(json_schema={**SCHEMA, "additionalProperties": True}),
@@ -151,11 +150,9 @@ def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch, made: object) -> None:
         return mask(store, config, account)
 
     monkeypatch.setattr(MaskStore, "mask", counted)
-    for module in (preparation, store):
-        monkeypatch.setattr(module, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(preparation, "perf_counter", lambda: float(next(ticks)))
     constraint.warm_up(VOCABULARY, 60.0)
-    # A shared rule is searched as a whole, with the masks of its sample.
-    assert 0 < len(found) < 60 + 2 * len(store._SAMPLE)
+    assert 0 < len(found) < 60
     few = len(found)
     constraint.warm_up(VOCABULARY, 1_000.0)
     assert len(found) > few

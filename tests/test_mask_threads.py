@@ -119,7 +119,7 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         self._most = min(self._most, 2_000)
 
     kept = BoundedCache.__init__
-    shared = ("masks", "transitions", "_spans", "_stays")
+    shared = ("masks", "transitions", "_spans")
     monkeypatch.setattr(MaskStore, "__init__", delayed(MaskStore.__init__, shared))
     shared = ("masks", "transitions", "_rows", "_ways", "_places")
     monkeypatch.setattr(FrozenStore, "__init__", delayed(FrozenStore.__init__, shared))
@@ -236,25 +236,6 @@ def test_a_constraint_is_in_one_workspace(busy: None, monkeypatch: pytest.Monkey
                 assert matcher.is_accepting()
 
     at_once(work)
-
-
-def test_what_is_wrongly_thought_to_stay_is_forgotten_once(busy: None) -> None:
-    """Tokens that may lead back to a configuration are looked at when they come, by several threads."""
-    constraint = compile_constraint(regex="[ab]{1,9}(cd)*")
-    vocabulary = Vocabulary(PIECES)
-    matcher = constraint.matcher(vocabulary)
-    store = matcher._store
-    token = PIECES.index(b"a")
-    for _ in range(100):
-        store.transitions.clear()
-        store._stays[matcher.config] = vocabulary.writable
-
-        def work(number: int) -> None:
-            twin = matcher.clone()
-            assert twin.accept(token)
-            assert twin.config != matcher.config
-
-        at_once(work)
 
 
 def test_tables_ahead_of_time_are_left_by_many_at_once(busy: None) -> None:

@@ -89,33 +89,6 @@ def test_rows(case: tuple[TrieArrays, np.ndarray], data: st.DataObject) -> None:
     assert compiled == reference
 
 
-@given(subtrees(), st.data())
-def test_rows_of_which_parts_are_not_known(case: tuple[TrieArrays, np.ndarray], data: st.DataObject) -> None:
-    trie, entries = case
-    whole = data.draw(
-        st.lists(st.lists(st.integers(0, 3), min_size=BYTES, max_size=BYTES), min_size=3, max_size=3)
-    )
-    rows = np.zeros((3, 256), np.int32)
-    rows[:, :BYTES] = whole
-    row_of = np.array([-1, 0, 1, 2], np.int32)
-
-    def run(shown: np.ndarray) -> list[int]:
-        mask = np.zeros(trie.words, np.int32)
-
-        def fill(state: int, entry: int, node: int) -> bool:
-            byte = trie.byte[node]
-            assert shown[state - 1, byte] < 0
-            shown[state - 1, byte] = rows[state - 1, byte]
-            return True
-
-        SubtreeWalk(trie).rows(entries, 1, mask, lambda: (shown, row_of), fill)
-        return mask.tolist()
-
-    expected = run(rows.copy())
-    for found in both_ways(lambda: run(np.full_like(rows, -1))):
-        assert found == expected
-
-
 @dataclass
 class RandomLeaf:
     arrays: LeafArrays

@@ -257,14 +257,6 @@ class SubtreeWalk:
             return bool(run(any_below, self.trie.end, nodes, len(nodes)))
         return bool(kernels.any_below(self._arrays[2], address(nodes), len(nodes)))
 
-    def fits(self, nodes: np.ndarray) -> bool:
-        """Whether there is room for exits at all that is below nodes, where some lie below others."""
-        return self.below(nodes) < len(self._exits)
-
-    def below(self, nodes: np.ndarray) -> int:
-        """How many nodes lie at or below some nodes; those below two of them count twice."""
-        return int((self.trie.end[nodes] - nodes).sum())
-
     def layers(self, nodes: np.ndarray) -> list[np.ndarray]:
         """Nodes in order as lists of nodes none of which lies below another one of its list."""
         # Of the nodes before one, all whose subtrees have not ended lie above it.
@@ -273,11 +265,6 @@ class SubtreeWalk:
         order = np.argsort(levels, kind="stable")
         sorted_nodes, stops = nodes[order], np.cumsum(np.bincount(levels)).tolist()
         return [sorted_nodes[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
-
-    def groups_below(self, nodes: np.ndarray) -> np.ndarray:
-        """uint64[n, 2]: the groups of what tokens have behind nodes."""
-        records, _, places, _ = self._nodes
-        return records[places[nodes], 2:]
 
     def read_before(self, nodes: np.ndarray, spelled: bool) -> np.ndarray:
         """int64: the characters begun on the paths to nodes, without their own byte; `spelled`: in JSON."""

@@ -40,9 +40,8 @@ def walk_rows(
 ) -> int:  # fmt: skip
     """Walk from configuration `base` by rows of configurations.
 
-    rows int32[R, 256], next configuration, 0, or -1 where it is not known; row_of int32[C], -1 where there
-    is no row; stack int32[deepest + 1]. Returns the configuration whose row, or its part for the byte of the
-    node, is missing, or -1 when done.
+    rows int32[R, 256], next configuration or 0; row_of int32[C], -1 where there is no row; stack
+    int32[deepest + 1]. Returns the configuration whose row is missing, or -1 when done.
     """
     entry, node = cursor[0], cursor[1]
     while entry < count:
@@ -58,9 +57,6 @@ def walk_rows(
                 cursor[0], cursor[1] = entry, node
                 return above
             following = rows[(row << 8) + byte[node]]
-            if following < 0:
-                cursor[0], cursor[1] = entry, node
-                return above
             if following == 0:
                 node = end[node]
                 continue

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from weakref import finalize
 
 import numpy as np
 
-from sglc.runtime.mask.automaton.limits import Account, ConstraintOptions
+from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
-from sglc.runtime.mask.automaton.protocol import DEAD, END, Node
+from sglc.runtime.mask.automaton.protocol import DEAD
 from sglc.runtime.mask.core.intern_table import Interned
-from sglc.runtime.mask.gss.completion import forced
 from sglc.runtime.mask.search.lexeme_walks import LeafWalks
 from sglc.runtime.mask.search.mask_sharing import Shapes
 from sglc.runtime.mask.search.search import MaskSearch
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-_SAMPLE = tuple([text.encode() for text in '{ " a " : 1 , b " : [ 12 , - 0 . 5 e + 1 , "'.split()])
-"""The beginning of a JSON value."""
 _MOST_TRANSITIONS = 1_000_000
 _MOST_SPANS, _LONGEST_SPAN = 4096, 256
 """How many byte strings are remembered with the configurations after them, and of how many bytes at most."""
@@ -46,48 +42,15 @@ class MaskStore:
         self._spans: Interned[tuple[int, bytes], int] = Interned()
         """Configurations by those before and what was read: forced text is the same each time."""
         rows = max_bytes // max(4 * vocabulary.words, 1)
-        # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth each for the masks of
-        # places that look alike and for leaves before all that follows them.
+        # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth for the masks of
+        # places that look alike.
         self._most_masks = max(16, rows // 2)
         self._walks = LeafWalks(vocabulary, max(16, rows // 4))
         self._shapes = Shapes(machine, vocabulary.columns, max(8, rows // 8))
-        self._search = MaskSearch(machine, self._walks, self._shapes, max(8, rows // 8))
+        self._search = MaskSearch(machine, self._walks, self._shapes)
         finalize(self, vars(self._search).clear).atexit = False
-        self._prepared = 0
-        """How many shared rules of the machine have been searched."""
-        self._stays: dict[int, np.ndarray] = {}
-        """By configuration: tokens of which all lead back to it, or none."""
-        self._returns: set[int] = set()
-        """Configurations of which that is known."""
         self.shared = machine.known_untraced
         """The configuration under which the mask of another one may be kept; -1 if there is none."""
-
-    def prepare(self, until: float) -> None:
-        """Search the rules that many constraints share, while there is time (of `perf_counter`)."""
-        rules = self.machine.shared_rules
-        # What is found serves all constraints, and is on the account of none.
-        account = Account(self.machine, ConstraintOptions())
-        while perf_counter() < until:
-            with self.machine.lock:
-                if self._prepared >= len(rules):
-                    return
-                rule = rules[self._prepared]
-                self._prepared += 1
-                with account:
-                    self._search.prepare(rule, account)
-                self._read_sample(rule, account)
-
-    def _read_sample(self, rule: Node, account: Account) -> None:
-        """Find the masks in a value that has most of what values have, so that their leaves are known."""
-        machine = self.machine
-        config = machine.begin(rule, END)
-        for piece in _SAMPLE:
-            self.mask(config, account)
-            # Blanks and colons are forced or not, as values are written.
-            after = self.advance(config, piece, account)
-            if after != DEAD:
-                self.mask(after, account)
-                config = self.advance(after, forced(machine, after), account)
 
     def describe_ahead(self, config: int, until: float) -> None:
         """Find out about the parts of a grammar that follows a configuration, while there is time (of
@@ -133,19 +96,14 @@ class MaskStore:
         else:
             known = None if self._search.reads_on(config) else self._shapes.find(config)
             if known is not None:
-                (found, stays), lost = known, False
+                found, lost = known, False
             else:
                 row = np.zeros(self.vocabulary.words, np.int32)
-                lost, path, stays = self._search.run(config, row, account)
+                lost, path = self._search.run(config, row, account)
                 found = Mask(row)
                 row.flags.writeable = False
                 if path is not None:
-                    self._shapes.keep(path, found, stays)
-            if stays is not None and not machine.traced[config]:
-                if len(self._stays) > self._most_masks:
-                    self._stays.clear()
-                    self._returns.clear()
-                self._stays[config] = stays
+                    self._shapes.keep(path, found)
         while len(self.masks) >= self._most_masks:
             del self.masks[next(iter(self.masks))]
         self.masks[config if lost else shared] = found
@@ -169,21 +127,8 @@ class MaskStore:
         return found
 
     def _step(self, config: int, token: int, account: Account) -> int:
-        stays = self._stays.get(config)
-        staying = stays is not None and bool(stays.item(token >> 5) >> (token & 31) & 1)
-        if staying and config in self._returns:
-            return config
         data = self.vocabulary.token_bytes[token]
-        found = DEAD
-        if data:
-            with account.reading(len(data)):
-                found = self.machine.advance(config, data)
-        if staying:
-            if found == config:
-                self._returns.add(config)
-            else:
-                del self._stays[config]
-        return found
+        return self.advance(config, data, account) if data else DEAD
 
     def after(self, config: int, data: bytes, account: Account) -> int:
         """The same as `advance`, remembered."""

@@ -42,7 +42,6 @@ def prepare(store: MaskStore, start: int, account: Account, seconds: float) -> N
     """Find masks from a configuration on, for `seconds` at most; what passes a limit ends it."""
     until = perf_counter() + seconds
     try:
-        store.prepare(until)
         # Parts of a grammar come up wherever its texts go.
         with store.machine.lock:
             store.describe_ahead(start, until - seconds / 2)

@@ -80,10 +80,6 @@ class Machine:
         self._firsts: dict[int, np.ndarray] = {}
         self._groups: dict[int, tuple[Group, ...]] = {}
         self._joins: Interned[tuple[int, ...], int] = Interned()
-        self.rule_parts: dict[int, tuple[int, Node, int]] = {}
-        """By configuration: one that is a part of it, and the shared rule and continuation that are there."""
-        self.shared_rules: list[Node] = []
-        """Rules that are the same in many constraints."""
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
         self.looks_ahead = False
@@ -147,11 +143,6 @@ class Machine:
         parts = 4000 * len(self.nodes) + self.lock.tally.bytes
         return interned + aliases + self.rows.nbytes + parts
 
-    @property
-    def beyond(self) -> int:
-        """The continuation that takes everything."""
-        raise TypeError("there are no shared rules")
-
     def alone(self, thread: int) -> int:
         """The configuration of one thread."""
         found = self._alone.get(thread)
@@ -202,15 +193,7 @@ class Machine:
         found = self._unions.get(key)
         if found is None:
             found = self._unions[key] = self.config((*self.configs[a], *self.configs[b]))
-            self._keep_rule(found, (a, b))
         return found
-
-    def _keep_rule(self, config: int, parts: Iterable[int]) -> None:
-        """Note the shared rule of one of some configurations that are joined."""
-        for part in parts:
-            if part in self.rule_parts:
-                self.rule_parts.setdefault(config, self.rule_parts[part])
-                return
 
     def graft(self, config: int, cont: int) -> int:
         """The configuration with the same threads of which each goes on with `cont` at its end."""
@@ -326,7 +309,6 @@ class Machine:
             if known is None:
                 known = self.config([thread for config in key for thread in self.configs[config]])
                 self._joins[key] = known
-                self._keep_rule(known, key)
             found = known
         return found
 
@@ -349,10 +331,6 @@ class Machine:
             found = self._firsts[config] = steps.first(self, config)
             found.flags.writeable = False
         return found
-
-    def knows_first(self, cont: int) -> bool:
-        """Whether `first_after` is known without a closure."""
-        return False
 
     def first_after(self, cont: int) -> np.ndarray:
         """bool[256]: the bytes that may come next at a continuation; not to be written to."""

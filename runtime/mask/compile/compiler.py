@@ -398,10 +398,7 @@ class Compiler:
                 if body is None:
                     raise ConstraintError(f"no rule is called {name!r}")
                 node = RuleNode(name)
-                node.shared = term.own
                 self._register(key, node)
-                if term.own:
-                    self.machine.shared_rules.append(node)
                 self._waiting.append((node, body))
             node.keeps = rules  # type: ignore[attr-defined]
         return node

@@ -24,7 +24,7 @@ from sglc.runtime.mask.core.byte_sets import unpacked
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.gss.first_sets import Beginnings
-from sglc.runtime.mask.nodes.core import Beyond, RuleNode
+from sglc.runtime.mask.nodes.core import RuleNode
 
 _MOST_OPEN = 100_000
 _MOST_FIRSTS = 20_000
@@ -48,7 +48,6 @@ class JoiningMachine(Machine):
         super().__init__(of_grammars=of_grammars)
         self.joint = Joint()
         self.register(self.joint)
-        self._beyond: int | None = None
         self._beginnings = Beginnings(self)
         self._opened: Interned[int, tuple[tuple[int, int], ...]] = Interned()
         """By continuation: the rules that its closure has opened, and before which continuation."""
@@ -56,14 +55,6 @@ class JoiningMachine(Machine):
         """By nodes and continuations: what is before all of them."""
         self._first_after: dict[int, np.ndarray] = {}
         self._begin_rows: dict[int, np.ndarray] = {}
-
-    @property
-    def beyond(self) -> int:
-        if self._beyond is None:
-            behind = Beyond()
-            self.register(behind)
-            self._beyond = self.cont(behind, 0, END)
-        return self._beyond
 
     def first_after(self, cont: int) -> np.ndarray:
         found = self._first_after.get(cont)
@@ -79,9 +70,6 @@ class JoiningMachine(Machine):
                 self._first_after.clear()
             self._first_after[cont] = found
         return found
-
-    def knows_first(self, cont: int) -> bool:
-        return self._beginnings.behind(cont) is not None
 
     def first_of(self, node: Node) -> tuple[int, bool] | None:
         """The bytes (256 bits) with which words of a node begin, and whether it may be empty, if known."""
@@ -157,7 +145,6 @@ class JoiningMachine(Machine):
         seen: set[int] = set()
         opened: dict[int, int] = {}
         least: dict[tuple[int, int], int] = {}
-        part: tuple[int, Node, int] | None = None
         while work:
             node, cont = work.pop()
             # Pairs are one number, as in the machine: continuations are resumed by themselves.
@@ -169,13 +156,6 @@ class JoiningMachine(Machine):
             if node is not None:
                 if type(node) is RuleNode and opened.setdefault(node.index, cont) != cont:
                     return _Closure(self, begun).config()
-                if type(node) is RuleNode and node.shared:
-                    if begun != [(node, cont)]:
-                        inner = self.begin(node, cont)
-                        out.update(self.configs[inner])
-                        part = inner, node, cont
-                        continue
-                    part = -1, node, cont
                 node.open(self, cont, work, out)
             elif cont == END:
                 out.add(ACCEPT)
@@ -190,16 +170,12 @@ class JoiningMachine(Machine):
                         if opened.setdefault(rule, before) != before:
                             return _Closure(self, begun).config()
                     known = self._after[cont]
-                    part = self.rule_parts.get(known, part)
                     out.update(self.configs[known])
                     continue
                 frame.resume(self, state, following, work, out)
             if len(seen) > _MOST_OPEN:
                 raise ConstraintError("too many alternatives without reading a byte")
         found = self.config(out)
-        if part is not None:
-            inner, node, cont = part
-            self.rule_parts[found] = found if inner < 0 else inner, node, cont
         if begun[0][0] is None and len(begun) == 1:
             self._after[begun[0][1]] = found
             self._opened[begun[0][1]] = tuple(opened.items())
@@ -240,8 +216,6 @@ class _Closure:
         self._places: list[tuple[Node, Hashable, int] | _Opened] = []
         self._known: dict[tuple[int, Hashable, int], int] = {}
         self._rules: dict[int, _Opened] = {}
-        self._shared: list[tuple[RuleNode, int]] = []
-        """Shared rules, which are closed by themselves, and their places."""
         self._local: list[tuple[Node, Hashable, int]] = []
         self._out: set[int] = set()
         self._deferred: list[tuple[Node | None, int]] = []
@@ -317,12 +291,9 @@ class _Closure:
             opened = _Opened(-len(self._places) - 1)
             self._places.append(opened)
             self._rules[rule.index] = opened
-            if rule.shared:
-                self._shared.append((rule, opened.place))
-            else:
-                body = rule.make()
-                if rule.productive and body is not None:
-                    self._work.append((body, opened.place))
+            body = rule.make()
+            if rule.productive and body is not None:
+                self._work.append((body, opened.place))
         if cont not in opened.conts:
             opened.conts[cont] = None
             if opened.ended:
@@ -351,16 +322,7 @@ class _Closure:
             threads.update(
                 machine.configs[machine.after(cont) if part is None else machine.begin(part, cont)]
             )
-        found = None
-        for rule, place in self._shared:
-            cont = self._resolve(place)
-            inner = machine.begin(rule, cont)
-            threads.update(machine.configs[inner])
-            found = inner, rule, cont
-        config = machine.config(threads)
-        if found is not None:
-            machine.rule_parts[config] = found
-        return config
+        return machine.config(threads)
 
     def _resolve(self, cont: int) -> int:
         """The machine's continuation for one of this closure; those it needs come first."""

@@ -21,7 +21,6 @@ from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, KNOWN, NO_MOVE
 from sglc.runtime.mask.core.table_bytes import Tally, open_tally
 from sglc.runtime.mask.lexeme.self_loops import Still
-from sglc.runtime.mask.lexeme.word_list import FewWords
 from sglc.runtime.mask.vocabulary.token_classes import Columns
 
 _QUOTE = 0x22
@@ -171,10 +170,6 @@ class LeafTable:
         None where that is not all."""
         return None
 
-    def stays(self, place: LeafPlace, still: Still) -> bool:
-        """Whether all characters of its class lead from a place back to it."""
-        return still.home == place.state
-
     def shape(self, place: LeafPlace, columns: Columns) -> tuple[Hashable, Sequence[int] | None]:
         """What is equal only for places at which all tokens of a vocabulary do the same, and labels by
         canonical number.
@@ -249,14 +244,6 @@ class LeafTable:
 
     def run(self, state: int, text: str) -> int | None:
         """The state after characters of `PLAIN_RUN`, or NO_MOVE; None where that has to be found by steps."""
-        return None
-
-    def begins(self, state: int) -> frozenset[int] | None:
-        """The bytes without which nothing is read from a state on, where that is known without its row."""
-        return None
-
-    def few_words(self, place: LeafPlace) -> FewWords | None:
-        """The words that lead on from a place, where they are few and plain; else None."""
         return None
 
     def walk(

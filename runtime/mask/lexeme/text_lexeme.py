@@ -151,10 +151,6 @@ class TextLeaf(LeafTable):
             self._run_stills[local] = None if few else self._runs.still(local)
         return self._run_stills[local]
 
-    def stays(self, place: LeafPlace, still: Still) -> bool:
-        local = self.places[place.state]
-        return still.home == place.state or all([to == local for _, _, to in self.table.dfa.edges[local]])
-
     def _loop(self, local: int) -> tuple[Still | None, int]:
         """The most characters that all lead to one state (perhaps this one) and there back to it."""
         edges = self.table.dfa.edges
@@ -191,10 +187,6 @@ class TextLeaf(LeafTable):
         if least > 0 or most < UNBOUNDED // 2:
             self.measure()
         return self._by_characters().first(local, least, most)
-
-    def begins(self, state: int) -> frozenset[int] | None:
-        local = self.places[state]
-        return self.table.begins(local) if local < self.table.boundary and self.encoding == "raw" else None
 
     def run(self, state: int, text: str) -> int | None:
         local = self.places[state]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sglc.automata.charset import Ranges, ranges
 from sglc.automata.dfa import trie as word_trie
@@ -12,15 +11,6 @@ from sglc.kernels.trie.word_list import WordList
 
 _MANY = 64
 """Beyond so many words their characters are not looked at."""
-MOST_FEW = 16
-"""So many words are few."""
-
-
-class FewWords(NamedTuple):
-    """Words with labels; `escapes`: their characters may be escaped as in JSON strings."""
-
-    words: list[tuple[bytes, int]]
-    escapes: bool
 
 
 class WordSet:

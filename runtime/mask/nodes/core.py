@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-
 from sglc.automata.charset import Ranges
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import Node, Work
@@ -177,19 +175,6 @@ class AnyBytes(Node):
         return b""
 
 
-class Beyond(Node):
-    """Whatever may come behind a part that is looked at by itself. A frame and, behind it, a leaf."""
-
-    def resume(self, machine: Machine, state: int, cont: int, work: Work, out: set[int]) -> None:
-        out.add(machine.thread(self, 0, cont))
-
-    def resumes_with(self, state: int) -> tuple[int, bool]:
-        return (1 << 256) - 1, False
-
-    def first_bytes(self, machine: Machine, state: int, cont: int) -> np.ndarray:
-        return np.ones(256, bool)
-
-
 class Series(Compound):
     """One node, then the rest, which may be a series again; so constraints share all their endings.
 
@@ -281,8 +266,6 @@ class RuleNode(Compound):
         self.name = name
         self.body: Node | None = None
         self._late = late
-        self.shared = False
-        """Whether many constraints have it, and tokens do the same in it whatever comes behind."""
         self.begins: Callable[[], int | None] | None = None
         """What is known of the first bytes of its words while it is not compiled."""
 

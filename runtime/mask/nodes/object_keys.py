@@ -14,13 +14,12 @@ from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
 from sglc.kernels.trie.walks import BOUNDARY, ENDS, NO_MOVE
-from sglc.kernels.trie.word_list import WordList, is_plain
+from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask.lexeme.codepoint_lexeme import CharacterLeaf
 from sglc.runtime.mask.lexeme.key_dfa import KeyTable
 from sglc.runtime.mask.lexeme.self_loops import Onward, Still, onward
 from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.lexeme.utf8_states import Edge
-from sglc.runtime.mask.lexeme.word_list import MOST_FEW, FewWords
 from sglc.runtime.mask.nodes.words import asides_left
 from sglc.runtime.mask.vocabulary.token_classes import Columns
 
@@ -189,23 +188,6 @@ class KeyLeaf(LeafTable):
             entries, bounds, first, row, leaf.current, leaf.load, quiet, place.open
         )
         return exits, np.array([self.number(number - 1) for number in ends.tolist()], np.int32), reach
-
-    def few_words(self, place: LeafPlace) -> FewWords | None:
-        local = self.places[place.state]
-        if local < 0 or self.encoding == "raw":
-            return None
-        first, last, read = self.table.place_of(local)
-        if last - first > MOST_FEW or any([at >= 0 for at in self._open_families(place, local)]):
-            return None
-        open, labels = self._bits[place.open.tobytes()], self.table.name_labels
-        words = []
-        for number in range(first, last):
-            if open >> labels[number] & 1:
-                rest = self.table.names[number][read:].encode(errors="surrogatepass")
-                if not is_plain(rest):
-                    return None
-                words.append((rest, labels[number]))
-        return FewWords(words, self.encoding == "json-any")
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray

@@ -17,7 +17,7 @@ from sglc.runtime.mask.automaton.protocol import DEAD, Node, Work
 from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable
 from sglc.runtime.mask.lexeme.utf8 import SHORT_ESCAPES
 from sglc.runtime.mask.lexeme.utf8_states import Characters, Edge, Move
-from sglc.runtime.mask.lexeme.word_list import MOST_FEW, FewWords, WordSet, first_characters
+from sglc.runtime.mask.lexeme.word_list import WordSet, first_characters
 
 _BACKSLASH = 0x5C
 _DIGITS = b"\\u00"
@@ -166,23 +166,6 @@ class WordLeaf(LeafTable):
             return None
         found = self.table.set.child(self.table.places[local], byte)
         return NO_MOVE if found is None else self.number(self.table.number(found))
-
-    def begins(self, state: int) -> frozenset[int] | None:
-        local = self.locals[state]
-        if local < 0 or self.table.free:
-            return None
-        return frozenset(self.table.set.children(self.table.places[local]))
-
-    def few_words(self, place: LeafPlace) -> FewWords | None:
-        table, local = self.table, self.locals[place.state]
-        if local < 0:
-            return None
-        first, last, read = table.places[local]
-        if last - first > MOST_FEW or (table.free and not table.set.list.plain):
-            return None
-        rests = [word[read:] for word in table.set.words[first:last]]
-        # Where a word ends at once, another thread goes on.
-        return FewWords([(rest, -1) for rest in rests if rest], table.free)
 
     def walk(
         self, whole: SubtreeWalk, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray

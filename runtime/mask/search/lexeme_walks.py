@@ -14,13 +14,12 @@ from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.automata.work import spend
 from sglc.kernels.trie.api import Quiet, SubtreeWalk
-from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.lexeme.escapes import read
 from sglc.runtime.mask.lexeme.self_loops import Still, still_on
 from sglc.runtime.mask.lexeme.table import LeafPlace, LeafTable, Names
 from sglc.runtime.mask.lexeme.text_lexeme import class_leaf
 from sglc.runtime.mask.search.boundaries import labels_of, named
-from sglc.runtime.mask.search.walk_result import LeafMask, leave_out, once
+from sglc.runtime.mask.search.walk_result import LeafMask, once
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _MOST_CLASSES = 256
@@ -30,8 +29,6 @@ _OF_WALK = 50
 """Rows kept for the bounds of one class; a mask that is kept has its own."""
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
-_OFTEN = 2
-"""Runs that are asked for more often are kept with the bits that they set."""
 _NOWHERE = np.zeros(0, np.int32)
 _Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
 """Words of a row and what they get: where they are few, one number after the other."""
@@ -73,9 +70,6 @@ class LeafWalks:
         most_bytes = 4 * vocabulary.words * most
         self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(most_bytes, _nbytes)
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._literals: Interned[tuple[bytes, bytes], tuple[_Bits | int, np.ndarray]] = Interned()
-        """Bits and exits; how often they have been asked for in place of the bits before these are known."""
-        self._repeats: Interned[tuple[tuple[bytes, ...], bytes], tuple[_Bits, np.ndarray]] = Interned()
         self._walks: BoundedCache[tuple[Any, ...], tuple[_Bits, LeafMask]] = BoundedCache(
             most_bytes // 4, _of_walk
         )
@@ -109,10 +103,10 @@ class LeafWalks:
                 if still is not None and not np.count_nonzero(first & still.bytes):
                     return self._bounded(place, characters, still, first)
             table.measure()
-        inside, quiet, lasting = None, None, None
+        inside, quiet = None, None
         still = table.still(place, columns.longest)
         if still is not None:
-            lasting, still = still, still.apart_from(first)
+            still = still.apart_from(first)
         if still is not None:
             if still.uniform is not None:
                 self._share(table, still.uniform)
@@ -137,12 +131,7 @@ class LeafWalks:
             if most is not None and most >= reach + table.fewest():
                 most = None
             place = place._replace(least=least, most=most)
-        found = self._known_walk(place, first, quiet)
-        if quiet is None and not found.sure and lasting is not None and least == 0 and most is None:
-            found.sure = True
-            if lasting.home < 0 and lasting.room is None and not lasting.barred:
-                leave_out(found, lasting, self.whole)
-        return found, inside
+        return self._known_walk(place, first, quiet), inside
 
     def _single(self, table: LeafTable, still: Still, first: np.ndarray) -> tuple[LeafMask, np.ndarray]:
         """The walk over all words of a class is that of a leaf that has no others."""
@@ -183,51 +172,9 @@ class LeafWalks:
         return self._stills[key]
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
-        """A walk of fixed bytes from some nodes, into `row`, remembered when it comes again; the exits."""
-        key = (data, entries.tobytes())
-        found = self._literals.get(key)
-        if found is None:
-            exits = self.whole.literal(entries, data, row)
-            if len(exits) > 1 and self.whole.nested(entries):
-                exits = np.unique(exits)
-            if len(self._literals) > self._most:
-                self._literals.clear()
-            self._literals[key] = 1, exits
-            return exits
-        bits, exits = found
-        if not isinstance(bits, tuple):
-            # To find out what a walk has set takes longer than the walk.
-            if bits < _OFTEN:
-                self._literals[key] = bits + 1, exits
-                self.whole.literal(entries, data, row)
-                return exits
-            self.whole.literal(entries, data, self._blank)
-            bits = self._set_words()
-            self._literals[key] = bits, exits
-        _add(row, bits)
-        return exits
-
-    def repeated(self, entries: np.ndarray, runs: tuple[bytes, ...], row: np.ndarray) -> np.ndarray:
-        """The nodes that some runs lead to, one after another any number of times, into `row`, remembered."""
-        key = (runs, entries.tobytes())
-        found = self._repeats.get(key)
-        if found is None:
-            nodes: set[int] = set()
-            fresh = entries
-            while len(fresh):
-                met = [self.whole.literal(fresh, run, self._blank) for run in runs]
-                new = set(np.concatenate(met).tolist()) - nodes
-                nodes |= new
-                fresh = np.array(sorted(new), np.int32)
-                if self.whole.nested(fresh) and not self.whole.fits(fresh):
-                    break
-            found = (self._set_words(), np.array(sorted(nodes), np.int32))
-            if len(self._repeats) > self._most:
-                self._repeats.clear()
-            self._repeats[key] = found
-        bits, exits = found
-        _add(row, bits)
-        return exits
+        """A walk of fixed bytes from some nodes, into `row`; the exits."""
+        exits = self.whole.literal(entries, data, row)
+        return np.unique(exits) if len(exits) > 1 and self.whole.nested(entries) else exits
 
     def _set_words(self) -> _Bits:
         """The words of the blank row that a walk has set, and their bits; it is blank again."""

@@ -17,17 +17,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from sglc.runtime.mask.core.intern_table import Interned
-from sglc.runtime.mask.search.merge_lexemes import Merging
-from sglc.runtime.mask.search.merge_literals import RunGroup
-from sglc.runtime.mask.search.rule_summaries import RuleGroup
 
 if TYPE_CHECKING:
     from sglc.runtime.mask.automaton.machine import Machine
+    from sglc.runtime.mask.automaton.step import Group
     from sglc.runtime.mask.lexeme.table import LeafTable
-    from sglc.runtime.mask.search.merge_lexemes import SearchGroup
     from sglc.runtime.mask.vocabulary.mask_row import Mask
     from sglc.runtime.mask.vocabulary.token_classes import Columns
 
@@ -58,11 +53,11 @@ class View(NamedTuple):
     """
 
     shape: int
-    groups: tuple[SearchGroup, ...]
+    groups: tuple[Group, ...]
     labels: tuple[Sequence[int] | None, ...]
 
     def answer(self, machine: Machine, group: int, label: int) -> int:
-        """The configuration behind a run or a word of a group; -1 where these are too many for one."""
+        """The configuration behind a run or a word of a group."""
         found = self.groups[group]
         if found.run:
             return found.behind(machine)
@@ -75,14 +70,6 @@ class View(NamedTuple):
         return None if labels is None else {label: number for number, label in enumerate(labels)}
 
 
-class Known(NamedTuple):
-    """What a path has led to."""
-
-    mask: Mask
-    stays: np.ndarray | None
-    """Tokens that may lead back to the configuration (see `MaskStore`)."""
-
-
 class Shapes:
     """The trie of one machine and vocabulary, with at most so many masks; a full one begins again.
 
@@ -92,7 +79,6 @@ class Shapes:
     """
 
     def __init__(self, machine: Machine, columns: Columns, most: int) -> None:
-        self.merging = Merging(machine, columns)
         self._machine = machine
         self._columns = columns
         self._most = most
@@ -109,7 +95,6 @@ class Shapes:
         self._questions: Interned[Question, int] = Interned()
         self._asked: list[Question] = []
         self._masks: list[Mask] = []
-        self._stays: list[np.ndarray | None] = []
 
     def view(self, config: int) -> View | None:
         """The groups of a configuration by shape; None if one of them has none."""
@@ -123,7 +108,7 @@ class Shapes:
 
     def _look(self, config: int) -> View | None:
         machine, numbers = self._machine, self._numbers
-        groups = self.merging.groups(config)
+        groups = machine.groups(config)
         if len(groups) > _WIDEST:
             return None
         seen: list[tuple[int, int, Sequence[int] | None]] = []
@@ -131,16 +116,13 @@ class Shapes:
             key: Hashable = group.run
             labels: Sequence[int] | None = None
             if not key:
-                if isinstance(group, RuleGroup):
-                    key = (group.node.index, *group.key(machine))
-                elif not isinstance(group, RunGroup):
-                    place = group.leaf
-                    if place is None or group.node.barred(machine, group.state) is not None:
-                        return None
-                    table = place.table
-                    shape, labels = table.shape(place, self._columns)
-                    key = (shape, *group.key(machine))
-                    self._tables[id(table)] = table
+                place = group.leaf
+                if place is None or group.node.barred(machine, group.state) is not None:
+                    return None
+                table = place.table
+                shape, labels = table.shape(place, self._columns)
+                key = (shape, *group.key(machine))
+                self._tables[id(table)] = table
             number = numbers.get(key)
             if number is None:
                 number = numbers[key] = len(numbers)
@@ -157,8 +139,8 @@ class Shapes:
             tuple([labels for _, _, labels in seen]),
         )
 
-    def find(self, config: int) -> Known | None:
-        """What has been found for a configuration like this one."""
+    def find(self, config: int) -> Mask | None:
+        """The mask of a configuration like this one, if one has been found."""
         machine, steps, following = self._machine, self._steps, self._next
         view = self.view(config)
         if view is None:
@@ -168,11 +150,9 @@ class Shapes:
         while step is not None:
             number = steps[step]
             if number < 0:
-                return Known(self._masks[~number], self._stays[~number])
+                return self._masks[~number]
             at, group, label = self._asked[number]
             here = views[at].answer(machine, group, label)
-            if here < 0:
-                return None
             place = places.get(here)
             if place is None:
                 view = self.view(here)
@@ -186,7 +166,7 @@ class Shapes:
                 step = following.get(step << _BITS | _SAME + place)
         return None
 
-    def keep(self, path: Path, mask: Mask, stays: np.ndarray | None) -> None:
+    def keep(self, path: Path, mask: Mask) -> None:
         """Remember what was found."""
         if len(self._masks) >= self._most or len(self._steps) >= _MOST_STEPS or len(self._numbers) >= _SAME:
             # Views on the path are in the order of the numbers that go with it.
@@ -218,7 +198,6 @@ class Shapes:
         if steps[step] == _NOTHING:
             steps[step] = ~len(self._masks)
             self._masks.append(mask)
-            self._stays.append(stays)
 
 
 def _first(seen: tuple[int, int, Sequence[int] | None]) -> int:

@@ -15,9 +15,6 @@ from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
 
-_NOT_KNOWN = -1
-_MOST_STEP_ROWS = 4096
-
 
 class RowMasks:
     """Adds the tokens of such configurations to mask rows."""
@@ -25,51 +22,6 @@ class RowMasks:
     def __init__(self, machine: Machine, walk: SubtreeWalk) -> None:
         self.machine = machine
         self.walk = walk
-        self._steps = np.full((64, 256), _NOT_KNOWN, np.int32)
-        """Rows whose parts are made when they are asked for."""
-        self._step_count = 0
-        self._steps_of = np.full(256, NO_ROW, np.int32)
-
-    def follow(self, config: int, entries: np.ndarray, row: np.ndarray, account: Account) -> list[int]:
-        """The same as `add`, where few bytes of each configuration are read: only these are looked at."""
-        machine = self.machine
-        unknown: list[int] = []
-        if self._step_count > _MOST_STEP_ROWS:
-            self._steps_of[:] = NO_ROW
-            self._step_count = 0
-
-        def fill(missing: int, entry: int, node: int) -> bool:
-            if machine.lost[missing]:
-                unknown.append(node)
-                return False
-            place = int(self._steps_of[missing])
-            if place == NO_ROW:
-                self._new_row(missing)
-            else:
-                byte = int(self.walk.trie.byte[node])
-                self._steps[place, byte] = machine.step(missing, byte)
-            account.check()
-            return True
-
-        start = machine.untraced(config)
-        self.walk.rows(entries, start, row, self._step_rows, fill)
-        return unknown
-
-    def _step_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        have, needed = len(self._steps_of), len(self.machine.configs)
-        if have < needed:
-            grown = np.full(2 * needed, NO_ROW, np.int32)
-            grown[:have] = self._steps_of
-            self._steps_of = grown
-        return self._steps, self._steps_of
-
-    def _new_row(self, config: int) -> None:
-        if self._step_count == len(self._steps):
-            self._steps = np.concatenate([self._steps, np.empty_like(self._steps)])
-        whole = self.machine.traced[config] or self.machine.row_of[config] != NO_ROW
-        self._steps[self._step_count] = self.machine.row(config) if whole else _NOT_KNOWN
-        self._steps_of[config] = self._step_count
-        self._step_count += 1
 
     def add(self, config: int, entries: np.ndarray, row: np.ndarray, account: Account) -> list[int]:
         """Set the bits of the legal tokens below the entries, which are read from `config` on.

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sglc.kernels.trie.api import SubtreeWalk
+from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, Difference
 
@@ -37,24 +38,26 @@ class TooMany(Exception):
 class Differences:
     """The tokens of such leaves.
 
-    `search(configuration, entries)` gives the plain tokens below entries of the trie (None: all) in a row of
-    their own.
+    `search(configuration, entries, account)` gives the plain tokens below entries of the trie (None: all) in
+    a row of their own.
     """
 
     def __init__(
         self,
         machine: Machine,
         walk: SubtreeWalk,
-        search: Callable[[int, np.ndarray | None], Plain],
+        search: Callable[[int, np.ndarray | None, Account], Plain],
     ) -> None:
         self._machine = machine
         self._walk = walk
         self._search = search
         self._plain: OrderedDict[int, Plain] = OrderedDict()
 
-    def find(self, parts: Difference, entries: np.ndarray | None) -> Plain:
+    def find(self, parts: Difference, entries: np.ndarray | None, account: Account) -> Plain:
         """The tokens below entries (None: all) as far as they are known. Raises TooMany."""
-        plain = self._of(parts.plain) if entries is None else self._search(parts.plain, entries)
+        plain = (
+            self._of(parts.plain, account) if entries is None else self._search(parts.plain, entries, account)
+        )
         if parts.barred == DEAD:
             return plain
         doubtful = self._below_barred(parts, self._walk.roots if entries is None else entries)
@@ -62,10 +65,10 @@ class Differences:
         _clear(row, self._walk.tokens(doubtful))
         return Plain(row, plain.unknown + doubtful)
 
-    def _of(self, config: int) -> Plain:
+    def _of(self, config: int, account: Account) -> Plain:
         found = self._plain.get(config)
         if found is None:
-            found = self._search(config, None)
+            found = self._search(config, None, account)
             if len(self._plain) >= _MOST_PLAIN:
                 self._plain.popitem(last=False)
             self._plain[config] = found

@@ -22,11 +22,6 @@ class Visited:
         self._size = size
         self._nodes: dict[int, list[np.ndarray] | np.ndarray | set[int]] = {}
         """Lists of nodes in order, or flags of all, or a set."""
-        self._times: dict[int, int] = {}
-
-    def times(self, config: int) -> int:
-        """How often `fresh` has found something for a configuration."""
-        return self._times.get(config, 0)
 
     def fresh(self, entries: np.ndarray, config: int) -> np.ndarray:
         """The nodes, of int32 in order, that have not been at a configuration before, which they now have."""
@@ -35,8 +30,6 @@ class Visited:
             self._nodes[config] = [entries]
         else:
             entries = self._fresh(entries, config, before)
-        if len(entries):
-            self._times[config] = self._times.get(config, 0) + 1
         return entries
 
     def _fresh(

@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sglc.kernels.trie.api import SubtreeWalk
-from sglc.runtime.mask.lexeme.self_loops import Still
 from sglc.runtime.mask.lexeme.table import LeafTable
-
-_MANY_EXITS = 256
-"""Of fewer exits none are left out."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,8 +34,6 @@ class LeafMask:
     """The row without the tokens that are looked up, where only these are not walked."""
     later: np.ndarray | None = None
     """The exits behind some character, where others are among them as well."""
-    sure: bool = False
-    """Whether exits below which all tokens are legal anyway have been looked for."""
     of: LeafMask | None = None
     """The walk that it is a part of; kept as its identity is a part of the key."""
 
@@ -50,21 +43,6 @@ class LeafMask:
         parts = [array for _, array in self.parts or ()]
         every = (self.row, self.exits, self.ends, self.labels, self.rest, self.later, *parts)
         return sum([array.nbytes for array in every if array is not None])
-
-
-def leave_out(found: LeafMask, still: Still, whole: SubtreeWalk) -> None:
-    """Forget the exits of a walk below which all tokens are of characters with which the leaf goes on from
-    every state: they are legal whatever follows."""
-    exits = found.exits
-    bytes = whole.trie.byte[exits]
-    among = (still.bytes[bytes] & (bytes < 0x80)).nonzero()[0]
-    if len(among) < _MANY_EXITS:
-        return
-    kept = np.ones(len(exits), bool)
-    kept[among] = (whole.groups_below(exits[among]) & ~still.groups).any(axis=1)
-    found.exits, found.ends = exits[kept], found.ends[kept]
-    if found.labels is not None:
-        found.labels = found.labels[kept]
 
 
 def once(found: LeafMask) -> LeafMask:

@@ -1,11 +1,10 @@
-"""Equal runs followed as one, and what is known of a place without opening it: masks stay as they are."""
+"""Unions of objects that are alike, and what is known of a place without opening it: masks are exact."""
 
 from __future__ import annotations
 
 import itertools
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,18 +14,14 @@ from mask_cases import mask_of
 from sglc.automata.charset import LAST, leading_bytes
 from sglc.automata.json.object_states import Label
 from sglc.automata.json.unit_propagation import bit_set
-from sglc.automata.regex.compile import compile_regex
 from sglc.kernels.trie.word_list import WordList
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.core.byte_sets import members, packed
 from sglc.runtime.mask.gss.machine import JoiningMachine
 from sglc.runtime.mask.lexeme.self_loops import covered
-from sglc.runtime.mask.lexeme.text_dfa import TextTable
-from sglc.runtime.mask.lexeme.text_lexeme import text_leaf
 from sglc.runtime.mask.nodes.object_parts import Option, labels_of
-from sglc.runtime.mask.search import merge_literals as same_runs
-from sglc.runtime.mask.search.merge_literals import RunGroup, by_runs
+from sglc.runtime.mask.search import mask_sharing, search
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
 
@@ -60,9 +55,11 @@ def unions(draw: st.DrawFn) -> dict[str, Any]:
     return {"anyOf": arms}
 
 
-@pytest.mark.parametrize("together", [0, 3, 1000])
+@pytest.mark.parametrize("together", [0, 30, 1000])
 def test_masks_of_overlapping_objects_are_exact(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(same_runs, "_MOST_TOGETHER", together)
+    monkeypatch.setattr(search, "_MOST_TOGETHER", together)
+    monkeypatch.setattr(search, "_FEW", 1)
+    monkeypatch.setattr(mask_sharing, "_WIDEST", 0)
 
     @settings(
         max_examples=examples(25), deadline=None,
@@ -95,40 +92,14 @@ def _machine_of(schema: Any) -> tuple[JoiningMachine, int]:
     return found.machine, found.start
 
 
-def test_arms_that_close_a_key_alike_are_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    arm = {"type": "object", "additionalProperties": False, "required": ["a"]}
-    schema = {"anyOf": [arm | {"properties": {"a": {"const": text}, text: {}}} for text in ("x", "y", "z")]}
-    machine, start = _machine_of(schema)
-    config = machine.advance(start, b'{"a"')
-    plain = machine.groups(config)
-    assert len(plain) == 3
-    (only,) = by_runs(plain)
-    assert isinstance(only, RunGroup) and only.run == plain[0].run
-    assert only.behind(machine) == machine.advance(config, only.run)
-    monkeypatch.setattr(same_runs, "_MOST_TOGETHER", 2)
-    apart = RunGroup(plain)
-    assert apart.behind(machine) == -1
-    assert machine.join(apart.behind_each(machine)) == only.behind(machine)
-
-
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(unions(), st.sampled_from((b'{"a": ', b'{"x": "x", "b', b'{"b": [', b'{"y": 1', b'{"a": "x"')))
 def test_bytes_behind_entries_are_those_of_the_closure(schema: dict[str, Any], text: bytes) -> None:
     machine, start = _machine_of(schema)
     machine.advance(start, text)
-    known = [cont for cont in range(1, len(machine._conts)) if machine.knows_first(cont)]
-    for cont in known:
+    behind = machine._beginnings.behind
+    for cont in [cont for cont in range(1, len(machine._conts)) if behind(cont) is not None]:
         assert packed(machine.first_after(cont)) == packed(machine.first(machine.after(cont)))
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(st.lists(st.sampled_from(("a", "[b-dx]", "é+", "[α-ω]?", "(a|€)*", "[^a]", "[0-9]{2}")), max_size=4))
-def test_a_leaf_reads_nothing_without_its_first_bytes(parts: list[str]) -> None:
-    leaf = text_leaf(TextTable(compile_regex("".join(parts)), "raw"))
-    for state in range(len(leaf.table.dfa.edges)):
-        begins, first = leaf.begins(leaf.number(state)), leaf.first(leaf.number(state), 0, 1 << 30)
-        assert begins is not None and begins >= set(np.flatnonzero(first).tolist())
-        assert bool(begins) == first.any()
 
 
 def test_bytes_of_a_set() -> None:

@@ -1,4 +1,4 @@
-"""Texts and words that are walked as one: masks as they are, however many terminals may come at a place."""
+"""Many terminals at one place: masks are exact, however many may come there."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from budget import examples
 from mask_cases import brute_force, mask_of, prefixes
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Term, Text, Words
-from sglc.runtime.mask.automaton.protocol import END
-from sglc.runtime.mask.compile.compiler import Compiler
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.gss.machine import JoiningMachine
-from sglc.runtime.mask.search.merge_lexemes import MergedGroup, Merging
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 PATTERNS = ("ab?c", "a{1,3}", "[ab]{1,2}c?", "b(a|é)?", "ca?", "(ab)+", "é?a", "aa|ab|c")
@@ -55,14 +51,3 @@ def test_masks_of_many_terminals_are_exact(data: st.DataObject) -> None:
     matcher = constraint.matcher(vocabulary)
     assert matcher.accept_bytes(prefix)
     assert mask_of(matcher, vocabulary) == brute_force(language, prefix, vocabulary)
-
-
-def test_many_terminals_are_one_leaf() -> None:
-    arms = [Sequence((Text(compile_regex(f"{letter}[xy]?")), Bytes(b";"))) for letter in "abcdef"]
-    language = Language(Choice((*arms, *[Bytes(word) for word in (b"if", b"in")])))
-    machine = JoiningMachine()
-    start = machine.begin(Compiler(machine, 100, 1000).compile(language), END)
-    merging = Merging(machine, Vocabulary(PIECES).columns)
-    assert len(machine.groups(start)) == 7
-    (only,) = merging.groups(start)
-    assert isinstance(only, MergedGroup)
