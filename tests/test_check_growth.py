@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from sglc.bytecode.code import Program
 from sglc.bytecode.verify import verified
 from sglc.check.names import template_text
 from sglc.check.program import check
+from sglc.commands.shared.programs import check_path
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.diagnostics.suggest import NameSearch
 from sglc.emit.program import emit
@@ -362,6 +364,17 @@ def test_work_grows_with_the_names_that_are_imported(tmp_path, kind):
     counted(8)
     small, large = counted(150), counted(600)
     assert large < 5 * small, f"{small:,} calls for 150, {large:,} for 600"
+
+
+def test_commands_seldom_look_for_garbage_while_they_check(tmp_path, monkeypatch):
+    """What a compile makes, it keeps, so that each search goes over all of it."""
+    path, seen = tmp_path / "program.sgl", []
+    path.write_text(statements(3), encoding="utf-8")
+    before = gc.get_threshold()
+    monkeypatch.setattr("sglc.check.program.check", lambda *_: (None, seen.append(gc.get_threshold())))
+    check_path(path)
+    assert seen[0][0] > before[0]
+    assert gc.get_threshold() == before
 
 
 def test_prompt_text_is_gone_over_once_for_all_that_is_unused(monkeypatch):

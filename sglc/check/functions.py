@@ -100,13 +100,14 @@ class FunctionChecker:
             if name not in listed
         }
         names = ", ".join([*(name.text for name in node.raises), *missing])
+        hint = f"add `raises {names}` to its header, or catch it"
         edits = _raising(node, list(missing))
         for short, span in missing.items():
             self.module.report(
                 "E0418", f"`{node.name.text}` does not say that it raises `{short}`", node.name.span,
                 label=f"`{short}` can leave this function",
                 secondary=(Label(span, "raised here"),),
-                hint=f"add `raises {names}` to its header, or catch it",
+                hint=hint,
                 edits=edits,
             )  # fmt: skip
         if not self.module.main:

@@ -103,12 +103,13 @@ class Arguments:
     ) -> Iterator[tuple[ast.Argument, str | None]]:
         """Each argument with the parameter that it is for; None where there is none."""
         names = callee.names()
+        known = frozenset(names)
         place, named = 0, False
         for argument in arguments:
             label = None
             if argument.name is not None:
                 named = True
-                if argument.name.text in names:
+                if argument.name.text in known:
                     label = argument.name.text
                 else:
                     given = {other.name.text for other in arguments if other.name is not None}
