@@ -1,5 +1,5 @@
 """Automata of parts of the format `regex` (see `format_terms`), packed. Generated:
-`pytest tests/test_automata_formats.py --update-golden`.
+`pytest tests/automata/test_formats.py --update-golden`.
 """
 
 from __future__ import annotations

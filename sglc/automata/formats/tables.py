@@ -1,5 +1,5 @@
 """Automata of formats that take long to make (see `formats`), packed. Generated:
-`pytest tests/test_automata_formats.py --update-golden`.
+`pytest tests/automata/test_formats.py --update-golden`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,400 @@
+"""What is done faster for large grammars comes to the same as what it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from example_budget import examples
+from oracles.grammar_oracle import accepts
+from sglc.cfg import language
+from sglc.cfg.emit import emit_terms as emitter
+from sglc.cfg.emit import regular_subgrammars as regular_parts
+from sglc.cfg.language import GrammarOptions, grammar_language
+from sglc.cfg.lexer import lexis as lexing
+from sglc.cfg.lexer.conflict_sets import Rivals
+from sglc.cfg.lexer.terminal_conflicts import Contest, Contests
+from sglc.cfg.lexer.terminals import Token
+from sglc.cfg.model.errors import GrammarError
+from sglc.cfg.model.grammar import Grammar
+from sglc.cfg.model.graph import LEAF, RULE
+from sglc.cfg.model.rule_templates import ShapedRules
+from sglc.cfg.notation.reader import read_grammar
+from sglc.cfg.transforms import build_graph as graph_builder
+from sglc.cfg.transforms import denest_operators as levels
+from sglc.cfg.transforms import left_recursion
+from sglc.cfg.transforms import unroll_options as options_in_turn
+from sglc.runtime.mask.compile import compiler
+from sglc.runtime.mask.constraint import compile_constraint
+from strategies.grammar_strategies import ALPHABET, BYTES, char_grammars, texts, token_grammars, words_of
+
+grammars = token_grammars() | char_grammars()
+
+
+def some(count: int) -> settings:
+    return settings(
+        max_examples=examples(count),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+def as_read(written: str | Grammar) -> Grammar:
+    return read_grammar(written, "lark") if isinstance(written, str) else written
+
+
+def words(written: str | Grammar, *, longest: bool) -> set[str] | str:
+    options = GrammarOptions("longest" if longest and isinstance(written, str) else "dynamic")
+    try:
+        return words_of(
+            grammar_language(as_read(written), options), ALPHABET if isinstance(written, str) else "xyz", 3
+        )
+    except GrammarError as fault:
+        return fault.reason
+
+
+@some(25)
+@given(grammars, st.booleans())
+def test_words_apart_from_what_follows_them_write_the_same(written: str | Grammar, longest: bool) -> None:
+    found = words(written, longest=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(emitter, "_MANY", 2)
+        patch.setattr(compiler, "MANY", 2)
+        assert words(written, longest=longest) == found
+
+
+@some(25)
+@given(char_grammars())
+def test_parts_that_are_not_merged_write_the_same(written: Grammar) -> None:
+    found = words(written, longest=False)
+    for name, limit in (("_NESTED", 1), ("_UNROLLED", 6)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(regular_parts, name, limit)
+            assert words(written, longest=False) == found
+
+
+@some(60)
+@given(token_grammars(), st.booleans())
+def test_rules_that_are_made_together_write_the_same(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_builder, "_MANY_ALIKE", 1)
+        assert words(written, longest=longest) == found
+        if isinstance(found, set):
+            check_what_is_known(as_read(written))
+
+
+def check_what_is_known(grammar: Grammar) -> None:
+    """What is known of nodes as they are made is what it is when everything is looked at anew."""
+    graph, *_ = language._read(grammar, GrammarOptions())
+    nodes = graph.reached(graph.start)
+    known = [(graph.nullable[node], graph.productive[node]) for node in nodes]
+    graph.analyse()
+    assert known == [(graph.nullable[node], graph.productive[node]) for node in nodes]
+
+
+def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> None:
+    """What may be empty, is a row or a choice of equal arms in some rules only."""
+    bodies = ["x y", "x x", "none y", "y none", "x none", "none none", "maybe y", "maybe maybe", "y maybe"]
+    lines = [f"r{n}: ({body.replace(' ', ' | ')}) {body} ({body})*" for n, body in enumerate(bodies)]
+    names = " | ".join(f'"{n}" r{n}' for n in range(len(bodies)))
+    text = "\n".join(
+        [
+            f"start: none | x | y | {names}",
+            *lines,
+            'x: "a"',
+            'y: "b" "c"',
+            'none: "d"*',
+            "maybe: x none | late",
+            'late: "e"?',
+        ]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        found = []
+        for many in (1, 2, 1_000):
+            patch.setattr(graph_builder, "_MANY_ALIKE", many)
+            grammar = as_read(text)
+            assert isinstance(grammar.rules, ShapedRules)
+            check_what_is_known(grammar)
+            found.append(words_of(grammar_language(grammar, GrammarOptions()), "abcde0123456789", 5))
+    assert found[0] == found[1] == found[2]
+    assert {"0aabc", "1aaa", "5", "5dd", "7ad", "8bc"} <= found[0]
+
+
+@some(25)
+@given(grammars)
+def test_recursion_that_is_unwound_writes_the_same(written: str | Grammar) -> None:
+    found = words(written, longest=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(left_recursion, "unwound", lambda graph, circle: False)
+        assert words(written, longest=False) == found
+
+
+@some(40)
+@given(token_grammars(), st.booleans())
+def test_rules_by_their_shape_write_what_their_expressions_do(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    grammar = read_grammar(written, "lark")
+    assert isinstance(grammar.rules, ShapedRules) or "?" in written
+    plain = replace(grammar, rules=dict(grammar.rules))
+    options = GrammarOptions("longest" if longest else "dynamic")
+    try:
+        assert words_of(grammar_language(plain, options), ALPHABET, 3) == found
+    except GrammarError as fault:
+        assert fault.reason == found
+
+
+@pytest.mark.parametrize(
+    "line", ['b: "x" /(/', 'b: "x" /a*/', 'b: "x" a c', 'b: "\\ud800" "y"', 'b: "x" /(?=a)+b/ | a', "b: ()"]
+)
+def test_faults_in_rules_with_a_shape_have_their_place(line: str) -> None:
+    """Those that are found when the rules are used too."""
+
+    def fault(text: str) -> tuple[str, int]:
+        try:
+            grammar_language(read_grammar(text, "lark"))
+        except GrammarError as found:
+            return str(found), found.at
+        return "", 0
+
+    text = f'start: a b?\na: "x" /[a-z]/?\n{line}\nd: "x" "y"\n'
+    # With a template in it every rule is read in the long way.
+    assert fault(text) == fault(text + "t{x}: x\n")
+
+
+@st.composite
+def level_grammars(draw: st.DrawFn) -> str:
+    """Operators in levels, as repetitions or left-recursive, over an operand that may lead back to any."""
+    count = draw(st.integers(2, 5))
+    lines = ["root ::= l0"]
+    for level in range(count):
+        below = f"l{level + 1}" if draw(st.integers(0, 3)) else f"u{level}"
+        lines += [f"u{level} ::= l{level + 1}"] if below[0] == "u" else []
+        used = draw(
+            st.lists(st.sampled_from(('"x"', '"y"', '"xy"', '"x"?', '"y" "z"')), min_size=1, max_size=2)
+        )
+        end = below if draw(st.integers(0, 5)) else f"l{draw(st.integers(0, count))}"
+        if draw(st.booleans()):
+            arms = " | ".join(f"{text} {end}" for text in used)
+            lines.append(
+                f"l{level} ::= {below} ({arms})*" + draw(st.sampled_from(("", "", "", ' "z"', " | l0")))
+            )
+        else:
+            lines.append(f"l{level} ::= {below} | " + " | ".join(f"l{level} {text} {end}" for text in used))
+    operand = draw(
+        st.sampled_from(('"z"', '"z" | "x" l1', '"z" l0 "z" | "y"', '"z"?', '"y" "z"* | "z"', '"z" "x"*'))
+    )
+    return "\n".join([*lines, f"l{count} ::= {operand}"])
+
+
+@some(40)
+@given(level_grammars())
+def test_levels_that_are_merged_write_the_same(text: str) -> None:
+    grammar = read_grammar(text, "gbnf")
+    found = words(grammar, longest=False)
+    assert found == {word for word in texts("xyz", 3) if accepts(grammar, word)}
+    for patched in ({"_TOGETHER": 1}, {"_LONG": 0}):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, limit in patched.items():
+                patch.setattr(levels, name, limit)
+            assert words(grammar, longest=False) == found
+
+
+def test_levels_are_one_place() -> None:
+    lines = [f'l{n}: l{n} "o{n}" l{n + 1} | l{n + 1}' for n in range(300)]
+    text = "\n".join(["start: l0", *lines, 'l300: "x" | "(" l0 ")" | "[" l70 "]"'])
+    matcher = compile_constraint(grammar=text).matcher(BYTES)
+    assert matcher.accept_bytes(b"xo299(xo7x")
+    assert len(matcher.machine.configs[matcher.config]) < 4
+    assert matcher.accept_bytes(b")o12[xo299xo71x") and not matcher.clone().accept_bytes(b"o69")
+    assert matcher.accept_bytes(b"]o7x") and matcher.is_accepting()
+
+
+@st.composite
+def rows_of_options(draw: st.DrawFn) -> str:
+    """Sequences most of whose parts may be left out in one of several ways."""
+    parts = ('"x"?', "a", "b", '"y"*', '("z" b)?', '("x" | "yz" | "")', "c", '"x"', "d", '("z"?){0,3}')
+    row = draw(st.lists(st.sampled_from(parts), min_size=2, max_size=7))
+    rules = [
+        'a ::= ("x" "y")?',
+        "b ::= e",
+        'e ::= "z"* ',
+        'c ::= "" | "y" root "z" | "xz"',
+        'd ::= a b? "x"?',
+    ]
+    return "\n".join([f'root ::= {" ".join(row)} | {" ".join(row[2:] or row)} "y"', *rules])
+
+
+@some(40)
+@given(rows_of_options(), st.integers(1, 3), st.integers(1, 3))
+def test_options_in_turn_write_the_same(text: str, many: int, together: int) -> None:
+    grammar = read_grammar(text, "gbnf")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options_in_turn, "MANY", many)
+        patch.setattr(options_in_turn, "_TOGETHER", together)
+        found = words(grammar, longest=False)
+    assert found == {word for word in texts("xyz", 3) if accepts(grammar, word)}
+
+
+@some(25)
+@given(char_grammars() | token_grammars())
+def test_options_of_any_grammar_in_turn_write_the_same(written: str | Grammar) -> None:
+    found = words(written, longest=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options_in_turn, "MANY", 1)
+        patch.setattr(options_in_turn, "_TOGETHER", 2)
+        assert words(written, longest=False) == found
+
+
+def test_a_thousand_options_are_few_places() -> None:
+    options = " ".join(f'("o{n}" "=" /[0-9]+/)?' for n in range(1_000))
+    matcher = compile_constraint(grammar=f'start: "<" {options} ">" {options} "."').matcher(BYTES)
+    assert matcher.accept_bytes(b"<o7=12o99=4")
+    assert len(matcher.machine.configs[matcher.config]) < 30
+    assert not matcher.clone().accept_bytes(b"o98=") and not matcher.clone().accept_bytes(b".")
+    assert matcher.accept_bytes(b"5o998=1o999=0>o3=1.") and matcher.is_accepting()
+
+
+@pytest.mark.parametrize(
+    ("rule", "unwound"),
+    [
+        ('e: e "x" | "y"', True),
+        ('e: e "x" | e "z"? "x" | "y" | "z" e "x"', True),
+        ('e: e "x"? | "y"', False),
+        ('e: e "x" e | "y"', False),
+        ('e: f "x" | "y"\nf: e "z" | "x"', False),
+        ('e: e "x" | "y"?', False),
+    ],
+)
+def test_what_is_unwound(rule: str, unwound: bool) -> None:
+    graph, *_ = language._read(read_grammar(f"start: e\n{rule}", "lark"), GrammarOptions())
+    size = len(graph.kind)
+    left_recursion.remove_left_recursion(graph)
+    assert (sum(kind == RULE for kind in graph.kind[size:]) == 0) == unwound
+
+
+@some(60)
+@given(grammars)
+def test_what_is_known_of_a_rewritten_grammar_is_so(written: str | Grammar) -> None:
+    """Emptiness, found as nodes are made, is what it is when everything is looked at anew."""
+    try:
+        graph, *_ = language._read(as_read(written), GrammarOptions())
+    except GrammarError:
+        return
+    if not graph.productive[graph.start] or left_recursion.remove_left_recursion(graph):
+        return
+    nodes = graph.reached(graph.start)
+    known = [(bool(graph.nullable[node]), True) for node in nodes]
+    graph.analyse()
+    assert known == [(bool(graph.nullable[node]), bool(graph.productive[node])) for node in nodes]
+
+
+@some(60)
+@given(token_grammars())
+def test_texts_among_terminals_read_what_each_reads_by_itself(written: str) -> None:
+    try:
+        grammar = as_read(written)
+        graph, tokens, rivals = language._read(grammar, GrammarOptions("longest"))
+    except GrammarError:
+        return
+    assert rivals is not None
+    ignored = lexing._ignored(grammar, tokens)
+    used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    patterns = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
+    for these in (rivals, Rivals(rivals.tokens, ignored, None)):
+        contests = Contests(these, ignored, patterns)  # type: ignore[arg-type]
+        for token in used:
+            everything = Contest(token, these.of(token), ignored)  # type: ignore[arg-type]
+            assert contests.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
+
+
+@some(40)
+@given(token_grammars(), st.booleans())
+def test_parts_looked_at_by_classes_write_the_same(written: str, longest: bool) -> None:
+    found = words(written, longest=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexing, "MANY_NODES", 0)
+        assert words(written, longest=longest) == found
+
+
+def test_texts_among_terminals_are_told_by_their_ends() -> None:
+    grammar = as_read(
+        'start: ("if" | "iffy" | "in" | "x1" | "9" | "<" | "<=" | "IF"i | NAME | NUM)*\n'
+        'NAME: /[a-z][a-z0-9]*/\nNUM.2: /[0-9]+(\\.[0-9]+)?/\nDOT.3: "9."\n%ignore " "\n'
+    )
+    graph, tokens, rivals = language._read(grammar, GrammarOptions("longest"))
+    assert rivals is not None
+    ignored = lexing._ignored(grammar, tokens)
+    used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    patterns = [token for token in used if not token.is_text]  # type: ignore[attr-defined]
+    contests = Contests(rivals, ignored, patterns)  # type: ignore[arg-type]
+    found = {token.value: contests.parts(token) for token in used}  # type: ignore[attr-defined]
+    assert found["9"] == () and found["<"][0][1] == ((0x3D, 0x3D),)
+    assert found["in"][0][1] == ((0x30, 0x39), (0x61, 0x7A))
+    for token in used:
+        everything = Contest(token, rivals.of(token), ignored)  # type: ignore[arg-type]
+        assert found[token.value] == everything.parts(patterns)  # type: ignore[attr-defined]
+
+
+WORDS = st.text("ab19_AB-é", min_size=1, max_size=4)
+PATTERNS = (
+    "[a-z]+",
+    "[a-z_][a-z0-9_]*",
+    "[ab](?!1)",
+    "[0-9]+(-[0-9]+)?",
+    "[A-Za]+-?",
+    "(?i:b+)",
+    "a|ab|b1+",
+)
+
+
+@some(120)
+@given(
+    st.lists(st.tuples(WORDS, st.sampled_from(("", "i")), st.integers(0, 1)), min_size=1, max_size=30),
+    st.lists(st.tuples(st.sampled_from(PATTERNS), st.integers(0, 1)), min_size=1, max_size=3),
+    st.booleans(),
+)
+@example([("a9", "", 0), ("a1", "", 0)], [("[ab](?!1)", 1)], False)
+def test_families_of_texts_read_what_each_text_reads_by_itself(
+    keywords: list[tuple[str, str, int]], patterns: list[tuple[str, int]], ignored: bool
+) -> None:
+    lines = [f'K{n}.{level}: "{word}"{flag}' for n, (word, flag, level) in enumerate(keywords)]
+    lines += [f"P{n}.{level}: /{regex}/" for n, (regex, level) in enumerate(patterns)]
+    names = " | ".join(line.partition(".")[0] for line in lines)
+    skip = "%ignore /[ -]+/" if ignored else ""
+    grammar = as_read("\n".join([f"start: ({names})+", *lines, skip]))
+    try:
+        graph, tokens, _ = language._read(grammar, GrammarOptions("longest"))
+    except GrammarError:
+        return
+    skipped = lexing._ignored(grammar, tokens)
+    used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
+    shown = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
+    rivals = Rivals(used, skipped, None)  # type: ignore[arg-type]
+    contests = Contests(rivals, skipped, shown)  # type: ignore[arg-type]
+    for token in used:
+        alone = Contest(token, rivals.of(token), skipped).parts(shown)  # type: ignore[arg-type]
+        assert contests.parts(token) == alone  # type: ignore[arg-type]
+
+
+def test_texts_of_a_family_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    keywords = [f"{a}{b}x" for a in "abcdefgh" for b in "abcdefgh"]
+    names = " | ".join(f'"{word}" NAME' for word in keywords)
+    grammar = as_read(f'start: ({names})*\nNAME: /[a-z][a-z0-9]*/\n%ignore " "\n')
+    monkeypatch.setattr(lexing, "MANY_TOKENS", 10)
+    looked: list[str] = []
+    among = Contests._among_patterns
+
+    def counted(self: Contests, token: Token, before: list[Token]) -> object:
+        looked.append(token.value)
+        return among(self, token, before)
+
+    monkeypatch.setattr(Contests, "_among_patterns", counted)
+    found = compile_constraint(language=grammar_language(grammar, GrammarOptions("longest")))
+    assert len(looked) == 1
+    for text, legal in (("abx a", True), ("abx abx", False), ("abxa", False), ("aax ab9 hhx b", True)):
+        matcher = found.matcher(BYTES)
+        assert (matcher.accept_bytes(text.encode()) and matcher.is_accepting()) == legal, text

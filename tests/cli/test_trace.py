@@ -1,0 +1,72 @@
+"""Traces: what is written, that every line is whole, and that each event of the page exists."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import re
+
+from checkout import DOCS
+from sglc.bytecode.code import Program
+from sglc.runtime.engine.reference_engine import Engine
+from sglc.runtime.model.scripted import ScriptedModel
+from sglc.runtime.session import Session
+from sglc.runtime.vm.state.trace import VERSION, Event, TraceWriter
+from sglc.types.type import Int
+from strategies.vm_programs import fork_program, hole_program, retry_program
+
+PAGE = DOCS / "trace.md"
+
+
+def traced(program: Program, answers: object) -> list[dict[str, object]]:
+    file = io.StringIO()
+    engine = Engine(ScriptedModel(answers))  # type: ignore[arg-type]
+    try:
+        asyncio.run(Session(program, engine).run("f", {}, trace=TraceWriter(file)))
+    finally:
+        engine.close()
+    lines = file.getvalue().splitlines()
+    assert file.getvalue().endswith("\n")
+    return [json.loads(line) for line in lines]
+
+
+def test_a_trace_tells_the_run() -> None:
+    rows = traced(hole_program(Int(10, 12)).program(), ["12"])
+    assert all(row.pop("v") == VERSION for row in rows)
+    kinds = [row["event"] for row in rows]
+    assert kinds == ["start", "role", "hole_start", "forced", "token", "hole_end", "finish"]
+    assert rows[3] == {"event": "forced", "hole": "f.x", "text": "1", "span": "hand.sgl:3:1"}
+    token = rows[4]
+    assert (token["token"], token["text"], token["mask"]) == (ord("2"), "2", 3)
+    assert rows[5]["text"] == "12" and rows[5]["ended"] == "complete"
+
+
+def test_branches_are_told_apart() -> None:
+    rows = traced(fork_program().program(), ["one", "two", "three"])
+    pieces: dict[object, str] = {}
+    for row in rows:
+        if row["event"] == "token":
+            pieces[row["branch"]] = pieces.get(row["branch"], "") + str(row["text"])
+    assert pieces == {"0": "one", "1": "two", "2": "three"}
+    assert [row["index"] for row in rows if row["event"] == "adopt"] == [0]
+
+
+def test_a_retry_names_what_was_rejected_and_why() -> None:
+    rows = traced(retry_program("repair", 2).program(), ["3", "8"])
+    [retry] = [row for row in rows if row["event"] == "retry"]
+    assert (retry["rejected"], retry["reason"], retry["strategy"]) == ("3", "too small", "repair")
+
+
+def test_a_piece_of_a_character_is_written_as_its_byte() -> None:
+    event = Event("token", {"text": b"\xc3".decode("utf-8", "backslashreplace")})
+    assert json.loads(event.line())["text"] == "\\xc3"
+
+
+def test_the_page_names_every_event_and_no_other() -> None:
+    rows = [line.split("|")[1] for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    documented = set(re.findall(r"`([a-z_]+)`", " ".join(rows)))
+    room = PAGE.parent.parent / "runtime"
+    sources = "".join(p.read_text() for p in [*room.glob("vm/*.py"), room / "session.py"])
+    emitted = set(re.findall(r'emit\(\s*"([a-z_]+)"', sources))
+    assert documented == (emitted | {"forced"}) - {"generated"}

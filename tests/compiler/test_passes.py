@@ -1,0 +1,76 @@
+"""Each pass on IR text, and four properties of every pass over random IR."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from golden_case import GoldenCase, golden_cases
+from oracles.ir_interpreter import Interpreter
+from sglc.ir.module import Module
+from sglc.ir.print import print_function, print_module
+from sglc.ir.read import read
+from sglc.ir.verify import verify
+from sglc.passes import dead_code, fold, inline, merge_text, pipeline
+from strategies.ir_strategies import modules
+
+PASSES = {"merge_text": merge_text.run, "fold": fold.run, "dead_code": dead_code.run, "inline": inline.run}
+EVERY = [*PASSES, "pipeline"]
+
+
+def run_pass(name: str, module: Module) -> Module:
+    return pipeline.run(module) if name == "pipeline" else PASSES[name](module)
+
+
+def functions_text(module: Module) -> str:
+    return "\n\n".join(print_function(function) for function in module.functions)
+
+
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [(name, case) for name in PASSES for case in golden_cases(f"passes/{name}")],
+    ids=lambda value: str(value),
+)
+def test_goldens(name: str, case: GoldenCase, golden) -> None:
+    module = read(case.input)
+    assert verify(module) == []
+    golden(case, functions_text(run_pass(name, module)))
+
+
+# All passes see each random module, because drawing one costs more than the passes do.
+
+
+@given(module=modules(), argument=st.sampled_from(["", "x", "two\nlines"]))
+@settings(max_examples=150)
+def test_a_pass_keeps_the_module_sound_and_what_an_observer_sees(module: Module, argument: str) -> None:
+    assert verify(module) == []
+    before = Interpreter(module).run("main", (argument,))
+    for name in EVERY:
+        changed = run_pass(name, module)
+        assert verify(changed) == [], name
+        assert Interpreter(changed).run("main", (argument,)) == before, name
+
+
+@given(module=modules())
+@settings(max_examples=50)
+def test_a_second_run_of_a_pass_changes_nothing(module: Module) -> None:
+    for name in PASSES:
+        once = run_pass(name, module)
+        assert print_module(run_pass(name, once)) == print_module(once), name
+
+
+@given(module=modules())
+@settings(max_examples=30)
+def test_what_is_printed_is_read_back(module: Module) -> None:
+    text = print_module(module)
+    assert read(text) == module
+    assert print_module(read(text)) == text
+
+
+def test_the_pipeline_verifies_through_its_hook() -> None:
+    module = read('fn @f() {\n^entry:\n  line\n  text "a"\n  %0 = const null\n  return %0\n}')
+    seen: list[str] = []
+    pipeline.run(module, 1, lambda name, _: seen.append(name))
+    assert seen == [name for name, _ in pipeline.PASSES]
+    assert pipeline.run(module, 0) is module

@@ -1,0 +1,472 @@
+"""Constraints expanded ahead of time: the same masks as the machine's, whatever is in the tables or not."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from checkout import SUPPORT
+from example_budget import examples
+from sglc.automata.regex.to_term import regex_term
+from sglc.automata.term import Anything, Bytes, Choice, Language, Nothing, Repeat, Rule, Sequence, Words
+from sglc.automata.term_digest import TooDeep, term_digest
+from sglc.runtime.mask.artifact import tables as frozen_tables
+from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
+from sglc.runtime.mask.artifact.constraint import (
+    FrozenConstraint,
+    FrozenFolders,
+    constraint_digest,
+    load_frozen,
+    save_frozen,
+)
+from sglc.runtime.mask.artifact.tables import FrozenError, FrozenTables, from_bytes, to_bytes
+from sglc.runtime.mask.automaton.limits import ConstraintOptions
+from sglc.runtime.mask.constraint import compile_constraint
+from sglc.runtime.mask.core.errors import ConstraintError
+from sglc.runtime.mask.matcher import Matcher, fill_masks
+from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from sglc.schema.compile import compile_schema
+from sglc.schema.core.options import SchemaOptions
+from sglc.types.language.language import language as type_language
+from sglc.types.type import FieldType, Int, ListOf, Named, RecordType, Str
+from strategies.mask_cases import vocabularies
+from strategies.typed_values import languages
+
+EXAMPLES = examples(40)
+PAIRS = [bytes([byte]) for byte in range(256)] + [
+    a.encode() + b.encode() for a in ' "{}[],:aeinst019' for b in ' "{}[],:aeinst019'
+]
+VOCABULARY = Vocabulary([*PAIRS, b'", "', b'": ', b'"}', b"null", None, b"", "é".encode()], frozenset({549}))
+PERSON = {
+    "Person": RecordType(
+        "Person",
+        (FieldType("name", Str(1, 6)), FieldType("age", Int(18, 99)), FieldType("pets", ListOf(Str()))),
+    )
+}
+RECORD = type_language(Named("Person"), PERSON)
+SMALL = FreezeBudget(states=6, walks=1, walk=4)
+
+
+def frozen(
+    language: Language, vocabulary: Vocabulary, budget: FreezeBudget | None = None
+) -> FrozenConstraint:
+    """By way of a file's bytes."""
+    digest = constraint_digest(language)
+    key = bytes.fromhex(vocabulary.digest)
+    data = to_bytes(freeze(language, vocabulary, budget=budget), digest, key)
+    tables = from_bytes(data, digest, key)
+    tables.verify_all()
+    return FrozenConstraint(language, ConstraintOptions(), tables, vocabulary)
+
+
+def assert_agree(cold: Matcher, live: Matcher) -> None:
+    row = np.full(len(live.mask()), -1, np.int32)
+    cold.fill_mask(row)
+    assert row.tolist() == live.mask().tolist() == cold.mask().tolist()
+    assert cold.mask_size() == live.mask_size()
+    assert cold.is_accepting() == live.is_accepting()
+    assert cold.is_complete() == live.is_complete()
+    assert cold.is_dead() == live.is_dead()
+    assert cold.forced() == live.forced()
+    if not live.is_dead():
+        assert cold.shortest_completion() == live.shortest_completion()
+    assert cold.text() == live.text()
+
+
+def walk(cold: Matcher, live: Matcher, vocabulary: Vocabulary, random: random.Random, steps: int) -> None:
+    """Steps of both at random: tokens legal and illegal, bytes, ways back, copies."""
+    for _ in range(steps):
+        assert_agree(cold, live)
+        kind = random.random()
+        if kind < 0.1:
+            token = random.randrange(-1, vocabulary.size + 1)
+            assert cold.allows(token) == live.allows(token)
+            assert cold.accept(token) == live.accept(token)
+        elif kind < 0.2 and live.steps:
+            back = random.randrange(live.steps + 1)
+            cold.rollback(back)
+            live.rollback(back)
+        elif kind < 0.3:
+            data = live.forced() if random.random() < 0.5 else live.shortest_completion()
+            data = data[: random.randrange(len(data) + 1)] + random.choice([b"", b"", b"q"])
+            assert cold.accept_bytes(data) == live.accept_bytes(data)
+        elif kind < 0.4:
+            cold, live = cold.clone(), live.clone()
+        else:
+            legal = live.allowed().tolist()
+            if not legal:
+                break
+            token = random.choice(legal)
+            assert cold.accept(token) and live.accept(token)
+    assert_agree(cold, live)
+
+
+@settings(
+    max_examples=EXAMPLES,
+    suppress_health_check=[
+        HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
+)  # fmt: skip
+@given(st.data())
+def test_frozen_and_live_agree(data: st.DataObject) -> None:
+    language = data.draw(languages())
+    live = compile_constraint(language=language)
+    assume(not live.is_empty)
+    vocabulary = data.draw(vocabularies(language))
+    states = data.draw(st.sampled_from([1, 2, 5, 20, 400]))
+    branches = data.draw(st.sampled_from([1, 30, 4000]))
+    budget = FreezeBudget(states=states, branches=branches, walks=3, walk=6)
+    cold = frozen(language, vocabulary, budget)
+    assert cold.is_empty == live.is_empty
+    dice = random.Random(data.draw(st.integers(0, 1 << 30)))
+    walk(cold.matcher(vocabulary), live.matcher(vocabulary), vocabulary, dice, 14)
+
+
+@pytest.mark.parametrize("column", range(5), ids=["base", "place", "count", "wide", "tokens"])
+@pytest.mark.parametrize("value", [-2, 1 << 20, (1 << 31) - 1])
+def test_a_mask_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
+    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    for number in range(len(tables.masks)):
+        masks = tables.masks.copy()
+        masks[number, column] = value
+        with pytest.raises(FrozenError, match="a mask points outside of the file"):
+            replace(tables, masks=masks).mask(number)
+
+
+@pytest.mark.parametrize("column", range(frozen_tables.MASK, frozen_tables.COLUMNS))
+@pytest.mark.parametrize("value", [-2, 1 << 20])
+def test_a_state_that_points_outside_of_its_tables_is_refused(column: int, value: int) -> None:
+    tables = freeze(RECORD, VOCABULARY, budget=SMALL)
+    for state in range(tables.n):
+        states = tables.states.copy()
+        states[state, column] = value
+        with pytest.raises(FrozenError, match="a state points outside of the file"):
+            replace(tables, states=states).accepts(state)
+
+
+def test_tokens_that_are_none_are_refused_as_by_the_machine() -> None:
+    """At every place of a text: the number before the vocabulary's first and those behind its last."""
+    size = VOCABULARY.size
+    cold, live = (
+        made.matcher(VOCABULARY) for made in (frozen(RECORD, VOCABULARY), compile_constraint(language=RECORD))
+    )
+    for byte in b'{"name": "':
+        for token in (-1, -size, size, size + byte, size + ord("}"), 2 * size + byte, 1 << 40):
+            assert not cold.allows(token) and not cold.accept(token), token
+            assert not live.allows(token) and not live.accept(token), token
+        assert cold.accept(byte) and live.accept(byte)
+        assert_agree(cold, live)
+
+
+@pytest.mark.parametrize("budget", [FreezeBudget(), SMALL, FreezeBudget(states=1)])
+def test_a_record_walks_alike(budget: FreezeBudget) -> None:
+    cold = frozen(RECORD, VOCABULARY, budget)
+    live = compile_constraint(language=RECORD)
+    for seed in range(12):
+        walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 60)
+
+
+DIFFERENT: list[dict[str, object]] = [
+    {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+    {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}, "uniqueItems": True},
+    {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}},
+     "uniqueItems": True, "minItems": 2},
+    {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}, "uniqueItems": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", DIFFERENT)
+@pytest.mark.parametrize("budget", [FreezeBudget(states=30, branches=200, walks=2, walk=8), SMALL])
+def test_arrays_of_different_items_walk_alike(schema: dict[str, object], budget: FreezeBudget) -> None:
+    for options in (SchemaOptions(), SchemaOptions(order="any", spelling="any")):
+        language = compile_schema(schema, options)
+        live = compile_constraint(language=language)
+        cold = frozen(language, VOCABULARY, budget)
+        for seed in range(3):
+            walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 20)
+        for text in (b"[1, 2, 1, 3", b"[0, 0.0", b'["a", "b", "a"', b'[{"a": 1, "b": 2}, {"b": 2, "a": 1}',
+                     b"[[true], [false], [true]"):  # fmt: skip
+            one, other = cold.matcher(VOCABULARY), live.matcher(VOCABULARY)
+            for at in range(len(text)):
+                accepted = one.accept_bytes(text[at : at + 1])
+                assert accepted == other.accept_bytes(text[at : at + 1])
+                if not accepted:
+                    break
+                assert_agree(one, other)
+                one.rollback(1)
+                other.rollback(1)
+                assert one.accept_bytes(text[at : at + 1]) and other.accept_bytes(text[at : at + 1])
+
+
+def test_where_all_is_frozen_nothing_is_compiled() -> None:
+    language = Language(Choice((Bytes(b"yes, indeed"), Bytes(b"no"), regex_term("[0-9]{1,4}"))))
+    cold = frozen(language, VOCABULARY)
+    live = compile_constraint(language=language)
+    for seed in range(10):
+        matcher = cold.matcher(VOCABULARY)
+        walk(matcher, live.matcher(VOCABULARY), VOCABULARY, random.Random(seed), 30)
+        assert not matcher.is_thawed
+
+
+def test_leaving_the_tables_compiles_the_constraint() -> None:
+    cold = frozen(RECORD, VOCABULARY, FreezeBudget(states=1)).matcher(VOCABULARY)
+    cold.mask()
+    assert not cold.is_thawed
+    assert cold.accept_bytes(b'{"name": "x')
+    assert cold.is_thawed
+
+
+@pytest.mark.parametrize(
+    ("term", "start"), [(Nothing(), 0), (Bytes(b""), 1), (Choice((Bytes(b""), Bytes(b"a"))), 2)]
+)
+def test_constraints_of_almost_nothing(term: object, start: int) -> None:
+    cold = frozen(Language(term), VOCABULARY)  # type: ignore[arg-type]
+    assert cold.tables.start == start
+    assert_agree(cold.matcher(VOCABULARY), compile_constraint(language=cold.language).matcher(VOCABULARY))
+
+
+def test_another_vocabulary_is_served_by_the_machine() -> None:
+    cold = frozen(RECORD, VOCABULARY)
+    other = Vocabulary([bytes([byte]) for byte in range(256)])
+    live = compile_constraint(language=RECORD).matcher(other)
+    assert_agree(cold.matcher(other), live)
+
+
+def test_matchers_of_both_kinds_fill_one_batch() -> None:
+    cold, live = frozen(RECORD, VOCABULARY), compile_constraint(language=RECORD)
+    matchers = [made.matcher(VOCABULARY) for made in (cold, live) for _ in range(20)]
+    rows = np.full((40, VOCABULARY.words), -1, np.int32)
+    fill_masks(matchers, rows)
+    assert (rows == live.matcher(VOCABULARY).mask()).all()
+
+
+def test_vocabularies_beyond_two_bytes() -> None:
+    """Gaps of more than 65,535 between ids, and several ids of the same bytes."""
+    tokens: list[bytes | None] = [None] * 140_000
+    for token, data in {5: b"a", 70_000: b"ab", 139_999: b"b", 139_998: b"a"}.items():
+        tokens[token] = data
+    vocabulary = Vocabulary(tokens)
+    cold = frozen(Language(Repeat(Words(frozenset({b"a", b"b"})))), vocabulary).matcher(vocabulary)
+    assert cold.allowed().tolist() == [5, 70_000, 139_998, 139_999]
+    assert cold.accept(139_999) and cold.accept(139_998) and not cold.accept(7)
+    assert not cold.is_thawed
+
+
+# -- digests ---------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(languages(), languages())
+def test_digests_are_equal_exactly_for_equal_terms(one: Language, other: Language) -> None:
+    same = one.root == other.root and dict(one.rules) == dict(other.rules)
+    assert (term_digest(one) == term_digest(other)) == same
+
+
+def test_digests_do_not_mix_up_fields() -> None:
+    terms = [
+        Bytes(b"ab"), Words(frozenset({b"ab"})), Words(frozenset({b"a", b"b"})), Anything(), Nothing(),
+        Rule("ab"),
+        Sequence((Bytes(b"a"), Bytes(b"b"))), Choice((Bytes(b"a"), Bytes(b"b"))), Repeat(Bytes(b"a"), 1, 2),
+        Repeat(Bytes(b"a"), 12), Repeat(Bytes(b"a"), 1, 2, b","),
+        Sequence((Bytes(b"a"), Bytes(b"b"), Bytes(b""))),
+        Sequence((Sequence((Bytes(b"a"),)), Bytes(b"b"))),
+    ]  # fmt: skip
+    digests = {term_digest(Language(term)) for term in terms}
+    assert len(digests) == len(terms)
+    rules = [{"a": Bytes(b"x")}, {"b": Bytes(b"x")}, {"a": Bytes(b"y")}, {}]
+    assert len({term_digest(Language(Rule("a"), some)) for some in rules}) == 4
+    assert constraint_digest(RECORD) != constraint_digest(RECORD, ConstraintOptions(max_depth=7))
+    assert constraint_digest(RECORD) == constraint_digest(RECORD, ConstraintOptions(mask_bytes=7))
+
+
+def test_sharing_does_not_show_and_costs_nothing() -> None:
+    shared, apart = Sequence((Bytes(b"a"),)), Sequence((Bytes(b"a"),))
+    for _ in range(12):
+        shared, apart = Sequence((shared, shared)), Sequence((apart, Sequence(apart.items)))
+    assert term_digest(Language(shared)) == term_digest(Language(apart))
+    deep = shared
+    for _ in range(80):
+        deep = Choice((deep, deep))
+    assert len(term_digest(Language(deep))) == 32
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    term = Bytes(b"a")
+    for _ in range(5000):
+        term = Sequence((term,))  # type: ignore[assignment]
+    with pytest.raises(TooDeep):
+        term_digest(Language(term))
+    with pytest.raises(ConstraintError, match="nested"):
+        freeze(Language(term), VOCABULARY)
+
+
+def test_the_same_bytes_in_every_process() -> None:
+    program = (
+        "import hashlib, test_frozen as t\n"
+        "tables = t.freeze(t.RECORD, t.VOCABULARY, budget=t.FreezeBudget(states=40))\n"
+        "print(hashlib.sha256(t.to_bytes(tables, t.constraint_digest(t.RECORD), bytes(32))).hexdigest())\n"
+    )
+    path = os.pathsep.join([str(SUPPORT), str(Path(__file__).parent)])
+    said = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        said.add(done.stdout)
+    assert len(said) == 1
+
+
+# -- files -----------------------------------------------------------------------------------------------
+
+KEYS = constraint_digest(RECORD), bytes.fromhex(VOCABULARY.digest)
+
+
+@pytest.fixture(scope="module")
+def tables() -> FrozenTables:
+    return freeze(RECORD, VOCABULARY, budget=FreezeBudget(states=60))
+
+
+def read_whole(data: bytes) -> None:
+    """Open a file and look at all that is in it."""
+    found = from_bytes(data, *KEYS)
+    found.verify_all()
+    for number in range(len(found.masks)):
+        found.mask(number)
+    for state in range(found.n):
+        found.groups(state)
+    for byte in range(256):
+        found.byte_token(byte)
+
+
+def test_a_file_is_found_by_what_it_is_of(tables: FrozenTables, tmp_path: Path) -> None:
+    path = save_frozen(tmp_path / "new", RECORD, VOCABULARY, tables)
+    assert path.parent == tmp_path / "new" and path.suffix == ".sglm"
+    for place in (path, path.parent):
+        assert_agree(
+            load_frozen(place, RECORD, VOCABULARY).matcher(VOCABULARY),
+            compile_constraint(language=RECORD).matcher(VOCABULARY),
+        )
+    folders = FrozenFolders([tmp_path / "nothing", path.parent])
+    assert isinstance(folders.find(RECORD, VOCABULARY), FrozenConstraint)
+    assert folders.find(Language(Bytes(b"a")), VOCABULARY) is None
+    assert folders.find(RECORD, Vocabulary([b"a"])) is None
+    assert folders.find(RECORD, VOCABULARY, ConstraintOptions(max_depth=9)) is None
+
+
+def test_with_a_digest_that_was_kept_the_language_is_made_when_it_is_needed(
+    tables: FrozenTables, tmp_path: Path
+) -> None:
+    save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    made: list[Language] = []
+
+    def language() -> Language:
+        made.append(RECORD)
+        return RECORD
+
+    cold = load_frozen(tmp_path, language, VOCABULARY, digest=constraint_digest(RECORD)).matcher(VOCABULARY)
+    cold.mask()
+    assert not made
+    live = compile_constraint(language=RECORD).matcher(VOCABULARY)
+    walk(cold, live, VOCABULARY, random.Random(5), 80)
+    assert len(made) == cold.is_thawed == 1
+
+
+def test_a_file_of_something_else_is_refused(tables: FrozenTables, tmp_path: Path) -> None:
+    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    with pytest.raises(FrozenError, match="another constraint"):
+        load_frozen(path, Language(Bytes(b"a")), VOCABULARY)
+    with pytest.raises(FrozenError, match="another vocabulary"):
+        load_frozen(path, RECORD, Vocabulary([b"a"]))
+    data = bytearray(path.read_bytes())
+    data[8] += 1
+    with pytest.raises(FrozenError, match="another version"):
+        from_bytes(bytes(data), *KEYS)
+    with pytest.raises(FrozenError, match="no frozen constraint"):
+        from_bytes(b"x" + bytes(data[1:]), *KEYS)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 111, 175, 176, 1000, -1])
+def test_a_file_that_is_cut_short_is_refused(tables: FrozenTables, tmp_path: Path, size: int) -> None:
+    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(FrozenError):
+        load_frozen(path, RECORD, VOCABULARY)
+    assert FrozenFolders([tmp_path]).find(RECORD, VOCABULARY) is None
+
+
+def test_every_changed_byte_is_noticed(tables: FrozenTables) -> None:
+    data = to_bytes(tables, *KEYS)
+    read_whole(data)
+    random_places = random.Random(0).sample(range(len(data)), 300)
+    for place in [*range(200), *random_places]:
+        damaged = bytearray(data)
+        damaged[place] ^= 0x41
+        with pytest.raises(FrozenError):
+            read_whole(bytes(damaged))
+    with pytest.raises(FrozenError):
+        read_whole(data + b"\0")
+
+
+def test_damage_that_is_found_on_the_way_does_not_change_the_masks(tables: FrozenTables) -> None:
+    data = bytearray(to_bytes(tables, *KEYS))
+    body = len(data) - len(from_bytes(bytes(data), *KEYS).body)
+    data[body:] = bytes(len(data) - body)
+    damaged = from_bytes(bytes(data), *KEYS)
+    cold = FrozenConstraint(RECORD, ConstraintOptions(), damaged, VOCABULARY)
+    live = compile_constraint(language=RECORD)
+    walk(cold.matcher(VOCABULARY), live.matcher(VOCABULARY), VOCABULARY, random.Random(3), 40)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_hostile_files_with_right_checksums_are_refused_or_only_wrong(data: st.DataObject) -> None:
+    """Numbers anywhere in the tables are replaced, and the checksums made to fit."""
+    made = HOSTILE
+    parts = {
+        name: np.array(getattr(made, name), order="C")
+        for name in ("states", "masks", "byte_tokens", "bases", "steps", "ids", "text")
+    }
+    for _ in range(data.draw(st.integers(1, 3))):
+        array = parts[data.draw(st.sampled_from(sorted(parts)))].reshape(-1)
+        if len(array):
+            low, high = int(np.iinfo(array.dtype).min), int(np.iinfo(array.dtype).max)
+            value = data.draw(st.integers(low, high) | st.integers(max(-2, low), min(300, high)))
+            array[data.draw(st.integers(0, len(array) - 1))] = value
+    start = data.draw(st.sampled_from([made.start, made.start, 0, 1, -1, 3, 1 << 40]))
+    try:
+        changed = to_bytes(FrozenTables(made.size, start, **parts), *KEYS)
+        tables = from_bytes(changed, *KEYS)
+    except FrozenError:
+        return
+    matcher = FrozenConstraint(RECORD, ConstraintOptions(), tables, VOCABULARY).matcher(VOCABULARY)
+    dice = random.Random(0)
+    for _ in range(8):
+        legal = matcher.allowed().tolist()
+        matcher.forced(), matcher.is_accepting()
+        if legal and not matcher.is_dead():
+            matcher.accept(dice.choice(legal))
+        matcher.accept_bytes(b'"')
+
+
+HOSTILE = freeze(RECORD, VOCABULARY, budget=FreezeBudget(states=12))
+
+
+def test_a_large_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: FrozenTables
+) -> None:
+    path = save_frozen(tmp_path, RECORD, VOCABULARY, tables)
+    monkeypatch.setattr(frozen_tables, "LARGEST", 1000)
+    with pytest.raises(FrozenError, match="size"):
+        load_frozen(path, RECORD, VOCABULARY)

@@ -1,0 +1,396 @@
+"""Faults that are planted into the code, each with the test that has to notice it.
+
+`python tests/support/hostile/planted_faults.py [NAME…]` plants each of them (or those named) into a copy of
+the checkout and runs its test there: it must fail with the fault, and pass without. A fault that no test
+notices says that a test is missing. `--find NAME PATH…` tells which tests of some files notice it, for
+whoever adds one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkout import ROOT
+
+SECONDS = 300
+"""Most for one test on a busy machine. A planted fault may make a program run forever."""
+PACKAGES = ("runtime", "kernels", "stdlib", "grammar")
+"""Folders that are imported from below `sglc` (see `pyproject.toml`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`old`, which stands once in `file`, becomes `new`; `test` is the pytest node that fails then."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+FAULTS = (
+    # -- the matcher and its tables
+    Fault(
+        "rollback forgets the length over several steps",
+        "runtime/mask/matcher.py",
+        "        self._length -= steps\n",
+        "        self._length -= min(steps, 1)\n",
+        "tests/mask/test_mask.py::test_several_steps_are_taken_back_at_once",
+    ),
+    Fault(
+        "rollback goes back one step too few",
+        "runtime/mask/matcher.py",
+        "        for _ in range(steps):\n",
+        "        for _ in range(steps - 1):\n",
+        "tests/mask/test_mask.py::test_steps_are_taken_back_one_by_one",
+    ),
+    Fault(
+        "a clone shares the row that was written last",
+        "runtime/mask/matcher.py",
+        "        twin._row = None\n",
+        "        twin._row = self._row\n",
+        "tests/mask/test_mask.py::test_a_clone_writes_rows_of_its_own",
+    ),
+    Fault(
+        "a clone forgets how many steps it can take back",
+        "runtime/mask/matcher.py",
+        "        twin._length = self._length\n",
+        "        twin._length = 0\n",
+        "tests/mask/test_mask.py::test_clones_go_their_own_ways",
+    ),
+    Fault(
+        "a step to nowhere is taken",
+        "runtime/mask/matcher.py",
+        "        if not following:  # DEAD\n",
+        "        if following < 0:\n",
+        "tests/mask/test_mask.py::test_steps_are_taken_back_one_by_one",
+    ),
+    Fault(
+        "a frozen store takes tokens beyond the vocabulary",
+        "runtime/mask/artifact/constraint.py",
+        "        if not 0 <= token < size or config == DEAD:\n",
+        "        if config == DEAD:\n",
+        "tests/mask/artifact/test_frozen.py::test_tokens_that_are_none_are_refused_as_by_the_machine",
+    ),
+    Fault(
+        "a frozen mask may point behind its numbers",
+        "runtime/mask/artifact/tables.py",
+        "            and place + width <= len(self.ids) and 0 <= tokens <= self.size\n",
+        "            and 0 <= tokens <= self.size\n",
+        "tests/mask/artifact/test_frozen.py::test_a_mask_that_points_outside_of_its_tables_is_refused",
+    ),
+    Fault(
+        "a frozen state is not told from the machine's",
+        "runtime/mask/artifact/constraint.py",
+        "        return config if config <= FINAL else config + self.known\n",
+        "        return config\n",
+        "tests/mask/artifact/test_frozen.py::test_a_record_walks_alike",
+    ),
+    # -- the memory of keys and values
+    Fault(
+        "a fork shares its last block without copying",
+        "runtime/kv/sequence.py",
+        "            self._shared = twin._shared = True\n",
+        "            twin._shared = True\n",
+        "tests/kv/test_kv.py::test_a_rollback_behind_a_fork_does_not_write_over_what_the_fork_has",
+    ),
+    Fault(
+        "the tree of prefixes matches one token too many",
+        "runtime/kv/tree.py",
+        "        if one != other:\n            return count\n",
+        "        if one != other:\n            return count + 1\n",
+        "tests/kv/test_kv.py::test_a_match_ends_anywhere_inside_of_a_block",
+    ),
+    Fault(
+        "a block that is held is evicted",
+        "runtime/kv/eviction.py",
+        "    return node.stamp == entry[2] and not node.active and not node.children",
+        "    return node.stamp == entry[2] and not node.children",
+        "tests/kv/test_kv.py::test_the_order_is_that_of_a_scan_over_all_leaves[lru]",
+    ),
+    Fault(
+        "holding a node does not hold those above it",
+        "runtime/kv/tree.py",
+        "            if current.active > 1:\n",
+        "            if current.active > 0:\n",
+        "tests/kv/test_kv.py::test_what_is_shared_by_an_open_sequence_is_not_evicted",
+    ),
+    Fault(
+        "room stays reserved after a rollback",
+        "runtime/kv/sequence.py",
+        "        self._room = length\n",
+        "",
+        "tests/kv/test_kv.py::test_room_must_be_reserved_again_after_a_rollback",
+    ),
+    Fault(
+        "a block is free while one table still has it",
+        "runtime/kv/blocks.py",
+        "        if not left:\n",
+        "        if left <= 1:\n",
+        "tests/kv/test_kv.py::test_a_rollback_behind_a_fork_does_not_write_over_what_the_fork_has",
+    ),
+    # -- the sampler
+    Fault(
+        "top_p looks at tokens before the mask",
+        "runtime/engine/sampling/sampler.py",
+        "    kept = logits > -np.inf\n    if legal is not None:\n",
+        "    kept = logits > -np.inf\n"
+        "    if (sampling.top_p or 1.0) < 1.0:\n"
+        "        likely = distribution(logits, Sampling(sampling.temperature, top_p=sampling.top_p))[1]\n"
+        "        kept &= np.isin(np.arange(logits.size), likely)\n"
+        "    if legal is not None:\n",
+        "tests/engine/test_sampler.py::test_limits_look_at_what_the_mask_leaves",
+    ),
+    Fault(
+        "min_p leaves out what is just as likely",
+        "runtime/engine/sampling/sampler.py",
+        "weights >= sampling.min_p * weights.max()",
+        "weights > sampling.min_p * weights.max()",
+        "tests/engine/test_sampler.py::test_what_is_just_as_likely_as_min_p_asks_stays",
+    ),
+    Fault(
+        "min_p is not measured by the likeliest",
+        "runtime/engine/sampling/sampler.py",
+        "weights >= sampling.min_p * weights.max()",
+        "weights >= sampling.min_p",
+        "tests/engine/test_sampler.py::test_the_distribution_is_that_of_the_definition",
+    ),
+    Fault(
+        "every token of a seed has the same number",
+        "runtime/engine/sampling/sampler.py",
+        "counter=position % 2**64",
+        "counter=0",
+        "tests/engine/test_sampler.py::test_numbers_depend_on_seed_and_position_only",
+    ),
+    Fault(
+        "temperature 0 is taken as 1",
+        "runtime/engine/sampling/sampler.py",
+        "        token = _greedy(logits, legal, best)\n",
+        "        token = sample(logits, legal, Sampling(1.0), random).token\n",
+        "tests/engine/test_sampler.py::test_greedy_takes_the_best_allowed_token",
+    ),
+    Fault(
+        "the end token is missing in the mask",
+        "runtime/engine/sampling/legal.py",
+        "        for end in self.end_ids:\n",
+        "        for end in ():\n",
+        "tests/vm/test_generation.py::test_the_mask_and_single_questions_agree_about_end_tokens",
+    ),
+    # -- filling holes
+    Fault(
+        "a stop may stand inside of a value",
+        "runtime/decoding/stop_tracker.py",
+        "                if rest.startswith(stop):\n                    return end\n",
+        "",
+        "tests/vm/test_generation.py::test_the_end_is_found_to_the_byte",
+    ),
+    Fault(
+        "a budget is one token too large",
+        "runtime/decoding/hole_decoder.py",
+        "        room = limit.tokens - used\n",
+        "        room = limit.tokens - used + 1\n",
+        "tests/vm/test_generation.py::test_a_budget_is_kept_or_the_value_cannot_fit",
+    ),
+    # -- the virtual machine
+    Fault(
+        "an arm of a try sees what the try has written",
+        "runtime/vm/machine.py",
+        "                    frame.conversation.restore(handler.mark)\n",
+        "                    pass\n",
+        "tests/vm/test_vm.py::test_an_arm_starts_from_the_conversation_as_it_was_at_try",
+    ),
+    Fault(
+        "a retry may draw the same value again",
+        "runtime/vm/holes/retries.py",
+        "        snapshot.excluded.add(text.encode())\n",
+        "        pass\n",
+        "tests/vm/test_run_golden.py::test_the_run_of_a_program[a_retry_leaves_the_rejected_text_out]",
+    ),
+    Fault(
+        "a retry keeps what was set since",
+        "runtime/vm/holes/retries.py",
+        "        frame.pc, list(frame.slots), len(frame.handlers), mark, frame.code",
+        "        frame.pc, frame.slots, len(frame.handlers), mark, frame.code",
+        "tests/vm/test_programs.py::test_a_retry_goes_back_to_the_variables_as_they_were",
+    ),
+    Fault(
+        "branches of a fork share their variables",
+        "runtime/vm/machine.py",
+        "        slots = [*frame.slots[: code.fork_slot], item, *own]\n",
+        "        slots = frame.slots\n        slots[code.fork_slot :] = [item, *own]\n",
+        "tests/vm/test_run_golden.py::test_the_run_of_a_program[in_every_branch_of_a_fork]",
+    ),
+    Fault(
+        "all holes of a run draw from one seed",
+        "runtime/vm/state/strand.py",
+        '        return mix("hole", self.seed, self.holes_drawn, attempt)\n',
+        '        return mix("hole", self.seed, attempt)\n',
+        "tests/vm/test_programs.py::test_holes_of_one_run_draw_from_seeds_of_their_own",
+    ),
+    Fault(
+        "a truth value is widened like a number",
+        "runtime/vm/state/coerce.py",
+        "    if isinstance(value, bool) or value is None:\n",
+        "    if value is None:\n",
+        "tests/vm/test_values.py::test_a_truth_value_is_no_number",
+    ),
+    Fault(
+        "mocks answer in the wrong order",
+        "runtime/vm/state/run.py",
+        "once.popleft() if once",
+        "once.pop() if once",
+        "tests/vm/test_programs.py::test_a_retry_goes_back_to_the_variables_as_they_were",
+    ),
+    # -- the checker and what is computed before a run
+    Fault(
+        "the type of an argument is not checked",
+        "sglc/check/expressions/arguments.py",
+        '            self.inference.expect(argument.value, types[label], f"`{label}`")\n',
+        "            self.inference.infer(argument.value, types[label])\n",
+        "tests/compiler/check/test_check.py::test_programs_are_told_what_is_written_beside_them[calls]",
+    ),
+    Fault(
+        "a case with a guard counts as taking all",
+        "sglc/check/patterns/exhaustive.py",
+        "_Row(_before((0,), (form,), None), place, firm, True)",
+        "_Row(_before((0,), (form,), None), place, True, True)",
+        "tests/compiler/check/test_check_exhaustive.py::test_a_match_is_judged_as_by_trying_every_value",
+    ),
+    Fault(
+        "a constant is divided by zero",
+        "sglc/check/expressions/operators.py",
+        '        if node.operator in ("/", "//", "%") and right == 0:\n',
+        '        if node.operator in ("/", "//", "%") and right is None:\n',
+        "tests/compiler/check/test_check.py::test_examples_of_a_code_show_exactly_that_code[E0321]",
+    ),
+    Fault(
+        "a remainder by zero is a number",
+        "sglc/types/arithmetic.py",
+        '    if b == 0:\n        raise ArithmeticFault("division by zero")\n',
+        "    pass\n",
+        "tests/compiler/check/test_arithmetic.py::test_what_has_no_result_says_why",
+    ),
+    Fault(
+        "a value that only a check can prove is not checked",
+        "sglc/check/expressions/inference.py",
+        "        if answer is Fit.CHECK:\n"
+        "            self.module.coercions[id(node)] = target  # type: ignore[assignment]\n",
+        "        if answer is Fit.CHECK:\n",
+        "tests/compiler/check/test_check_facts.py::test_values_that_only_a_check_can_prove_are_marked",
+    ),
+    Fault(
+        "integers count as truth values",
+        "sglc/check/types/assignability.py",
+        "            return Fit.ALWAYS if is_bool(source, table) else Fit.NEVER\n",
+        "            return Fit.ALWAYS if is_bool(source, table) or source == INT else Fit.NEVER\n",
+        "tests/compiler/check/test_check.py::test_programs_are_told_what_is_written_beside_them[types]",
+    ),
+    Fault(
+        "truth values are folded like integers",
+        "sglc/passes/fold.py",
+        "isinstance(value, int) and not isinstance(value, bool) and abs(value) < _SMALL",
+        "isinstance(value, int) and abs(value) < _SMALL",
+        "tests/compiler/test_passes.py::test_a_pass_keeps_the_module_sound_and_what_an_observer_sees",
+    ),
+)
+
+
+class Copy:
+    """A copy of the checkout, in which the package is imported from the copy whatever is installed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        self.imported = folder / "imported"
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, check=True,
+        )  # fmt: skip
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            target = self.root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if (ROOT / name).is_file():
+                target.write_bytes((ROOT / name).read_bytes())
+        package = self.imported / "sglc"
+        package.mkdir(parents=True)
+        for entry in (self.root / "sglc").iterdir():
+            (package / entry.name).symlink_to(entry)
+        for name in PACKAGES:
+            (package / name).symlink_to(self.root / name)
+        self._changes = int(time.time())
+
+    def write(self, file: str, text: str) -> None:
+        """Change a file, so that no compiled file of an earlier text is taken for it."""
+        path = self.root / file
+        path.write_text(text, encoding="utf-8")
+        self._changes += 10
+        os.utime(path, (self._changes, self._changes))
+
+    def test(self, nodes: list[str], *options: str) -> tuple[int, str]:
+        """The exit status of pytest, and what it says; 1 where it had to be stopped."""
+        command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *nodes]
+        environment = {**os.environ, "PYTHONPATH": str(self.imported)}
+        try:
+            done = subprocess.run(
+                command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return 1, f"stopped after {SECONDS} s"
+        return done.returncode, done.stdout + done.stderr
+
+
+def planted(fault: Fault, text: str) -> str:
+    """The text with the fault. Raises ValueError unless the old text stands in it exactly once."""
+    count = text.count(fault.old)
+    if count != 1:
+        raise ValueError(f"{fault.name}: the old text stands {count} times in {fault.file}")
+    return text.replace(fault.old, fault.new)
+
+
+def try_fault(copy: Copy, fault: Fault, nodes: list[str], *options: str) -> tuple[int, str]:
+    """What tests say of a copy with the fault; the copy is as before when this returns."""
+    sound = (copy.root / fault.file).read_text(encoding="utf-8")
+    copy.write(fault.file, planted(fault, sound))
+    try:
+        return copy.test(nodes, *options)
+    finally:
+        copy.write(fault.file, sound)
+
+
+def main(arguments: list[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="sglc-planted-") as folder:
+        copy = Copy(Path(folder))
+        if arguments[:1] == ["--find"]:
+            fault = next(fault for fault in FAULTS if fault.name == arguments[1])
+            said = try_fault(copy, fault, arguments[2:])[1]
+            print("\n".join(re.findall(r"^(?:FAILED|ERROR) .*", said, re.MULTILINE)) or said[-2000:])
+            return 0
+        meant = [fault for fault in FAULTS if not arguments or fault.name in arguments]
+        if len(meant) < len(arguments):
+            print("names are: " + "; ".join(fault.name for fault in FAULTS))
+            return 2
+        status, said = copy.test(sorted({fault.test for fault in meant}))
+        if status:
+            print(f"the tests do not pass without a fault:\n{said[-3000:]}")
+            return 2
+        missed = 0
+        for fault in meant:
+            status, said = try_fault(copy, fault, [fault.test], "-x")
+            caught = status == 1
+            missed += not caught
+            print(f"{'caught    ' if caught else 'NOT CAUGHT'} {fault.name}: {fault.test}", flush=True)
+            if status > 1:
+                print(said[-2000:])
+        print(f"{len(meant) - missed} of {len(meant)} caught")
+        return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

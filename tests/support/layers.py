@@ -1,0 +1,127 @@
+"""The layer law: which room may import which, and which packages."""
+
+from __future__ import annotations
+
+LEAVES = {"sglc.source", "sglc.diagnostics", "sglc.automata", "sglc.types"}
+
+
+CHECK = {
+    "sglc.check.core", "sglc.check.types", "sglc.check.names", "sglc.check.patterns",
+    "sglc.check.expressions", "sglc.check.declarations", "sglc.check.holes", "sglc.check.statements",
+}  # fmt: skip
+
+
+CHECKED = LEAVES | {"sglc.syntax", "sglc.library"}
+
+
+BELOW_EXPRESSIONS = CHECKED | {"sglc.check.core", "sglc.check.types", "sglc.check.names"}
+
+
+COMPILE = LEAVES | {
+    "sglc.options", "sglc.cfg", "sglc.grammar", "sglc.stdlib", "sglc.lalr", "sglc.syntax", "sglc.importers",
+    "sglc.library", "sglc.check", "sglc.check.core", "sglc.ir", "sglc.lower", "sglc.passes", "sglc.bytecode",
+    "sglc.emit", "sglc.show",
+}  # fmt: skip
+
+
+RUN = LEAVES | {"sglc.bytecode", "sglc.kernels", "sglc.cache_files"}
+
+
+BELOW_ENGINE = RUN | {
+    "sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat", "sglc.runtime.tokenizer",
+}  # fmt: skip
+
+
+BELOW_DECODING = BELOW_ENGINE | {
+    "sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv", "sglc.runtime.engine",
+}  # fmt: skip
+
+
+BELOW_VM = BELOW_DECODING | {"sglc.runtime.decoding"}
+
+
+RUNTIME = BELOW_VM | {"sglc.runtime.vm", "sglc.runtime.session"}
+
+
+WHOLE = COMPILE | RUNTIME | {"sglc.driver", "sglc.kernels", "sglc.runtime.metrics"}
+
+
+LAW: dict[str, set[str]] = {
+    "sglc.source": set(),
+    "sglc.options": set(),
+    "sglc.cache_files": set(),
+    "sglc.diagnostics": {"sglc.source"},
+    "sglc.automata": set(),
+    "sglc.types": {"sglc.automata", "sglc.diagnostics", "sglc.cfg", "sglc.schema"},
+    "sglc.schema": {"sglc.automata"},
+    "sglc.cfg": {"sglc.source", "sglc.diagnostics", "sglc.automata"},
+    "sglc.grammar": set(),
+    "sglc.stdlib": set(),
+    "sglc.lalr": {"sglc.cache_files"},
+    "sglc.syntax": {"sglc.diagnostics", "sglc.source", "sglc.cfg", "sglc.grammar", "sglc.lalr"},
+    "sglc.importers": {"sglc.automata", "sglc.types", "sglc.lalr"},
+    "sglc.library": {"sglc.source", "sglc.diagnostics", "sglc.stdlib"},
+    "sglc.check.core": CHECKED,
+    "sglc.check.types": CHECKED | {"sglc.check.core", "sglc.importers"},
+    "sglc.check.names": CHECKED | {"sglc.check.core", "sglc.check.types"},
+    "sglc.check.patterns": BELOW_EXPRESSIONS,
+    "sglc.check.expressions": BELOW_EXPRESSIONS,
+    "sglc.check.declarations": BELOW_EXPRESSIONS | {"sglc.check.expressions", "sglc.cfg"},
+    "sglc.check.holes": BELOW_EXPRESSIONS | {"sglc.check.expressions"},
+    "sglc.check.statements": BELOW_EXPRESSIONS
+    | {"sglc.check.expressions", "sglc.check.holes", "sglc.check.patterns"},
+    "sglc.check": CHECKED | CHECK,
+    "sglc.ir": LEAVES,
+    "sglc.lower": LEAVES | {"sglc.syntax", "sglc.check.core", "sglc.ir", "sglc.options"},
+    "sglc.passes": {"sglc.ir", "sglc.options", "sglc.types"},
+    "sglc.bytecode": LEAVES,
+    "sglc.emit": LEAVES | {"sglc.ir", "sglc.bytecode"},
+    "sglc.show": COMPILE,
+    "sglc.driver": COMPILE,
+    "sglc.kernels": {"sglc.cache_files"},
+    "sglc.kernels.triton": set(),
+    "sglc.runtime.errors": LEAVES | {"sglc.bytecode"},
+    "sglc.runtime.mask": RUN | {"sglc.schema", "sglc.cfg"},
+    "sglc.runtime.adapters": RUN | {"sglc.kernels.triton", "sglc.runtime.mask"},
+    "sglc.runtime.chat": RUN | {"sglc.runtime.errors", "sglc.runtime.chat_sandbox"},
+    "sglc.runtime.chat_sandbox": set(),
+    "sglc.runtime.tokenizer": RUN | {"sglc.runtime.errors", "sglc.runtime.mask", "sglc.runtime.chat"},
+    "sglc.runtime.model": BELOW_ENGINE,
+    "sglc.runtime.executor": BELOW_ENGINE | {"sglc.runtime.model", "sglc.kernels.triton"},
+    "sglc.runtime.kv": {"sglc.cache_files"},
+    "sglc.runtime.engine": BELOW_ENGINE | {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.kv"},
+    "sglc.runtime.decoding": BELOW_DECODING,
+    "sglc.runtime.vm": BELOW_VM,
+    "sglc.runtime.session": RUNTIME,
+    "sglc.runtime.metrics": RUNTIME,
+    "sglc.runtime": set(),
+    "sglc.testing": WHOLE,
+    "sglc.python": LEAVES | {"sglc.bytecode"} | {"sglc.runtime.session", "sglc.runtime.vm"},
+    "sglc.api": WHOLE | {"sglc.python"},
+    "sglc.commands": WHOLE | {"sglc.testing"},
+    "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
+    "sglc.__main__": {"sglc.cli"},
+    "sglc": {"sglc.api", "sglc.python"},
+}
+"""Room to the rooms it may import."""
+
+
+THIRD_PARTY: dict[str, set[str]] = {
+    "lark": {"sglc.lalr"},
+    "llvmlite": {"sglc.kernels"},
+    "torch": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters", "sglc.kernels.triton"},
+    "transformers": {"sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters"},
+    "triton": {"sglc.kernels.triton"},
+    "safetensors": {"sglc.runtime.model", "sglc.runtime.executor"},
+    "tokenizers": {"sglc.runtime.tokenizer", "sglc.runtime.mask", "sglc.runtime.model"},
+    "jinja2": {"sglc.runtime.chat", "sglc.runtime.chat_sandbox"},
+    "prometheus_client": {"sglc.runtime.metrics"},
+    "opentelemetry": {"sglc.runtime.metrics"},
+    "click": {"sglc.cli", "sglc.commands"},
+    "rich": {"sglc.cli", "sglc.commands"},
+    "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
+}
+"""Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""
+
+
+OPEN = {"platformdirs", "typing_extensions", "huggingface_hub"}
