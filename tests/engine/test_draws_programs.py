@@ -19,8 +19,6 @@ from checkout import EXAMPLES
 
 torch = pytest.importorskip("torch")
 
-from strategies import sample_types  # noqa: E402
-
 from fakes.drawing_executor import DrawingFake  # noqa: E402
 from fakes.fake_executor import FakeExecutor, FakeModel  # noqa: E402
 from fakes.small_models import CHAT, small_definition, small_tokenizer  # noqa: E402
@@ -48,6 +46,7 @@ from sglc.types.type import (  # noqa: E402
     Named,
     Type,
 )
+from strategies import sample_types  # noqa: E402
 
 TABLE = {**sample_types.TABLE, "Loud": EnumType("Loud", ("YES", "NO"))}
 SAMPLINGS = [Sampling(), Sampling(0.9), Sampling(1.3, top_k=12), Sampling(0.8, top_p=0.9, min_p=0.02)]
