@@ -7,7 +7,7 @@ import io
 import json
 import re
 
-from checkout import DOCS
+from checkout import DOCS, ROOT
 from sglc.bytecode.code import Program
 from sglc.runtime.engine.reference_engine import Engine
 from sglc.runtime.model.scripted import ScriptedModel
@@ -66,7 +66,7 @@ def test_a_piece_of_a_character_is_written_as_its_byte() -> None:
 def test_the_page_names_every_event_and_no_other() -> None:
     rows = [line.split("|")[1] for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     documented = set(re.findall(r"`([a-z_]+)`", " ".join(rows)))
-    room = PAGE.parent.parent / "runtime"
-    sources = "".join(p.read_text() for p in [*room.glob("vm/*.py"), room / "session.py"])
+    room = ROOT / "runtime"
+    sources = "".join(p.read_text() for p in [*room.glob("vm/**/*.py"), room / "session.py"])
     emitted = set(re.findall(r'emit\(\s*"([a-z_]+)"', sources))
     assert documented == (emitted | {"forced"}) - {"generated"}

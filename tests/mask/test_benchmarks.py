@@ -16,14 +16,12 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from checkout import BENCHMARKS
 
-FOLDER = BENCHMARKS
-
 
 @pytest.fixture
 def benchmark_modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
-    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
     return {
-        name: importlib.import_module(name)
+        name: importlib.import_module(f"mask.{name}")
         for name in ("maskbench", "mask_worker", "mask_digest", "schema_suite")
     }
 
