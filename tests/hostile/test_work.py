@@ -27,7 +27,6 @@ from sglc.runtime.mask import (
 )
 from sglc.types.language.language import language
 from sglc.types.type import matching
-from strategies.typed_values import languages
 from strategies.mask_cases import vocabularies
 from strategies.typed_values import languages
 

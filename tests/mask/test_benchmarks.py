@@ -85,7 +85,7 @@ def test_the_suite_is_read_from_an_archive(benchmark_modules: dict[str, ModuleTy
 
 
 def test_texts_of_hard_cases_are_labelled_rightly(benchmark_modules: dict[str, ModuleType]) -> None:
-    cases = importlib.import_module("stress_cases")
+    cases = importlib.import_module("mask.stress_cases")
     for case in cases.CASES + cases.WORSE:
         if case.kind != "schema" or "\\p{" in json.dumps(case.constraint):  # which Python's regexes lack
             continue
