@@ -19,10 +19,9 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter, thread_time
 
-import report
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import report
 from mask.maskbench import show, table
 from sglc.runtime.kv.cache import KVCache
 from sglc.runtime.kv.disk import DiskTier

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-import report
 from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar

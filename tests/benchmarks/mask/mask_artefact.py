@@ -24,12 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-import report
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.progress import track
 
+import report
 from mask.mask_types import CASES, TABLE, tokens_of
 from mask.maskbench import QUANTILES, figures, show, table
 from sglc.automata.term import Language

@@ -14,12 +14,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import report
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.progress import track
 
+import report
 from mask.maskbench import QUANTILES, add_engine_arguments, figures, show, start_workers, surroundings, table
 
 SIZES = (1, 8, 32, 128, 512)

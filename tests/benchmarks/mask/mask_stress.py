@@ -18,12 +18,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import report
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.progress import track
 
+import report
 from mask.maskbench import (
     add_engine_arguments,
     quantile,

@@ -19,12 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import report
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.progress import track
 
+import report
 from mask.mask_worker import Worker
 from mask.maskbench import (
     add_engine_arguments,

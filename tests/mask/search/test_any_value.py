@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from strategies.mask_cases import mask_of
 from sglc.automata.term import Rule
 from sglc.automata.term_digest import term_digest
 from sglc.runtime.mask import workspaces
@@ -17,6 +16,7 @@ from sglc.runtime.mask.nodes.core import RuleNode
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.compile import compile_schema
 from sglc.schema.core.options import SchemaOptions
+from strategies.mask_cases import mask_of
 
 PIECES: list[bytes | None] = [
     *(bytes([byte]) for byte in b'{}[]":, 0123456789-.truefalsnxyab\\\n'),

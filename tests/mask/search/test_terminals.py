@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from strategies.mask_cases import brute_force, mask_of, prefixes
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence, Term, Text, Words
 from sglc.runtime.mask.constraint import compile_constraint
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
+from strategies.mask_cases import brute_force, mask_of, prefixes
 
 PATTERNS = ("ab?c", "a{1,3}", "[ab]{1,2}c?", "b(a|é)?", "ca?", "(ab)+", "é?a", "aa|ab|c")
 PIECES = [

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
-from strategies.mask_cases import mask_of
 from sglc.automata.charset import LAST, leading_bytes
 from sglc.automata.json.object_states import Label
 from sglc.automata.json.unit_propagation import bit_set
@@ -24,6 +23,7 @@ from sglc.runtime.mask.nodes.object_parts import Option, labels_of
 from sglc.runtime.mask.search import mask_sharing, search
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from sglc.schema.core.options import SchemaOptions
+from strategies.mask_cases import mask_of
 
 ANY_ORDER = SchemaOptions(order="any", spelling="any")
 PIECES: list[bytes | None] = [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budget import examples
+from example_budget import examples
 from sglc.automata.regex.compile import compile_regex
 from sglc.automata.term import Bytes, Language, Sequence, Text
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
