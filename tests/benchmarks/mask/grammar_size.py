@@ -15,9 +15,13 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import report
 from sglc.cfg.language import GrammarOptions, Lexing, grammar_language
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.notation.reader import read_grammar
