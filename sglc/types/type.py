@@ -240,14 +240,14 @@ class UnionType(_VariantIndex):
     variants: tuple[RecordType, ...]
     doc: str = ""
 
-    def variant(self, name: str) -> RecordType | None:
+    def variant(self, name: str | None) -> RecordType | None:
         """The variant of that name, None if there is none."""
         try:
             known = self._by_name
         except AttributeError:
             known = {variant.name: variant for variant in reversed(self.variants)}
             object.__setattr__(self, "_by_name", known)
-        return known.get(name)
+        return known.get(name) if name is not None else None
 
 
 @dataclass(frozen=True, slots=True)
