@@ -51,7 +51,7 @@ def command(
     Examples:
       sglc build examples/character.sgl                 writes examples/character.sglb
       sglc build examples/character.sgl -o crew.sglb
-      sglc build examples/character.sgl --model smollm2 masks too, in examples/character.masks
+      sglc build examples/triage.sgl --model smollm2    masks too, in examples/triage.masks
       sglc build examples/character.sgl --emit ir       prints the intermediate code
     """
     if emit is not None:
@@ -98,12 +98,15 @@ def command(
                 "constraints": masks.constraints,
                 "bytes": masks.bytes,
                 "states": masks.states,
+                "left_out": masks.left_out,
             }
         print_json(found)
     else:
         click.echo(f"{target}: {len(data):,} bytes, functions: {', '.join(functions) or 'none'}")
         if masks is not None:
             click.echo(f"{masks.folder}: {masks.bytes:,} bytes, constraints: {masks.constraints} for {model}")
+            for hole, why in masks.left_out.items():
+                click.echo(f"  no masks ahead of time for {hole}: {why}")
 
 
 def _emit(invocation: Invocation, file: Path, output: Path | None, stage: str) -> None:

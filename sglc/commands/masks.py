@@ -49,31 +49,37 @@ class Written:
     constraints: int
     bytes: int
     states: int
+    left_out: dict[str, str]
+    """Holes without masks, and why: their masks are found while the program runs."""
 
 
 def build_masks(invocation: Invocation, program: Program, artefact: Path, model: str) -> Written:
     """Expand the constraints of a program's holes, and write them beside its file and into the cache.
 
-    What the cache has already is not made again. Constraints that a machine refuses are left to the run,
-    which says why. A model that cannot be had, or a folder that cannot be written, ends the command.
+    What the cache has already is not made again. Constraints that cannot be expanded are left to the run; the
+    result says why. A model that cannot be had, or a folder that cannot be written, ends the command.
     """
     tokenizer = _tokenizer(invocation, model)
     vocabulary = tokenizer.vocabulary()
     folder = artefact.with_suffix(FOLDER)
     written: dict[str, int] = {}
     states = 0
+    left_out = dict(_left_to_the_run(program))
     for number, (name, constraint) in enumerate(_constraints(program, tokenizer, vocabulary), 1):
         invocation.stage = f"expanding constraint {number} (hole {name})"
-        with contextlib.suppress(ConstraintError, TooDeep):
+        try:
             file = file_name(constraint_digest(constraint), vocabulary)
             if file in written:
                 continue
             data, size = _contents(constraint, vocabulary)
-            _write(invocation, folder / file, data)
-            written[file] = len(data)
-            states += size
+        except (ConstraintError, TooDeep) as problem:
+            left_out[name] = str(problem)
+            continue
+        _write(invocation, folder / file, data)
+        written[file] = len(data)
+        states += size
     _remove_others(folder, vocabulary, set(written))
-    return Written(folder, len(written), sum(written.values()), states)
+    return Written(folder, len(written), sum(written.values()), states, left_out)
 
 
 def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]:
@@ -92,8 +98,7 @@ def _contents(constraint: Language, vocabulary: Vocabulary) -> tuple[bytes, int]
 def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> Iterator[tuple[str, Language]]:
     """(hole, constraint): all that a run may ask for, as far as it does not depend on values of the run."""
     for index, hole in enumerate(program.holes):
-        passing = any(option.startswith("given") for option in hole.options)
-        if hole.type is None or hole.mode == "select" or passing:
+        if hole.type is None or _why_left_to_the_run(hole):
             continue
         type_ = program.types[hole.type]
         if hole.condition is None:
@@ -103,6 +108,21 @@ def _constraints(program: Program, tokenizer: Any, vocabulary: Vocabulary) -> It
         for prefix in (b"", *sorted(_prefixes(program, index, value, tokenizer, vocabulary))):
             for stops in _stops(hole):
                 yield hole.name, filled_language(value, stops, prefix)
+
+
+def _left_to_the_run(program: Program) -> Iterator[tuple[str, str]]:
+    """(hole, why): holes whose constraints are not known before the run."""
+    for hole in program.holes:
+        if why := _why_left_to_the_run(hole):
+            yield hole.name, why
+
+
+def _why_left_to_the_run(hole: HoleSpec) -> str:
+    if hole.mode == "select":
+        return "it scores its options and needs no masks"
+    if any(option.startswith("given") for option in hole.options):
+        return "its type or `where` reads values of the run"
+    return ""
 
 
 def _stops(hole: HoleSpec) -> tuple[tuple[str, ...] | None, ...]:

@@ -131,6 +131,10 @@ def test_holes_that_depend_on_values_of_the_run_are_left_out(
     )
     masks = build(place, capsys)["masks"]
     assert isinstance(masks, dict) and masks["constraints"] == masks["bytes"] == 0
+    why = "its type or `where` reads values of the run"
+    assert masks["left_out"] == {"sort.name": why, "sort.quote": why}
+    assert main(["build", str(place / "sort.sgl"), "--model", f"scripted:{place / 'script.json'}"]) == 0
+    assert f"no masks ahead of time for sort.quote: {why}" in capsys.readouterr().out
 
 
 def test_masks_that_are_no_longer_needed_are_removed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
