@@ -11,6 +11,8 @@ degree 6 that Cephes uses (S. Moshier, expf), error below 2 ulp; sums are kept i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 LANES = 32
@@ -39,19 +41,30 @@ def _splat(value: float, kind: ir.VectorType = _VF) -> ir.Constant:
     return ir.Constant(kind, [value] * LANES)
 
 
+Body = Callable[[ir.IRBuilder, ir.Value, ir.Value, ir.Value, list[ir.Value]], list[ir.Value]]
+"""Makes the code of one word: builder, first token, bits, logits, accumulators; gives the new ones."""
+
+
 class _Loop:
-    """A loop over mask words: `body(builder, word index, word bits, logits)`, skipping empty words.
+    """A loop over mask words that are not empty.
 
     The last word may be cut short by `size`: lanes past the end are cleared in its bits and read as -inf
     by a masked load.
     """
 
-    def __init__(self, module: ir.Module, function: ir.Function, logits, mask, size) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        function: ir.Function,
+        logits: ir.Value,
+        mask: ir.Value | None,
+        size: ir.Value,
+    ) -> None:
         self.module, self.function = module, function
         self.logits, self.mask, self.size = logits, mask, size
 
-    def run(self, b: ir.IRBuilder, accumulators: list[ir.Value], body) -> list[ir.Value]:
-        """Emit the loop; `body` returns the new accumulators, or None to leave with its own return."""
+    def run(self, b: ir.IRBuilder, accumulators: list[ir.Value], body: Body) -> list[ir.Value]:
+        """Emit the loop; the accumulators behind it."""
         before = b.block
         head = self.function.append_basic_block("word")
         look = self.function.append_basic_block("look")
@@ -119,7 +132,9 @@ def _maximum(module: ir.Module, masked: bool) -> None:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     loop = _Loop(module, function, logits, mask if masked else None, size)
 
-    def larger(b, first, bits, data, values):
+    def larger(
+        b: ir.IRBuilder, first: ir.Value, bits: ir.Value, data: ir.Value, values: list[ir.Value]
+    ) -> list[ir.Value]:
         # Ordered comparison: NaN is never larger.
         return [b.select(b.fcmp_ordered(">", data, values[0]), data, values[0])]
 
@@ -139,7 +154,9 @@ def _maximum(module: ir.Module, masked: bool) -> None:
     wanted = b.insert_element(ir.Constant(_VF, ir.Undefined), top, _I32(0))
     wanted = b.shuffle_vector(wanted, ir.Constant(_VF, ir.Undefined), ir.Constant(_VI, [0] * LANES))
 
-    def equal(b, first, bits, data, values):
+    def equal(
+        b: ir.IRBuilder, first: ir.Value, bits: ir.Value, data: ir.Value, values: list[ir.Value]
+    ) -> list[ir.Value]:
         hits = b.and_(b.bitcast(b.fcmp_ordered("==", data, wanted), _I32), bits)
         found = function.append_basic_block("found")
         onward = function.append_basic_block("onward")
@@ -167,7 +184,9 @@ def _sum(module: ir.Module, masked: bool) -> None:
     tops, scales = spread(top), spread(scale)
     loop = _Loop(module, function, logits, mask if masked else None, size)
 
-    def add(b, first, bits, data, values):
+    def add(
+        b: ir.IRBuilder, first: ir.Value, bits: ir.Value, data: ir.Value, values: list[ir.Value]
+    ) -> list[ir.Value]:
         shifted = b.fmul(b.fsub(data, tops), scales)
         # Below -87 the result is under the smallest normal number; NaN fails the comparison as well.
         counts = b.fcmp_ordered(">=", shifted, _splat(-87.0))

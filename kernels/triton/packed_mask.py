@@ -18,7 +18,7 @@ BLOCK = 4096
 
 
 @triton.jit
-def _kernel(
+def _kernel(  # type: ignore[no-untyped-def]  # triton reads annotations itself
     logits, masks, rows, size, words, stride, mask_stride, HAS_ROWS: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
     which = tl.program_id(0).to(tl.int64)

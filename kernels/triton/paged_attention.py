@@ -24,7 +24,7 @@ WIDE = 128
 
 
 @triton.jit
-def _attend(
+def _attend(  # type: ignore[no-untyped-def]  # triton reads annotations itself
     query, keys, values, tables, tile_tables, tile_rows, tile_counts, tile_positions, out, parts, sums,
     scaling, softcap, window, q_head, q_row, k_head, v_head, table_row, out_row,
     SHARES: tl.constexpr, KEY_WIDTH: tl.constexpr, VALUE_WIDTH: tl.constexpr, KEY_ROOM: tl.constexpr,
@@ -102,7 +102,7 @@ def _attend(
 
 
 @triton.jit
-def _unite(
+def _unite(  # type: ignore[no-untyped-def]  # triton reads annotations itself
     parts, sums, tile_rows, tile_counts, out, out_row,
     SHARES: tl.constexpr, VALUE_WIDTH: tl.constexpr, VALUE_ROOM: tl.constexpr, ROWS: tl.constexpr,
     SPLITS: tl.constexpr,

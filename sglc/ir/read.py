@@ -136,7 +136,8 @@ def _op(cursor: Cursor) -> Op | Terminator:
         raise cursor.fail(f"{mnemonic} {'needs' if shape.has_result else 'has no'} result")
     for name, kind in shape.parts:
         values[name] = _part(cursor, kind)
-    return cls(**values)
+    operation: Op | Terminator = cls(**values)
+    return operation
 
 
 def _part(cursor: Cursor, kind: str) -> Any:

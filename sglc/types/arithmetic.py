@@ -133,12 +133,13 @@ def _divide(a: Decimal, b: Decimal) -> Decimal:
 def _whole_power(a: int, b: int) -> int:
     if b < 0:
         if a in (1, -1):
-            return a ** (b % 2)
+            return a if b % 2 else 1
         _divisor(a)
         raise ArithmeticFault(_FRACTION)
     if abs(a) > 1 and b * (a.bit_length() - 1) > _LARGEST.bit_length():
         raise ArithmeticFault(f"{_too_large('**')}: it has more than {NUMBER_DIGITS:,} digits")
-    return a**b
+    power: int = a**b
+    return power
 
 
 _FRACTION = "a negative power of an integer is no integer: take the power of `decimal(…)`"

@@ -95,4 +95,4 @@ def plain_json(value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    return getattr(value, "type", None) or getattr(value, "enum", None) or value.__class__.__name__
+    return str(getattr(value, "type", None) or getattr(value, "enum", None) or value.__class__.__name__)

@@ -23,6 +23,7 @@ from sglc.cfg.model.grammar import (
 from sglc.cfg.notation.reader import ENDINGS, SHIPPED, read_grammar, shipped_grammar
 from sglc.check.core.context import ModuleContext, OpenGrammar
 from sglc.check.core.files import file_text
+from sglc.check.core.result import Unknown
 from sglc.check.declarations.grammar_parameters import Parameters
 from sglc.check.expressions.constants import Constants
 from sglc.check.types.assignability import UNKNOWN
@@ -76,7 +77,7 @@ class Grammars:
         names = tuple(parameters.types)
         grammar = Grammar(rules, terminals, tuple(terminals), "start", "sgl", names)
         found = self._admitted(name, grammar, node.name.span, reader.ends)
-        if found is UNKNOWN:
+        if isinstance(found, Unknown):
             return found
         for label in _unreached(grammar):
             self.module.report(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from sglc.automata.analysis.emptiness import is_finite, shortest
 from sglc.automata.dfa import operations as dfa
@@ -42,6 +42,8 @@ from sglc.types.type import (
     Type,
     UnionType,
 )
+
+T = TypeVar("T")
 
 LARGE = 10**18
 BYTES_PER_TOKEN = 16
@@ -106,6 +108,13 @@ class TypeFacts:
         self._bounded: set[str] = set()
         """Declared types whose values have a longest one, whatever contains them."""
 
+    def _once(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        """What `make` answers, asked once for each key in a program."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        found: T = self.memo[key]
+        return found
+
     # -- soundness ---------------------------------------------------------------------------------
 
     def sound(self, type: ExpressionType) -> bool:
@@ -154,10 +163,7 @@ class TypeFacts:
 
     def shortest_bytes(self, type: Type, raw: bool = True) -> int | None:
         """Bytes of the shortest value as raw or JSON text; None if there is no value at all."""
-        key = ("bytes", type, raw)
-        if key not in self.memo:
-            self.memo[key] = _Sizes(self).of(type, raw)
-        return self.memo[key]
+        return self._once(("bytes", type, raw), lambda: _Sizes(self).of(type, raw))
 
     def bytes_of(self, type: Type, raw: bool, named: Sizes) -> int | None:
         """As `shortest_bytes`, where `named` knows the sizes of declared types."""
@@ -271,10 +277,7 @@ class TypeFacts:
 
         Raises TooLong.
         """
-        key = ("word", type)
-        if key not in self.memo:
-            self.memo[key] = shortest(self.language(type))
-        return self.memo[key]
+        return self._once(("word", type), lambda: shortest(self.language(type)))
 
     def _word_size(self, type: Type) -> int | None:
         """The bytes of that text, or about the fewest that it has if it is too long to be looked at."""
@@ -287,19 +290,13 @@ class TypeFacts:
     def language(self, type: Type) -> Language:
         """The texts of a type as it stands in a hole, made once. Raises what `language` does."""
         plain: Any = expand(type, self.table)
-        key = ("language", plain)
-        if key not in self.memo:
-            self.memo[key] = language(plain, self.table)
-        return self.memo[key]
+        return self._once(("language", plain), lambda: language(plain, self.table))
 
     # -- is there a longest value ------------------------------------------------------------------
 
     def unbounded(self, type: ExpressionType) -> str | None:
         """Why values of the type can be of any length; None if they cannot."""
-        key = ("unbounded", type)
-        if key not in self.memo:
-            self.memo[key] = self._unbounded(type, "", ())
-        return self.memo[key]
+        return self._once(("unbounded", type), lambda: self._unbounded(type, "", ()))
 
     def _unbounded(self, type: ExpressionType, where: str, open_: tuple[str, ...]) -> str | None:
         at = f" in `{where}`" if where else ""
@@ -405,10 +402,7 @@ class TypeFacts:
 
     def ends_by_itself(self, type: Type) -> bool:
         """Whether no value is the beginning of another one, so that no stop is needed."""
-        key = ("ends", type)
-        if key not in self.memo:
-            self.memo[key] = self._ends(type)
-        return self.memo[key]
+        return self._once(("ends", type), lambda: self._ends(type))
 
     def _ends(self, type: Type) -> bool:
         plain = expand(type, self.table)

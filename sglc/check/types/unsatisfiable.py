@@ -208,7 +208,8 @@ def conflict_at_junction(facts: TypeFacts, type: Type, stop: str) -> str | None:
     """
     key = ("junction", type, stop)
     if key in facts.memo:
-        return facts.memo[key]
+        known: str | None = facts.memo[key]
+        return known
     facts.memo[key] = found = _conflict(facts, type, stop)
     return found
 

@@ -41,7 +41,8 @@ class StringSet:
 
     def contains(self, text: str) -> bool:
         if self.format is not None:
-            return is_of_format(text, self.format)
+            right: bool = is_of_format(text, self.format)
+            return right
         if self.pattern is not None:
             return regular(self).contains(text)
         if self.words is not None:

@@ -361,7 +361,7 @@ class Lowering:
         return self._scalars[key]
 
     def _scalar_union(
-        self, constants: frozenset, texts: strings.Strings, figures: numbers.Numbers, path: str,
+        self, constants: frozenset[bool | None], texts: strings.Strings, figures: numbers.Numbers, path: str,
         steps: str | None = None,
     ) -> Term | None:  # fmt: skip
         """`steps`: where a `multipleOf` is asked for, if one is."""

@@ -418,11 +418,12 @@ def number(value: Any, path: str, keyword: str = "") -> Decimal:
         if not math.isfinite(value):
             raise SchemaError(f"{value} is no JSON number", path)
         value = Decimal(repr(value))
-    if not value.is_finite():
-        raise SchemaError(f"{value} is no JSON number", path)
-    if len(value.as_tuple().digits) > _MAX_DIGITS or abs(int(value.as_tuple().exponent)) > _MAX_DIGITS:
+    exact: Decimal = value
+    if not exact.is_finite():
+        raise SchemaError(f"{exact} is no JSON number", path)
+    if len(exact.as_tuple().digits) > _MAX_DIGITS or abs(int(exact.as_tuple().exponent)) > _MAX_DIGITS:
         raise _too_long(path, keyword)
-    return value
+    return exact
 
 
 def _too_long(path: str, keyword: str) -> SchemaFault:

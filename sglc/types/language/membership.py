@@ -12,8 +12,8 @@ from sglc.automata.number.decimal import FLOAT_PLACES, whole_digits
 from sglc.types.arithmetic import number_fault
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.equality import equal
-from sglc.types.json_text import surrogate_fault
-from sglc.types.language.language import declared_type, json_text, str_dfa
+from sglc.types.json_text import json_text, surrogate_fault
+from sglc.types.language.language import declared_type, str_dfa
 from sglc.types.number_text import float_text
 from sglc.types.type import (
     AliasType,

@@ -20,7 +20,8 @@ from typing import TypeGuard
 
 from sglc.automata.dfa.operations import accepts
 from sglc.types.dependent import erased
-from sglc.types.language.language import constant_text, declared_type, json_text, str_dfa
+from sglc.types.json_text import json_text
+from sglc.types.language.language import constant_text, declared_type, str_dfa
 from sglc.types.notation.sgl import in_words, named_rules, one_line, range_text
 from sglc.types.text.printer import print_value
 from sglc.types.type import (

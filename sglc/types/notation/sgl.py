@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import assert_never
 
-from sglc.types.language.language import json_text
+from sglc.types.json_text import json_text
 from sglc.types.language.membership import constant_notation
 from sglc.types.type import (
     AliasType,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sglc.types.language.language import constant_text, declared_type, json_text
+from sglc.types.json_text import json_text
+from sglc.types.language.language import constant_text, declared_type
 from sglc.types.notation.sgl import in_words, named_rules, one_line, show_type
 from sglc.types.text.printer import print_value
 from sglc.types.type import (

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sglc.types.dependent import erased
-from sglc.types.language.language import Surface, declared_type, json_text
+from sglc.types.json_text import json_text
+from sglc.types.language.language import Surface, declared_type
 from sglc.types.text.reader import DecodeError, Decoder
 from sglc.types.type import (
     TAG,
@@ -331,7 +332,8 @@ class _Partial:
         inside = self.text[self.at + 1 :]
         while inside:
             try:
-                return json.loads(f'"{inside}"')
+                text: str = json.loads(f'"{inside}"')
+                return text
             except ValueError:
                 inside = inside[:-1]
         return ""

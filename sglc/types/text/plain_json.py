@@ -15,7 +15,8 @@ from typing import Any, assert_never
 
 from sglc.types.equality import equal
 from sglc.types.json_membership import ordered_json
-from sglc.types.language.language import constant_text, declared_type, json_text
+from sglc.types.json_text import json_text
+from sglc.types.language.language import constant_text, declared_type
 from sglc.types.language.membership import (
     MemberError,
     arm_of,
@@ -173,7 +174,8 @@ def _convert(data: Any, type: Type, table: TypeTable, path: str, depth: int) -> 
         raise MemberError(path, f"nested deeper than {MAX_DEPTH}")
     match type:
         case Json():
-            return ordered_json(data, type)
+            ordered: Value = ordered_json(data, type)
+            return ordered
         case Str() | OneOf() | SpanOf():
             if not isinstance(data, str):
                 raise _wrong(path, "text", data)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, assert_never
 
+from sglc.types.json_text import json_text
 from sglc.types.json_values import json_value_text
-from sglc.types.language.language import Surface, constant_text, declared_type, json_text
+from sglc.types.language.language import Surface, constant_text, declared_type
 from sglc.types.language.membership import arm_of
 from sglc.types.number_text import decimal_text, float_text
 from sglc.types.type import (

@@ -14,8 +14,9 @@ from typing import Any, assert_never
 
 from sglc.types.dependent import one_of_fault, span_fault
 from sglc.types.json_membership import json_fault
+from sglc.types.json_text import json_text
 from sglc.types.json_values import number_of
-from sglc.types.language.language import constant_text, declared_type, json_text
+from sglc.types.language.language import constant_text, declared_type
 from sglc.types.language.membership import (
     constant_notation,
     decimal_fault,
@@ -371,7 +372,7 @@ class Decoder:
         if found is None:
             raise DecodeError(start, "expected text in quotes")
         try:
-            text = json.loads(found.group())
+            text: str = json.loads(found.group())
         except ValueError:
             raise DecodeError(start, "an escape is not known") from None
         if json_text(text) != found.group():
