@@ -6,10 +6,10 @@ from weakref import finalize
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD
-from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.search.lexeme_walks import LeafWalks
 from sglc.runtime.mask.search.mask_sharing import Shapes
 from sglc.runtime.mask.search.search import MaskSearch
@@ -17,8 +17,8 @@ from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
 _MOST_TRANSITIONS = 1_000_000
-_MOST_SPANS, _LONGEST_SPAN = 4096, 256
-"""How many byte strings are remembered with the configurations after them, and of how many bytes at most."""
+_LONGEST_SPAN = 256
+"""Byte strings of so many bytes at most are remembered with the configurations after them."""
 
 
 class MaskStore:
@@ -39,7 +39,7 @@ class MaskStore:
         self.accepting = machine.accepting
         self.masks: dict[int, Mask] = {}
         self.transitions: dict[int, int] = {}
-        self._spans: Interned[tuple[int, bytes], int] = Interned()
+        self._spans: LeastUsed[tuple[int, bytes], int] = LeastUsed(size=_LONGEST_SPAN)
         """Configurations by those before and what was read: forced text is the same each time."""
         rows = max_bytes // max(4 * vocabulary.words, 1)
         # Of the bytes, half are for masks, a quarter for walks of leaves, and an eighth for the masks of
@@ -139,9 +139,7 @@ class MaskStore:
         if found is None:
             with self.machine.lock, account.reading(len(data)):
                 found = self.machine.advance(config, data)
-                if len(self._spans) >= _MOST_SPANS:
-                    self._spans.clear()
-                self._spans[key] = found
+                self._spans.keep(key, found)
         return found
 
     def advance(self, config: int, data: bytes, account: Account) -> int:

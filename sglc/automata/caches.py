@@ -32,63 +32,101 @@ DEFAULT_BYTES = 32 << 20
 """Of all that `remembered` functions have found: some ten thousand automata of patterns and numbers."""
 
 
-class BoundedCache(Generic[K, V]):
+SMALL_BYTES = 4 << 20
+"""Of one cache of small values: 20,000 of them."""
+
+
+class LeastUsed(Generic[K, V]):
     """Values by key, of `most` bytes together; those that nobody has asked for longest make room.
 
-    For any thread. `size` says how many bytes a value takes. One that takes more than all is not kept.
+    `size` says how many bytes a value takes, as a number where all take the same. One that takes more than
+    all is not kept. Who keeps values does so one at a time; meanwhile any thread may `get` them, if keys are
+    numbers, texts, or tuples of these.
     """
 
-    __slots__ = ("_lock", "_most", "_size", "_values", "bytes")
+    __slots__ = ("_most", "_size", "_sizes", "_values", "bytes")
 
-    def __init__(self, most: int, size: Callable[[V], int]) -> None:
+    def __init__(self, most: int = SMALL_BYTES, size: Callable[[V], int] | int = 0) -> None:
         self._most = most
         self._size = size
-        self._lock = threading.Lock()
-        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._sizes: dict[K, int] = {}
+        """Bytes by key; empty where all take the same."""
         self.bytes = 0
         """Of all that is kept, about."""
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def get(self, key: K) -> V | None:
-        """The value of a key, if it is kept."""
-        with self._lock:
-            found = self._values.get(key)
-            if found is None:
-                return None
-            self._values.move_to_end(key)
-            return found[0]
+    def get(self, key: K, missing: Any = None) -> Any:
+        """The value of a key; `missing` if it is not kept."""
+        values = self._values
+        found = values.get(key, missing)
+        if found is not missing:
+            try:
+                values.move_to_end(key)
+            except KeyError:
+                # Another thread has made room with it.
+                pass
+        return found
 
     def keep(self, key: K, value: V) -> V:
         """Keep a value; returns it."""
-        size = self._size(value) + _OF_ENTRY
-        with self._lock:
-            before = self._values.pop(key, None)
-            if before is not None:
-                self.bytes -= before[1]
-            if size <= self._most:
-                self._values[key] = value, size
-                self.bytes += size
-                self._make_room()
+        same = isinstance(self._size, int)
+        size = (self._size if isinstance(self._size, int) else self._size(value)) + _OF_ENTRY
+        if key in self._values:
+            self._forget(key)
+        if size <= self._most:
+            self._values[key] = value
+            if not same:
+                self._sizes[key] = size
+            self.bytes += size
+            while self.bytes > self._most:
+                self._forget(next(iter(self._values)))
         return value
+
+    def _forget(self, key: K) -> None:
+        del self._values[key]
+        size = self._size
+        self.bytes -= size + _OF_ENTRY if isinstance(size, int) else self._sizes.pop(key)
 
     def limit(self, most: int) -> None:
         """Keep no more than so many bytes from now on."""
-        with self._lock:
-            self._most = most
-            self._make_room()
-
-    def _make_room(self) -> None:
-        while self.bytes > self._most:
-            _, (_, gone) = self._values.popitem(last=False)
-            self.bytes -= gone
+        self._most = most
+        while self.bytes > most:
+            self._forget(next(iter(self._values)))
 
     def clear(self) -> None:
         """Forget everything."""
+        self._values.clear()
+        self._sizes.clear()
+        self.bytes = 0
+
+
+class BoundedCache(LeastUsed[K, V]):
+    """The same for any thread and any keys."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, most: int = SMALL_BYTES, size: Callable[[V], int] | int = 0) -> None:
+        super().__init__(most, size)
+        self._lock = threading.RLock()
+
+    def get(self, key: K, missing: Any = None) -> Any:
         with self._lock:
-            self._values.clear()
-            self.bytes = 0
+            return super().get(key, missing)
+
+    def keep(self, key: K, value: V) -> V:
+        with self._lock:
+            return super().keep(key, value)
+
+    def limit(self, most: int) -> None:
+        with self._lock:
+            super().limit(most)
+
+    def clear(self) -> None:
+        with self._lock:
+            super().clear()
 
 
 def size_of(value: object) -> int:

@@ -13,7 +13,6 @@ from sglc.automata.analysis.emptiness import is_empty, shortest
 from sglc.automata.dfa import operations as dfa
 from sglc.automata.term import Bytes, Language, Repeat, Text
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.core.bytes_cache import KeptWords
 from sglc.runtime.mask.core.errors import CompletionTooLong
 from strategies.byte_vocabulary import BYTE_VOCABULARY
 
@@ -107,16 +106,7 @@ def test_what_is_kept_of_a_deep_text_grows_with_its_depth() -> None:
         assert matcher.shortest_completion() == b"]" * (2 * matcher.steps)
     rests = matcher.machine.rests.values()
     assert sum(len(word) for _, word, _ in rests) < 10 * len(rests)
-    assert matcher.machine.endings.size < 8 << 20
-
-
-def test_words_that_are_kept_are_forgotten_together() -> None:
-    kept = KeptWords(1_000)
-    for number in range(100):
-        assert kept.get(number) is None
-        assert kept.keep(number, bytes([number]) * number) == kept.get(number)
-        assert kept.size <= 1_000
-    assert kept.get(99) is not None and kept.get(0) is None
+    assert matcher.machine.endings.bytes < 8 << 20
 
 
 LETTERS = dfa.all_words(((0x61, 0x7A),))

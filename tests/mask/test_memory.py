@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sglc.automata import caches
-from sglc.automata.caches import BoundedCache, remembered, size_of
+from sglc.automata.caches import BoundedCache, LeastUsed, remembered, size_of
 from sglc.automata.regex.compile import compile_regex
 from sglc.runtime.mask import clear_caches, limit_caches, workspaces
 from sglc.runtime.mask.automaton.limits import ConstraintOptions
@@ -175,8 +175,9 @@ def test_the_collector_has_little_to_look_at(vocabulary: Vocabulary) -> None:
     assert len(gc.get_objects()) - before - history < 1_200
 
 
-def test_the_least_used_makes_room() -> None:
-    kept: BoundedCache[int, bytes] = BoundedCache(4_000, len)
+@pytest.mark.parametrize("kind", [LeastUsed, BoundedCache])
+def test_the_least_used_makes_room(kind: type[LeastUsed[int, bytes]]) -> None:
+    kept = kind(4_000, len)
     for number in range(3):
         kept.keep(number, bytes(1_000))
     assert kept.get(0) == bytes(1_000)
@@ -191,6 +192,15 @@ def test_the_least_used_makes_room() -> None:
     assert len(kept) == 2 and kept.get(0) == bytes(10)
     kept.clear()
     assert not len(kept) and kept.bytes == 0
+
+
+def test_small_values_of_one_size_may_be_none() -> None:
+    kept: LeastUsed[int, int | None] = LeastUsed(4_000, 200)
+    for number in range(11):
+        assert kept.get(number, "missing") == "missing"
+        assert kept.keep(number, None if number % 2 else number) is (None if number % 2 else number)
+    assert kept.bytes == 10 * 400
+    assert [kept.get(number, "missing") for number in (0, 1, 2)] == ["missing", None, 2]
 
 
 def test_what_functions_have_found_is_bounded_in_bytes() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sglc.automata.caches import BoundedCache
+from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask import workspaces
 from sglc.runtime.mask.artifact.build import FreezeBudget, freeze
 from sglc.runtime.mask.artifact.constraint import FrozenConstraint, FrozenStore
@@ -113,17 +113,17 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
         return with_delays
 
-    def bounded(self: BoundedCache[Any, Any], *given: Any) -> None:
-        kept(self, *given)
+    def bounded(self: LeastUsed[Any, Any], *given: Any, **named: Any) -> None:
+        kept(self, *given, **named)
         self._values = yielding(OrderedDict)()
         self._most = min(self._most, 2_000)
 
-    kept = BoundedCache.__init__
-    shared = ("masks", "transitions", "_spans")
+    kept = LeastUsed.__init__
+    shared = ("masks", "transitions")
     monkeypatch.setattr(MaskStore, "__init__", delayed(MaskStore.__init__, shared))
     shared = ("masks", "transitions", "_rows", "_ways", "_places")
     monkeypatch.setattr(FrozenStore, "__init__", delayed(FrozenStore.__init__, shared))
-    monkeypatch.setattr(BoundedCache, "__init__", bounded)
+    monkeypatch.setattr(LeastUsed, "__init__", bounded)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     workspaces.clear()

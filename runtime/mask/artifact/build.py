@@ -106,9 +106,9 @@ class _Levels:
 
 def _levels(vocabulary: Vocabulary) -> _Levels:
     """Made once for each vocabulary, and kept as long as it."""
-    found = vocabulary.classes.get(_Levels)
+    found = vocabulary.facts.get(_Levels)
     if found is None:
-        found = vocabulary.classes[_Levels] = _Levels(vocabulary.trie)
+        found = vocabulary.facts[_Levels] = _Levels(vocabulary.trie)
     return found
 
 

@@ -11,16 +11,17 @@ The parts of a constraint, and the integers with a fixed meaning, are those of `
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.runtime.mask.automaton import step as steps
 from sglc.runtime.mask.automaton.positions import HALF, Places, States
 from sglc.runtime.mask.automaton.protocol import ACCEPT, DEAD, END, FINAL, Node, Work
 from sglc.runtime.mask.automaton.step import Group
-from sglc.runtime.mask.core.bytes_cache import KeptWords
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.mask.core.intern_table import Interned
 from sglc.runtime.mask.core.table_bytes import MachineLock
@@ -28,13 +29,20 @@ from sglc.runtime.mask.core.table_bytes import MachineLock
 NO_ROW = -1
 
 _MOST_THREADS = 32_768
-_MOST_STEPS = 200_000
-_MOST_FIRSTS = 20_000
-_MOST_GROUPS = 256
 _KEPT_BYTES = 8 << 20
 _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
+
+_GROUP_BYTES = 128 << 10
+"""Of groups, which are mostly asked for by the mask and the step that come next."""
+_OF_GROUP = 400
+"""Bytes of a group, about."""
+_nbytes = attrgetter("nbytes")
+
+
+def _of_groups(groups: tuple[Group, ...]) -> int:
+    return _OF_GROUP * len(groups)
 
 
 class Machine:
@@ -76,9 +84,9 @@ class Machine:
         """By configuration: whether its row cannot be made for want of bytes that were not kept."""
         self._untraced: dict[int, int] = {}
         self._grafts: dict[int, int] = {}
-        self._steps: dict[int, int] = {}
-        self._firsts: dict[int, np.ndarray] = {}
-        self._groups: dict[int, tuple[Group, ...]] = {}
+        self._steps: LeastUsed[int, int] = LeastUsed()
+        self._firsts: LeastUsed[int, np.ndarray] = LeastUsed(size=_nbytes)
+        self._groups: LeastUsed[int, tuple[Group, ...]] = LeastUsed(_GROUP_BYTES, _of_groups)
         self._joins: Interned[tuple[int, ...], int] = Interned()
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
@@ -87,11 +95,11 @@ class Machine:
         self.rows = np.zeros((64, 256), np.int32)
         self.row_count = 0
         self.row_of = np.full(256, NO_ROW, np.int32)
-        self.endings = KeptWords(_KEPT_BYTES)
+        self.endings: LeastUsed[int, bytes] = LeastUsed(_KEPT_BYTES, len)
         """By configuration: its shortest completion."""
         self.rests: dict[int, tuple[int, bytes, int]] = {END: (0, b"", END)}
         """By continuation: the length of its shortest word, how that begins, and what it goes on with."""
-        self.forced_runs = KeptWords(_KEPT_BYTES)
+        self.forced_runs: LeastUsed[int, bytes] = LeastUsed(_KEPT_BYTES, len)
         """By configuration: the bytes that must come next."""
 
     # Interning
@@ -293,9 +301,7 @@ class Machine:
                     if target != DEAD:
                         after.append(target)
             found = after[0] if len(after) == 1 else self.join(after)
-            if len(self._steps) > _MOST_STEPS:
-                self._steps.clear()
-            self._steps[key] = found
+            self._steps.keep(key, found)
         return found
 
     def join(self, configs: Sequence[int]) -> int:
@@ -316,19 +322,14 @@ class Machine:
         """The threads of a configuration by what they read."""
         found = self._groups.get(config)
         if found is None:
-            # Mostly for the mask and the step that come next.
-            if len(self._groups) > _MOST_GROUPS:
-                del self._groups[next(iter(self._groups))]
-            found = self._groups[config] = steps.groups(self, config)
+            found = self._groups.keep(config, steps.groups(self, config))
         return found
 
     def first(self, config: int) -> np.ndarray:
         """bool[256]: the bytes that may come next; not to be written to."""
         found = self._firsts.get(config)
         if found is None:
-            if len(self._firsts) > _MOST_FIRSTS:
-                self._firsts.clear()
-            found = self._firsts[config] = steps.first(self, config)
+            found = self._firsts.keep(config, steps.first(self, config))
             found.flags.writeable = False
         return found
 

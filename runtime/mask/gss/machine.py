@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.positions import HALF
@@ -27,7 +29,6 @@ from sglc.runtime.mask.gss.first_sets import Beginnings
 from sglc.runtime.mask.nodes.core import RuleNode
 
 _MOST_OPEN = 100_000
-_MOST_FIRSTS = 20_000
 _OF_OPENED = 3
 """Units of work of what a closure opens."""
 
@@ -53,7 +54,7 @@ class JoiningMachine(Machine):
         """By continuation: the rules that its closure has opened, and before which continuation."""
         self._opened_at_once: Interned[tuple[tuple[int, int], ...], int] = Interned()
         """By nodes and continuations: what is before all of them."""
-        self._first_after: dict[int, np.ndarray] = {}
+        self._first_after: LeastUsed[int, np.ndarray] = LeastUsed(size=attrgetter("nbytes"))
         self._begin_rows: dict[int, np.ndarray] = {}
 
     def first_after(self, cont: int) -> np.ndarray:
@@ -66,9 +67,7 @@ class JoiningMachine(Machine):
                 found = self._begin_rows.get(known)
                 if found is None:
                     found = self._begin_rows[known] = unpacked(known)
-            if len(self._first_after) > _MOST_FIRSTS:
-                self._first_after.clear()
-            self._first_after[cont] = found
+            self._first_after.keep(cont, found)
         return found
 
     def first_of(self, node: Node) -> tuple[int, bool] | None:

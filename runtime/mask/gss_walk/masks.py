@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.work import spend
 from sglc.kernels.gss.api import StackWalk
 from sglc.kernels.gss.frames import (
@@ -48,8 +49,9 @@ Begin = tuple[int, int]
 """(a node to open, what follows it), or (-1, a continuation to resume)."""
 _NO_THREADS = np.zeros((0, 6), np.int32)
 _MOST_BEGINS, _MOST_INSIDE = 1000, ROOM // 2
-_MOST_THREADS = 200_000
-_MOST_REFUSED = 10_000
+_OF_THREAD = 200
+"""Bytes of a thread for walks, about."""
+_UNKNOWN = object()
 _MOST_WORDS = 64
 _MOST_LARGE = 3
 _EFFORT = PAUSE // 100
@@ -81,9 +83,9 @@ class StackMasks:
         self._walk: StackWalk | None = None
         self._starts: tuple[int, Start | None] = -1, None
         """The configuration that was asked for last, and its start."""
-        self._small: dict[int, tuple[_Thread, ...] | None] = {}
+        self._small: LeastUsed[int, tuple[_Thread, ...] | None] = LeastUsed(size=_OF_THREAD)
         """By thread: what it is for walks; None for those that are looked up."""
-        self._refused: set[Hashable] = set()
+        self._refused: LeastUsed[Hashable, bool] = LeastUsed()
 
     @property
     def table_bytes(self) -> int:
@@ -132,7 +134,7 @@ class StackMasks:
         if tables is None:
             return None
         threads = [thread for thread in machine.configs[config] if thread != ACCEPT]
-        if config in self._refused:
+        if self._refused.get(config):
             return None
         conts = [machine.place(thread)[2] for thread in threads]
         # What is read up to the end of all text needs no walk.
@@ -141,11 +143,9 @@ class StackMasks:
         small: list[_Thread] = []
         large: list[int] = []
         for thread in threads:
-            if thread not in self._small:
-                if len(self._small) > _MOST_THREADS:
-                    self._small.clear()
-                self._small[thread] = self._as_small(thread)
-            here = self._small[thread]
+            here = self._small.get(thread, _UNKNOWN)
+            if here is _UNKNOWN:
+                here = self._small.keep(thread, self._as_small(thread))
             if here is None:
                 large.append(thread)
             else:
@@ -231,7 +231,7 @@ class StackMasks:
         row: np.ndarray, account: Account,
     ) -> bool:  # fmt: skip
         machine, tables = self._machine, self._tables
-        if tables is None or key in self._refused:
+        if tables is None or self._refused.get(key):
             return False
         if len(begins) > _MOST_BEGINS or len(inside) > _MOST_INSIDE:
             return False
@@ -263,9 +263,7 @@ class StackMasks:
         except TooLarge:
             self._tables = None
             return False
-        if len(self._refused) > _MOST_REFUSED:
-            self._refused.clear()
-        self._refused.add(key)
+        self._refused.keep(key, True)
         return False
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.kernels.trie.api import UNBOUNDED, LeafArrays, Quiet, SubtreeWalk
@@ -31,6 +32,8 @@ PLAIN_RUN = re.compile(rb"[ !#-\[\]-~]{2,}")
 PLAIN = sum([1 << 8 * byte for byte in PLAIN_BYTES if byte < 0x7F])
 """The bytes of plain runs as a number: of a bool[256] read as one, so that a look at all of them is cheap."""
 NO_LABELS = np.zeros(0, np.uint64)
+_OF_LIST = 2_100
+"""Bytes of a row as a list."""
 
 
 class LeafPlace(NamedTuple):
@@ -92,7 +95,7 @@ class LeafTable:
         self._tally, self._taken = open_tally(), 0
         """Who keeps account of the bytes of the rows, and how many these are."""
         self._arrays: LeafArrays | None = None
-        self._lists: dict[int, list[int]] = {}
+        self._lists: LeastUsed[int, list[int]] = LeastUsed(size=_OF_LIST)
         self.places: list[Any] = []
         """What the states are, by number."""
         self._numbers: dict[Any, int] = {}
@@ -222,9 +225,7 @@ class LeafTable:
         if found is None:
             if state >= self._size or not self.arrays.flags[state] & KNOWN:
                 self.fill(state)
-            if len(self._lists) > 20_000:
-                self._lists.clear()
-            found = self._lists[state] = self.arrays.rows[state].tolist()
+            found = self._lists.keep(state, self.arrays.rows[state].tolist())
         return found
 
     def step(self, state: int, byte: int) -> int:

@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import leading_bytes
 from sglc.automata.term import CharDfa, Encoding
 from sglc.runtime.mask.core.byte_sets import members
@@ -22,6 +23,7 @@ from sglc.runtime.mask.lexeme.utf8_states import Characters, Move
 Place = tuple[int, int, int | None]
 """(local state of a table, least and most characters to come)."""
 
+_UNKNOWN = object()
 _MAX_LENGTH_WORK = 20_000_000
 _MOST_SEARCHED = 5000
 _LONGEST_WORD = 1 << 20
@@ -76,7 +78,7 @@ class TextTable:
         self._gapless: bool | None = None
         self._stopping: set[int] | None = None
         self._period: tuple[int, int] | None = None
-        self._advanced: dict[Place, Place | None] = {}
+        self._advanced: LeastUsed[Place, Place | None] = LeastUsed()
         self.words = TextWords(dfa, encoding, self.next_length)
         self.leaf: Any = None
         """Its `TextLeaf`, kept where its table is."""
@@ -139,19 +141,17 @@ class TextTable:
         The counts are those before the character that the byte belongs to, and become one less at its end.
         """
         key = (local, least, most)
-        if key in self._advanced:
-            return self._advanced[key]
+        found = self._advanced.get(key, _UNKNOWN)
+        if found is not _UNKNOWN:
+            return found
         fewer, more = max(least - 1, 0), None if most is None else most - 1
-        found: Place | None = None
+        found = None
         if local < self.boundary:
             if self.alive(local, fewer, more):
                 found = (local, *self._settle(local, fewer, more))
         elif any(self.alive(target, fewer, more) for target in self.targets(local)):
             found = key
-        if len(self._advanced) > 100_000:
-            self._advanced.clear()
-        self._advanced[key] = found
-        return found
+        return self._advanced.keep(key, found)
 
     def after(self, local: int, least: int, most: int | None) -> Place:
         """The place at a local state with so many characters to come, in the form that `advance` gives."""

@@ -134,8 +134,6 @@ class TextLeaf(LeafTable):
         if everywhere is not None and (place.most is None or place.most >= longest + self.fewest()):
             return everywhere
         if local not in self._loops:
-            if len(self._loops) > 20_000:
-                self._loops.clear()
             self._loops[local] = self._loop(local)
         found, home = self._loops[local]
         if found is None or place.most is None:
@@ -205,8 +203,6 @@ class TextLeaf(LeafTable):
     def _everywhere(self, local: int) -> Still | None:
         """Characters with which every state that can be reached can go on."""
         if local not in self._stills:
-            if len(self._stills) > 20_000:
-                self._stills.clear()
             few = self.table.boundary > _MANY_STATES and is_small(
                 known_covered(self.table.dfa, local, self._covered), _FEW_CHARACTERS
             )

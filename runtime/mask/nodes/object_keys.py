@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sglc.automata.caches import small_cache
+from sglc.automata.caches import LeastUsed, small_cache
 from sglc.automata.charset import ALL
 from sglc.automata.term import CharDfa, Encoding
 from sglc.kernels.trie.api import UNBOUNDED, Quiet, SubtreeWalk
@@ -25,7 +25,9 @@ from sglc.runtime.mask.vocabulary.token_classes import Columns
 
 _FEW_NAMES = 2000
 """More names than this are found by walking."""
-_MOST_OPEN = 1000
+_OF_KEYS = 4_000
+"""Bytes of what is known of the keys at a place, about."""
+_UNKNOWN = object()
 _FEW_SHAPED, _MOST_SHAPED = 32, 128
 """Places before more open names, or more names, are not compared with those of other objects."""
 
@@ -83,10 +85,12 @@ class KeyLeaf(LeafTable):
         self._ends: list[int] = []
         self._labels = np.zeros(0, np.int32)
         self._names: dict[tuple[int, int], Names] = {}
-        self._names_at: dict[tuple[int, bytes], Names | None] = {}
+        self._names_at: LeastUsed[tuple[int, bytes], Names | None] = LeastUsed(size=_OF_KEYS)
         """By place and open labels."""
         self._all_names: tuple[WordList, np.ndarray] | None = None
-        self._shapes: dict[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = {}
+        self._shapes: LeastUsed[tuple[int, bytes], tuple[Hashable, Sequence[int] | None]] = LeastUsed(
+            size=_OF_KEYS
+        )
         self._shaped_for: Columns | None = None
         self._by_characters: KeyCharacters | None = None
         self._bits: dict[bytes, int] = {}
@@ -148,11 +152,10 @@ class KeyLeaf(LeafTable):
 
     def names(self, place: LeafPlace) -> Names | None:
         key = self.places[place.state], place.open.tobytes()
-        if key not in self._names_at:
-            if len(self._names_at) > _MOST_OPEN:
-                self._names_at.clear()
-            self._names_at[key] = self._find_names(place, key[0])
-        return self._names_at[key]
+        found = self._names_at.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._names_at.keep(key, self._find_names(place, key[0]))
+        return found
 
     def _find_names(self, place: LeafPlace, local: int) -> Names | None:
         if local < 0 or not self.table.families:
@@ -216,11 +219,10 @@ class KeyLeaf(LeafTable):
         key = (local, place.open.tobytes())
         found = self._shapes.get(key) if columns is self._shaped_for else None
         if found is None:
-            if len(self._shapes) > _MOST_OPEN or columns is not self._shaped_for:
+            if columns is not self._shaped_for:
                 self._shapes.clear()
                 self._shaped_for = columns
-            found = self._find_shape(place, local, columns.quoted)
-            self._shapes[key] = found
+            found = self._shapes.keep(key, self._find_shape(place, local, columns.quoted))
         return found
 
     def _find_shape(

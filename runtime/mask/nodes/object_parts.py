@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from sglc.automata.caches import LeastUsed
 from sglc.automata.json.counters import Vector
 from sglc.automata.json.object_plans import Plan, cheapest_entries
 from sglc.automata.json.object_states import Label, ObjectStates, Outcome, Profile
@@ -22,7 +23,8 @@ from sglc.runtime.mask.nodes.core import Literal, Series, measure
 _NONE: frozenset[str] = frozenset()
 _SOME = 1 << 30
 """A cost that no entry reaches, for what is not known yet."""
-_MOST_REMEMBERED = 20_000
+_OF_PLAN = 500
+"""Bytes of the entries that complete an object, about."""
 
 
 class Option(NamedTuple):
@@ -79,7 +81,7 @@ class ObjectWords:
         self._is_large = max(counts) > MOST_ENTRIES
         self._measured: tuple[list[int | None], int | None] | None = None
         self._closing: dict[int, tuple[bytes, tuple[Node, ...]]] = {}
-        self._rests: dict[tuple[int, frozenset[str], int], tuple[int, Plan]] = {}
+        self._rests: LeastUsed[tuple[int, frozenset[str], int], tuple[int, Plan]] = LeastUsed(size=_OF_PLAN)
 
     @cached_property
     def _nodes(self) -> list[Node]:
@@ -146,9 +148,7 @@ class ObjectWords:
             found = cheapest_entries(self.states, state, at_least, *costs)
             if found is None or found[0] > LONGEST_COMPLETION:
                 raise CompletionTooLong
-            if len(self._rests) > _MOST_REMEMBERED:
-                self._rests.clear()
-            self._rests[state, used, at_least] = found
+            self._rests.keep((state, used, at_least), found)
         return found
 
     def entries(self, machine: Machine, state: int, used: frozenset[str], at_least: int) -> bytes:

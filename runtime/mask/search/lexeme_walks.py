@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
 
-from sglc.automata.caches import BoundedCache
+from sglc.automata.caches import LeastUsed
 from sglc.automata.charset import Ranges
 from sglc.automata.term import Encoding
 from sglc.automata.work import spend
@@ -22,11 +22,13 @@ from sglc.runtime.mask.search.boundaries import labels_of, named
 from sglc.runtime.mask.search.walk_result import LeafMask, once
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 
-_MOST_CLASSES = 256
-_MOST_ROWS = 16
 _OF_WALK = 50
 """Units of work of one native walk: about what two groups of tokens take."""
-"""Rows kept for the bounds of one class; a mask that is kept has its own."""
+_OF_STILL = 1_000
+"""Bytes of a class as bytes."""
+_OF_LEAF = 10_000
+"""Bytes of the leaf of a class, about."""
+_UNKNOWN = object()
 _FEW_TOKENS, _FEW_WORDS = 1000, 8
 """So many are set one by one."""
 _NOWHERE = np.zeros(0, np.int32)
@@ -39,12 +41,16 @@ _Walk = tuple[_Bits, LeafMask]
 @dataclass(slots=True, eq=False)
 class _Counts:
     """How many characters are read before the exits of a walk, int[n], and by its tokens that are not looked
-    up (None until a bound asks for them); rows of these tokens by the most that may be read."""
+    up (None until a bound asks for them)."""
 
     walk: LeafMask
     exits: np.ndarray
     tokens: tuple[np.ndarray, np.ndarray] | None = None
-    rows: dict[int, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its own arrays, with those of the tokens that may be asked for."""
+        return 4 * self.exits.nbytes
 
 
 _nbytes = attrgetter("nbytes")
@@ -53,6 +59,10 @@ _nbytes = attrgetter("nbytes")
 def _of_walk(walk: _Walk) -> int:
     bits, found = walk
     return found.nbytes + 8 * sum(map(np.size, bits))
+
+
+def _of_labels(known: tuple[np.ndarray, LeafMask, LeafTable]) -> int:
+    return known[0].nbytes
 
 
 class LeafWalks:
@@ -65,24 +75,25 @@ class LeafWalks:
         """`most`: walks are kept that take together as many bytes as so many rows."""
         self.vocabulary = vocabulary
         self.whole = SubtreeWalk(vocabulary.arrays, vocabulary.children)
-        self._most = most
         # A mask has a row or is a part of one that has.
         most_bytes = 4 * vocabulary.words * most
-        self._leaves: BoundedCache[tuple[Any, ...], LeafMask] = BoundedCache(most_bytes, _nbytes)
+        self._leaves: LeastUsed[tuple[Any, ...], LeafMask] = LeastUsed(most_bytes, _nbytes)
         """Masks of leaves by place, the bytes with which the text after may begin, and what was left out."""
-        self._walks: BoundedCache[tuple[Any, ...], tuple[_Bits, LeafMask]] = BoundedCache(
-            most_bytes // 4, _of_walk
-        )
+        self._walks: LeastUsed[tuple[Any, ...], tuple[_Bits, LeafMask]] = LeastUsed(most_bytes // 4, _of_walk)
         """What has been found from nodes inside tokens: words of the row, their bits, exits."""
         self._blank = np.zeros(vocabulary.words, np.int32)
-        self._counts: dict[tuple[Any, ...], _Counts] = {}
-        self._class_leaves: dict[tuple[int, Encoding], LeafTable] = {}
-        self._numbers: dict[int, tuple[Ranges, int]] = {}
+        self._counts: LeastUsed[tuple[Any, ...], _Counts] = LeastUsed(size=_nbytes)
+        self._short_rows: LeastUsed[tuple[Any, ...], np.ndarray] = LeastUsed(size=_nbytes)
+        """Of `_counts`, by the most that may be read."""
+        self._class_leaves: LeastUsed[tuple[int, Encoding], LeafTable] = LeastUsed(size=_OF_LEAF)
+        self._numbers: LeastUsed[int, tuple[Ranges, int]] = LeastUsed()
         """By identity: classes of characters, which are kept, and their numbers."""
-        self._stills: dict[tuple[int, Encoding], Still | None] = {}
-        self._labels: dict[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = {}
+        self._stills: LeastUsed[tuple[int, Encoding], Still | None] = LeastUsed(size=_OF_STILL)
+        self._labels: LeastUsed[tuple[Any, int], tuple[np.ndarray, LeafMask, LeafTable]] = LeastUsed(
+            most_bytes // 4, _of_labels
+        )
         """See `_named`; what its keys are identities of is kept."""
-        self._apart: BoundedCache[tuple[Any, int], LeafMask] = BoundedCache(most_bytes // 4, _nbytes)
+        self._apart: LeastUsed[tuple[Any, int], LeafMask] = LeastUsed(most_bytes // 4, _nbytes)
         """See `_by_names`."""
         self._asked: tuple[Any, ...] = (None,) * 5
         """What `_words_of` has been asked for last, and has answered."""
@@ -152,24 +163,23 @@ class LeafWalks:
         """The number of a class; to look at all its characters takes long where there are many."""
         known = self._numbers.get(id(characters))
         if known is None:
-            if len(self._numbers) > _MOST_CLASSES:
-                self._numbers.clear()
-            known = self._numbers[id(characters)] = characters, self.vocabulary.class_number(characters)
+            number = self.vocabulary.class_number(characters)
+            known = self._numbers.keep(id(characters), (characters, number))
         return known[1]
 
     def _share(self, table: LeafTable, characters: Ranges) -> None:
         """Where a leaf has all words of a class, it is the leaf of the class."""
-        if table.single and len(self._class_leaves) <= _MOST_CLASSES:
-            self._class_leaves.setdefault((self._number(characters), table.encoding), table)
+        key = self._number(characters), table.encoding
+        if table.single and self._class_leaves.get(key) is None:
+            self._class_leaves.keep(key, table)
 
     def _still(self, characters: Ranges, encoding: Encoding) -> Still | None:
         """A class as bytes, for a text of one state."""
         key = self._number(characters), encoding
-        if key not in self._stills:
-            if len(self._stills) > _MOST_CLASSES:
-                self._stills.clear()
-            self._stills[key] = still_on(characters, encoding, 0, characters)
-        return self._stills[key]
+        found = self._stills.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._stills.keep(key, still_on(characters, encoding, 0, characters))
+        return found
 
     def literal(self, entries: np.ndarray, data: bytes, row: np.ndarray) -> np.ndarray:
         """A walk of fixed bytes from some nodes, into `row`; the exits."""
@@ -257,9 +267,7 @@ class LeafWalks:
         if found is None:
             words = self._class_leaves.get((number, encoding))
             if words is None:
-                if len(self._class_leaves) > _MOST_CLASSES:
-                    self._class_leaves.clear()
-                words = self._class_leaves[number, encoding] = class_leaf(characters, encoding)
+                words = self._class_leaves.keep((number, encoding), class_leaf(characters, encoding))
             follow = np.zeros(256, bool) if first is None else first
             row = np.zeros(self.vocabulary.words, np.int32)
             tops, quiet = self.whole.roots if entries is None else entries, None
@@ -279,9 +287,7 @@ class LeafWalks:
                 found.exits = np.concatenate([tops[first[begun]], found.exits])
                 found.exits.sort()
                 found.ends = np.zeros(len(found.exits), np.int32)
-            if len(self.vocabulary.classes) > _MOST_CLASSES:
-                self.vocabulary.classes.clear()
-            self.vocabulary.classes[key] = found
+            self.vocabulary.classes.keep(key, found)
         return found
 
     def _named(self, names: Names, characters: Ranges, table: LeafTable, first: np.ndarray) -> LeafMask:
@@ -296,9 +302,7 @@ class LeafWalks:
             if found.index is None:
                 found.index = self._index(found, table.encoding, None)
             labels = labels_of(names, found.index, len(found.exits))
-            if len(self._labels) > self._most:
-                self._labels.clear()
-            self._labels[key] = labels, found, table
+            self._labels.keep(key, (labels, found, table))
         return LeafMask(table, None, found.exits, found.ends, found.reach, found.paths, labels=labels)
 
     def _bounded(
@@ -319,18 +323,14 @@ class LeafWalks:
         whole = self._class(characters, table.encoding, first)
         counts = self._counts.get(key)
         if counts is None or counts.walk is not whole:
-            if len(self._counts) > _MOST_CLASSES:
-                self._counts.clear()
             before = self.whole.read_before(whole.exits, table.encoding != "raw")
-            counts = self._counts[key] = _Counts(whole, before)
+            counts = self._counts.keep(key, _Counts(whole, before))
         # Where a word of no characters ends, another thread goes on.
         open = (counts.exits >= max(least, 0 if table.eager else 1)) & (counts.exits <= most)
         exits, ends = whole.exits[open], whole.ends[open]
-        row = counts.rows.get(most)
+        row = self._short_rows.get((*key, most))
         if row is None:
-            if len(counts.rows) >= _MOST_ROWS:
-                counts.rows.clear()
-            row = counts.rows[most] = self._short(counts, still, most, table.encoding)
+            row = self._short_rows.keep((*key, most), self._short(counts, still, most, table.encoding))
         found = LeafMask(table, row, exits, ends, 0, nested=whole.nested and self.whole.nested(exits))
         self._leaves.keep((*key, least, most, id(table)), found)
         return found, inside

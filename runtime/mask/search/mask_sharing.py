@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from sglc.automata.caches import LeastUsed
 from sglc.runtime.mask.core.intern_table import Interned
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ LONGEST = 256
 """Paths with more configurations are not kept."""
 _WIDEST = 12
 """Configurations of more groups are not compared: to look at all is as long as to search."""
-_MOST_VIEWS = 256
+_VIEW_BYTES, _OF_VIEW = 1 << 20, 4_000
+"""Of all views, and of one, about."""
+_UNKNOWN = object()
 _MOST_STEPS = 100_000
 _CANONICAL = (None,)
 """The labels of one group that has none of its own."""
@@ -82,7 +85,7 @@ class Shapes:
         self._machine = machine
         self._columns = columns
         self._most = most
-        self._views: dict[int, View | None] = {}
+        self._views: LeastUsed[int, View | None] = LeastUsed(_VIEW_BYTES, _OF_VIEW)
         self._clear()
 
     def _clear(self) -> None:
@@ -98,13 +101,8 @@ class Shapes:
 
     def view(self, config: int) -> View | None:
         """The groups of a configuration by shape; None if one of them has none."""
-        if config in self._views:
-            return self._views[config]
-        if len(self._views) > _MOST_VIEWS:
-            # One goes for each that comes: to let all go at once takes longer than a mask.
-            del self._views[next(iter(self._views))]
-        found = self._views[config] = self._look(config)
-        return found
+        found = self._views.get(config, _UNKNOWN)
+        return self._views.keep(config, self._look(config)) if found is _UNKNOWN else found
 
     def _look(self, config: int) -> View | None:
         machine, numbers = self._machine, self._numbers

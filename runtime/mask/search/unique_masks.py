@@ -8,18 +8,17 @@ configuration that knows what was written.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from sglc.automata.caches import LeastUsed
 from sglc.kernels.trie.api import SubtreeWalk
 from sglc.runtime.mask.automaton.limits import Account
 from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import DEAD, Difference
 
-_MOST_PLAIN = 64
 _MOST_LOOKED_AT = 20_000
 """Nodes of the trie that are looked at for the words left out; beyond, masks are walked by rows."""
 
@@ -29,6 +28,10 @@ class Plain(NamedTuple):
 
     row: np.ndarray
     unknown: list[int]
+
+
+def _of_plain(plain: Plain) -> int:
+    return plain.row.nbytes + 8 * len(plain.unknown)
 
 
 class TooMany(Exception):
@@ -51,7 +54,7 @@ class Differences:
         self._machine = machine
         self._walk = walk
         self._search = search
-        self._plain: OrderedDict[int, Plain] = OrderedDict()
+        self._plain: LeastUsed[int, Plain] = LeastUsed(size=_of_plain)
 
     def find(self, parts: Difference, entries: np.ndarray | None, account: Account) -> Plain:
         """The tokens below entries (None: all) as far as they are known. Raises TooMany."""
@@ -68,10 +71,7 @@ class Differences:
     def _of(self, config: int, account: Account) -> Plain:
         found = self._plain.get(config)
         if found is None:
-            found = self._search(config, None, account)
-            if len(self._plain) >= _MOST_PLAIN:
-                self._plain.popitem(last=False)
-            self._plain[config] = found
+            found = self._plain.keep(config, self._search(config, None, account))
         return found
 
     def _below_barred(self, parts: Difference, entries: np.ndarray) -> list[int]:

@@ -39,9 +39,8 @@ ALL_GROUPS = (1 << 128) - 1
 _GROUPS: list[int] = GROUP.tolist()
 
 _DIGITS = bytes.maketrans(b"01", b"\0\1")
-_MOST_CLASSES = 256
-_MOST_INSIDE_BYTES = 4 << 20
-"""Of the rows of classes that a vocabulary keeps."""
+_OF_QUIET = 1_000
+"""Bytes of what need not be looked at, but for what the vocabulary shares."""
 _FEW = 3000
 """So many tokens are left out of a row one by one."""
 _LONG = 16
@@ -173,9 +172,9 @@ class Columns:
         self._begun = begun
         self._short: dict[int, np.ndarray] = {}
         self._inside: BoundedCache[tuple[bytes, int | None, bytes], np.ndarray] = BoundedCache(
-            _MOST_INSIDE_BYTES, attrgetter("nbytes")
+            size=attrgetter("nbytes")
         )
-        self._quiet: dict[bytes, Quiet] = {}
+        self._quiet: BoundedCache[bytes, Quiet] = BoundedCache(size=_OF_QUIET)
         self.below = below
 
     @cached_property
@@ -215,9 +214,7 @@ class Columns:
         found = self._quiet.get(key)
         if found is None:
             groups = ~_groups_of(first)
-            if len(self._quiet) > _MOST_CLASSES:
-                self._quiet.clear()
-            found = self._quiet[key] = Quiet(self.below, ~first, groups)
+            found = self._quiet.keep(key, Quiet(self.below, ~first, groups))
         return found
 
     def inside(self, groups: np.ndarray, most: int | None, barred: bytes = b"") -> np.ndarray:

@@ -7,11 +7,13 @@ import itertools
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sglc.automata.caches import BoundedCache
 from sglc.automata.charset import Ranges
 from sglc.kernels.array_layouts import TrieArrays
 from sglc.kernels.trie.api import Children, children_of
@@ -21,7 +23,6 @@ from sglc.runtime.mask.vocabulary.token_classes import BegunTokens, Columns
 from sglc.runtime.mask.vocabulary.tokenizer_bytes import token_bytes_of_json, token_bytes_of_pretrained
 from sglc.runtime.mask.vocabulary.trie import Trie, build_trie
 
-_MOST_CLASSES = 4096
 _CACHED_FROM = 8192
 """Vocabularies of at least this size keep their trie on disk."""
 
@@ -44,9 +45,11 @@ class Vocabulary:
         self.words = (self.size + 31) // 32
         """Length of a mask row in int32 words; token t is bit t % 32 of word t // 32."""
 
-        self.classes: dict[Any, Any] = {}
+        self.classes: BoundedCache[Any, Any] = BoundedCache(size=attrgetter("nbytes"))
         """Walks over all words of a class of characters, by class and encoding; kept by mask stores."""
-        self._class_numbers: dict[Ranges, int] = {}
+        self.facts: dict[type, Any] = {}
+        """What others have found out about it, by kind, as long as it lives."""
+        self._class_numbers: BoundedCache[Ranges, int] = BoundedCache()
         self._numbers = itertools.count()
         self.bases = Bases(self.words)
         """The rows to which batches write most masks as differences."""
@@ -87,9 +90,8 @@ class Vocabulary:
 
     def class_number(self, characters: Ranges) -> int:
         """A number that only equal classes of characters have, mostly the same each time."""
-        if len(self._class_numbers) > _MOST_CLASSES:
-            self._class_numbers.clear()
-        return self._class_numbers.setdefault(characters, next(self._numbers))
+        found = self._class_numbers.get(characters)
+        return self._class_numbers.keep(characters, next(self._numbers)) if found is None else found
 
     @cached_property
     def arrays(self) -> TrieArrays:
