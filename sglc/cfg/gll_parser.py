@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from sglc.automata import work
 from sglc.automata.dfa.operations import step
-from sglc.cfg.lexer.lexis import Lexis
+from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.match_semantics import Automaton
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.errors import GrammarError
@@ -32,9 +32,9 @@ _Cont = tuple[int, int, int]
 class Parser:
     """Parses texts by a graph with its left recursion, and by what its terminals read."""
 
-    def __init__(self, graph: Graph, lexis: Lexis) -> None:
+    def __init__(self, graph: Graph, spec: LexicalSpec) -> None:
         self.graph = graph
-        self.lexis = lexis
+        self.spec = spec
         self._cyclic = _cyclic(graph)
         self._leading: dict[str, list[bool]] = {}
 
@@ -44,7 +44,7 @@ class Parser:
         Raises GrammarError for a text that can be read in too many ways.
         """
         graph, root = self.graph, self.graph.start
-        chart = _Chart(graph, self.lexis, text)
+        chart = _Chart(graph, self.spec, text)
         chart.fill(root)
         if len(text) not in chart.ends[root, 0]:
             return None
@@ -83,9 +83,9 @@ class Parser:
 class _Chart:
     """Where each node may end, by the place where it begins."""
 
-    def __init__(self, graph: Graph, lexis: Lexis, text: str) -> None:
+    def __init__(self, graph: Graph, spec: LexicalSpec, text: str) -> None:
         self.graph = graph
-        self.lexis = lexis
+        self.spec = spec
         self.text = text
         self.ends: dict[tuple[int, int], dict[int, None]] = {}
         self._conts: dict[tuple[int, int], list[_Cont]] = {}
@@ -158,35 +158,35 @@ class _Chart:
     def leaf(self, node: int, start: int) -> list[int]:
         """Where the terminal itself may end."""
         about = self.graph.about[node]
-        if self.lexis.whole and isinstance(about, Token) and about.words:
+        if self.spec.whole and isinstance(about, Token) and about.words:
             return [start + len(word) for word in about.words if self.text.startswith(word, start)]
-        return sorted(_matches(self.lexis.parts[node], self.text, start))
+        return sorted(_matches(self.spec.parts[node], self.text, start))
 
     def skipped(self, at: int) -> list[int]:
         """Where ignored text after a terminal may end, its beginning included."""
-        if self.lexis.skip is None:
+        if self.spec.skip is None:
             return [at]
         found = self._skipped.get(at)
         if found is None:
-            found = self._skipped[at] = [at, *sorted(_matches(self.lexis.skip, self.text, at))]
+            found = self._skipped[at] = [at, *sorted(_matches(self.spec.skip, self.text, at))]
         return found
 
 
 def _matches(automaton: Automaton, text: str, start: int) -> set[int]:
     found = set()
-    for dfa, barred in automaton:
+    for dfa, forbidden in automaton:
         state: int | None = 0 if dfa.edges else None
         at = start
         while state is not None:
-            if state in dfa.accepting and not _begins_with(text, at, barred):
+            if state in dfa.accepting and not _begins_with(text, at, forbidden):
                 found.add(at)
             state = step(dfa, state, ord(text[at])) if at < len(text) else None
             at += 1
     return found
 
 
-def _begins_with(text: str, at: int, barred: Sequence[tuple[int, int]]) -> bool:
-    return at < len(text) and any(low <= ord(text[at]) <= high for low, high in barred)
+def _begins_with(text: str, at: int, forbidden: Sequence[tuple[int, int]]) -> bool:
+    return at < len(text) and any(low <= ord(text[at]) <= high for low, high in forbidden)
 
 
 May = Callable[[int], bool]
@@ -210,7 +210,7 @@ class _Tree:
 
     def own_end(self, span: Span, above: frozenset[int]) -> int:
         """Where a part ends without the ignored text behind it."""
-        if self.chart.lexis.skip is None:
+        if self.chart.spec.skip is None:
             return span[2]
         while self.graph.kind[span[0]] != LEAF:
             filled = [placed for placed in self.children(span, above) if placed[0][1] < placed[0][2]]
@@ -253,7 +253,7 @@ class _Tree:
         return span[0] not in banned and self._apart(span, banned)
 
     def _apart(self, span: Span, banned: frozenset[int]) -> bool:
-        """`_fits` in a circle of nodes: those that need none of `banned`, by least fixed point."""
+        """`_fits` in a cycle of nodes: those that need none of `banned`, by least fixed point."""
         start, end = span[1:]
         nodes = {span[0]: None}
         waiting = [span[0]]

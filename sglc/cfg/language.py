@@ -12,11 +12,11 @@ from typing import Literal as OneOf
 
 from sglc.automata.term import Language
 from sglc.cfg.emit.emit_terms import Emitter
-from sglc.cfg.emit.lookahead_classes import ALL, Contexts
+from sglc.cfg.emit.lookahead_classes import ALL, LookaheadRelations
 from sglc.cfg.gll_parser import Parser
-from sglc.cfg.lexer import lexis as lexing
-from sglc.cfg.lexer.conflict_sets import Rivals
-from sglc.cfg.lexer.lexis import Lexis, dynamic_lexis, longest_lexis, plain_lexis, rivals_of
+from sglc.cfg.lexer import lexical_spec
+from sglc.cfg.lexer.conflict_sets import ConflictSets
+from sglc.cfg.lexer.lexical_spec import LexicalSpec, conflict_sets_of, dynamic_spec, longest_spec, plain_spec
 from sglc.cfg.lexer.terminals import Tokens
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
@@ -26,7 +26,7 @@ from sglc.cfg.model.validate import check_names
 from sglc.cfg.transforms.build_graph import build_graph
 from sglc.cfg.transforms.left_factoring import Factoring
 from sglc.cfg.transforms.left_recursion import remove_left_recursion
-from sglc.cfg.transforms.unroll_options import unfold_options
+from sglc.cfg.transforms.unroll_options import unroll_options
 
 Lexing = OneOf["dynamic", "longest"]
 
@@ -49,9 +49,9 @@ def grammar_language(grammar: Grammar, options: GrammarOptions | None = None) ->
 
 
 def _language(grammar: Grammar, options: GrammarOptions) -> Language:
-    graph, tokens, rivals = _read(grammar, options)
+    graph, tokens, conflict_sets = _read(grammar, options)
     nodes = graph.reached(graph.start) if grammar.whole else []
-    lexis = _lexis(graph, nodes, grammar, tokens, rivals) if grammar.whole else None
+    spec = _lexical_spec(graph, nodes, grammar, tokens, conflict_sets) if grammar.whole else None
     graph.start = graph.root
     if not graph.productive[graph.start]:
         raise GrammarError(
@@ -61,59 +61,60 @@ def _language(grammar: Grammar, options: GrammarOptions) -> Language:
     if remove_left_recursion(graph):
         graph.analyse()
     factoring = None
-    if lexis is None:
+    if spec is None:
         # What follows each part of a whole is known already, so that it is left as it is. For others the
-        # lexis comes now: without left recursion less can follow, so that fewer characters matter.
-        lexis = plain_lexis(graph, grammar, tokens) if rivals is None else None
-        if lexis is not None:
-            unfold_options(graph)
+        # lexical specification is made now: without left recursion less can follow, and fewer characters
+        # matter.
+        spec = plain_spec(graph, grammar, tokens) if conflict_sets is None else None
+        if spec is not None:
+            unroll_options(graph)
         factoring = Factoring(graph)
-        if lexis is None:
+        if spec is None:
             nodes = factoring.all(graph.start)
-            alike = len(nodes) > lexing.MANY_NODES
-            lexis = _lexis(graph, nodes, grammar, tokens, rivals, alike=alike)
+            by_class = len(nodes) > lexical_spec.MANY_NODES
+            spec = _lexical_spec(graph, nodes, grammar, tokens, conflict_sets, by_class=by_class)
     if grammar.whole:
         nodes = graph.reached(graph.start)
-    contexts = Contexts(graph, lexis, nodes)
-    if contexts.dead(graph.start, ALL):
+    lookahead = LookaheadRelations(graph, spec, nodes)
+    if lookahead.dead(graph.start, ALL):
         raise GrammarError(
             f"the rule {grammar.start} has no text at all", grammar.rules[grammar.start].source,
             grammar.rules[grammar.start].at, "each terminal takes the beginning of what should follow it",
         )  # fmt: skip
-    return Emitter(graph, lexis, contexts, factoring).language(options.ignore_ends)
+    return Emitter(graph, spec, lookahead, factoring).language(options.ignore_ends)
 
 
 def parser_of(grammar: Grammar, options: GrammarOptions) -> Parser:
     """What finds parse trees of the texts of a grammar."""
-    graph, tokens, rivals = _read(grammar, options)
-    lexis = _lexis(graph, graph.reached(graph.start), grammar, tokens, rivals)
+    graph, tokens, conflict_sets = _read(grammar, options)
+    spec = _lexical_spec(graph, graph.reached(graph.start), grammar, tokens, conflict_sets)
     graph.start = graph.root
-    return Parser(graph, lexis)
+    return Parser(graph, spec)
 
 
-def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, Rivals | None]:
+def _read(grammar: Grammar, options: GrammarOptions) -> tuple[Graph, Tokens, ConflictSets | None]:
     """The graph as it was written, its terminals, and which of these are tried together."""
     check_names(grammar)
     tokens = Tokens(grammar)
     longest = options.lexing == "longest"
     rules = grammar.rules
-    many = isinstance(rules, ShapedRules) and len(set(rules.texts)) > lexing.MANY_TOKENS
+    many = isinstance(rules, ShapedRules) and len(set(rules.texts)) > lexical_spec.MANY_TOKENS
     graph = build_graph(grammar, tokens, share=many or not longest)
-    if many and longest and len(tokens.all) <= lexing.MANY_TOKENS:
+    if many and longest and len(tokens.all) <= lexical_spec.MANY_TOKENS:
         # What a lexer tries may differ from one place to the other, and so parts are not shared.
         tokens = Tokens(grammar)
         graph = build_graph(grammar, tokens)
-    rivals = None
+    conflict_sets = None
     if longest:
-        rivals = rivals_of(graph, grammar, tokens)
+        conflict_sets = conflict_sets_of(graph, grammar, tokens)
     graph.prune()
-    return graph, tokens, rivals
+    return graph, tokens, conflict_sets
 
 
-def _lexis(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals | None, *,
-    alike: bool = False,
-) -> Lexis:  # fmt: skip
-    if rivals is None:
-        return dynamic_lexis(graph, nodes, grammar, tokens, alike=alike)
-    return longest_lexis(graph, nodes, grammar, tokens, rivals, alike=alike)
+def _lexical_spec(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, conflict_sets: ConflictSets | None, *,
+    by_class: bool = False,
+) -> LexicalSpec:  # fmt: skip
+    if conflict_sets is None:
+        return dynamic_spec(graph, nodes, grammar, tokens, by_class=by_class)
+    return longest_spec(graph, nodes, grammar, tokens, conflict_sets, by_class=by_class)

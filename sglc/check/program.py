@@ -241,7 +241,7 @@ class _Loader:
             if open_source is source:
                 round_ = [name for _, name in self.chain[place:]] + [self.chain[place][1]]
                 importer.report(
-                    "E0214", "modules use each other in a circle", node.span, label="closes the circle",
+                    "E0214", "modules use each other in a cycle", node.span, label="closes the cycle",
                     reason=" → ".join(round_),
                     hint="move what both need into a third module",
                 )  # fmt: skip

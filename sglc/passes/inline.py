@@ -82,7 +82,7 @@ def _recursive(module: Module) -> set[str]:
             above.setdefault(other, []).append(name)
     left = {name: len([other for other in below if other in edges]) for name, below in edges.items()}
     ended = [name for name, count in left.items() if not count]
-    for name in ended:  # grows meanwhile: what leads to these alone leads to no circle
+    for name in ended:  # grows meanwhile: what leads to these alone leads to no cycle
         for other in above.get(name, ()):
             left[other] -= 1
             if not left[other]:

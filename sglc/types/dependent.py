@@ -224,8 +224,8 @@ def _stretches(type: SpanOf) -> list[str]:
     assert type.text is not None
     pieces = [type.text]
     for stop in type.until:
-        barred = _without_overlap(stop)
-        pieces = [part for piece in pieces for part in _between(piece, barred)]
+        forbidden = _without_overlap(stop)
+        pieces = [part for piece in pieces for part in _between(piece, forbidden)]
     return pieces
 
 
@@ -241,15 +241,15 @@ def _without_overlap(stop: str) -> str:
     return stop[:1]
 
 
-def _between(text: str, barred: str) -> list[str]:
-    """The longest pieces of a text in which `barred` does not occur."""
+def _between(text: str, forbidden: str) -> list[str]:
+    """The longest pieces of a text in which `forbidden` does not occur."""
     parts: list[str] = []
     start = 0
     while True:
-        at = text.find(barred, start)
+        at = text.find(forbidden, start)
         if at < 0:
             return [*parts, text[start:]]
-        parts.append(text[start : at + len(barred) - 1])
+        parts.append(text[start : at + len(forbidden) - 1])
         start = at + 1
 
 

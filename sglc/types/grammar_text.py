@@ -234,8 +234,8 @@ def _renamed(term: Term, name: str, encoding: Encoding) -> Term:
             return Words(frozenset(_written(word, json) for word in words))
         case Text(dfa, _, low, high, greedy):
             return Text(dfa, encoding, low, high, greedy)
-        case NotBefore(barred):
-            if json and any(_is_special(low, high) for low, high in barred):
+        case NotBefore(forbidden):
+            if json and any(_is_special(low, high) for low, high in forbidden):
                 raise NotInJson(
                     "where one of its terminals ends depends on a quote, backslash or control character "
                     "after it, which JSON spells in another way"

@@ -14,9 +14,9 @@ from sglc.cfg import language
 from sglc.cfg.emit import emit_terms as emitter
 from sglc.cfg.emit import regular_subgrammars as regular_parts
 from sglc.cfg.language import GrammarOptions, grammar_language
-from sglc.cfg.lexer import lexis as lexing
-from sglc.cfg.lexer.conflict_sets import Rivals
-from sglc.cfg.lexer.terminal_conflicts import Contest, Contests
+from sglc.cfg.lexer import lexical_spec
+from sglc.cfg.lexer.conflict_sets import ConflictSets
+from sglc.cfg.lexer.terminal_conflicts import TerminalConflict, TerminalConflicts
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
@@ -129,7 +129,7 @@ def test_rules_of_one_shape_are_told_apart_by_what_is_known_of_their_parts() -> 
 def test_recursion_that_is_unwound_writes_the_same(written: str | Grammar) -> None:
     found = words(written, longest=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(left_recursion, "unwound", lambda graph, circle: False)
+        patch.setattr(left_recursion, "unwound", lambda graph, cycle: False)
         assert words(written, longest=False) == found
 
 
@@ -297,18 +297,18 @@ def test_what_is_known_of_a_rewritten_grammar_is_so(written: str | Grammar) -> N
 def test_texts_among_terminals_read_what_each_reads_by_itself(written: str) -> None:
     try:
         grammar = as_read(written)
-        graph, tokens, rivals = language._read(grammar, GrammarOptions("longest"))
+        graph, tokens, conflict_sets = language._read(grammar, GrammarOptions("longest"))
     except GrammarError:
         return
-    assert rivals is not None
-    ignored = lexing._ignored(grammar, tokens)
+    assert conflict_sets is not None
+    ignored = lexical_spec._ignored(grammar, tokens)
     used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
     patterns = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
-    for these in (rivals, Rivals(rivals.tokens, ignored, None)):
-        contests = Contests(these, ignored, patterns)  # type: ignore[arg-type]
+    for these in (conflict_sets, ConflictSets(conflict_sets.tokens, ignored, None)):
+        conflicts = TerminalConflicts(these, ignored, patterns)  # type: ignore[arg-type]
         for token in used:
-            everything = Contest(token, these.of(token), ignored)  # type: ignore[arg-type]
-            assert contests.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
+            everything = TerminalConflict(token, these.of(token), ignored)  # type: ignore[arg-type]
+            assert conflicts.parts(token) == everything.parts(patterns)  # type: ignore[arg-type]
 
 
 @some(40)
@@ -316,7 +316,7 @@ def test_texts_among_terminals_read_what_each_reads_by_itself(written: str) -> N
 def test_parts_looked_at_by_classes_write_the_same(written: str, longest: bool) -> None:
     found = words(written, longest=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexing, "MANY_NODES", 0)
+        patch.setattr(lexical_spec, "MANY_NODES", 0)
         assert words(written, longest=longest) == found
 
 
@@ -325,17 +325,17 @@ def test_texts_among_terminals_are_told_by_their_ends() -> None:
         'start: ("if" | "iffy" | "in" | "x1" | "9" | "<" | "<=" | "IF"i | NAME | NUM)*\n'
         'NAME: /[a-z][a-z0-9]*/\nNUM.2: /[0-9]+(\\.[0-9]+)?/\nDOT.3: "9."\n%ignore " "\n'
     )
-    graph, tokens, rivals = language._read(grammar, GrammarOptions("longest"))
-    assert rivals is not None
-    ignored = lexing._ignored(grammar, tokens)
+    graph, tokens, conflict_sets = language._read(grammar, GrammarOptions("longest"))
+    assert conflict_sets is not None
+    ignored = lexical_spec._ignored(grammar, tokens)
     used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
     patterns = [token for token in used if not token.is_text]  # type: ignore[attr-defined]
-    contests = Contests(rivals, ignored, patterns)  # type: ignore[arg-type]
-    found = {token.value: contests.parts(token) for token in used}  # type: ignore[attr-defined]
+    conflicts = TerminalConflicts(conflict_sets, ignored, patterns)  # type: ignore[arg-type]
+    found = {token.value: conflicts.parts(token) for token in used}  # type: ignore[attr-defined]
     assert found["9"] == () and found["<"][0][1] == ((0x3D, 0x3D),)
     assert found["in"][0][1] == ((0x30, 0x39), (0x61, 0x7A))
     for token in used:
-        everything = Contest(token, rivals.of(token), ignored)  # type: ignore[arg-type]
+        everything = TerminalConflict(token, conflict_sets.of(token), ignored)  # type: ignore[arg-type]
         assert found[token.value] == everything.parts(patterns)  # type: ignore[attr-defined]
 
 
@@ -370,29 +370,29 @@ def test_families_of_texts_read_what_each_text_reads_by_itself(
         graph, tokens, _ = language._read(grammar, GrammarOptions("longest"))
     except GrammarError:
         return
-    skipped = lexing._ignored(grammar, tokens)
+    skipped = lexical_spec._ignored(grammar, tokens)
     used = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
     shown = [token for token in used if ignored and not token.is_text]  # type: ignore[attr-defined]
-    rivals = Rivals(used, skipped, None)  # type: ignore[arg-type]
-    contests = Contests(rivals, skipped, shown)  # type: ignore[arg-type]
+    conflict_sets = ConflictSets(used, skipped, None)  # type: ignore[arg-type]
+    conflicts = TerminalConflicts(conflict_sets, skipped, shown)  # type: ignore[arg-type]
     for token in used:
-        alone = Contest(token, rivals.of(token), skipped).parts(shown)  # type: ignore[arg-type]
-        assert contests.parts(token) == alone  # type: ignore[arg-type]
+        alone = TerminalConflict(token, conflict_sets.of(token), skipped).parts(shown)  # type: ignore[arg-type]
+        assert conflicts.parts(token) == alone  # type: ignore[arg-type]
 
 
 def test_texts_of_a_family_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     keywords = [f"{a}{b}x" for a in "abcdefgh" for b in "abcdefgh"]
     names = " | ".join(f'"{word}" NAME' for word in keywords)
     grammar = as_read(f'start: ({names})*\nNAME: /[a-z][a-z0-9]*/\n%ignore " "\n')
-    monkeypatch.setattr(lexing, "MANY_TOKENS", 10)
+    monkeypatch.setattr(lexical_spec, "MANY_TOKENS", 10)
     looked: list[str] = []
-    among = Contests._among_patterns
+    among = TerminalConflicts._among_patterns
 
-    def counted(self: Contests, token: Token, before: list[Token]) -> object:
+    def counted(self: TerminalConflicts, token: Token, before: list[Token]) -> object:
         looked.append(token.value)
         return among(self, token, before)
 
-    monkeypatch.setattr(Contests, "_among_patterns", counted)
+    monkeypatch.setattr(TerminalConflicts, "_among_patterns", counted)
     found = compile_constraint(language=grammar_language(grammar, GrammarOptions("longest")))
     assert len(looked) == 1
     for text, legal in (("abx a", True), ("abx abx", False), ("abxa", False), ("aax ab9 hhx b", True)):

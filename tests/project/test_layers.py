@@ -183,7 +183,7 @@ def test_the_law_itself_has_no_upward_arrow() -> None:
     rest = set(LAW) - {"sglc"}
     while rest:
         free = {room for room in rest if LAW[room] - {"sglc", room} <= placed}
-        assert free, f"a circle among {sorted(rest)}"
+        assert free, f"a cycle among {sorted(rest)}"
         placed |= free
         rest -= free
 

@@ -158,9 +158,9 @@ class Recogniser:
                 found = frozenset(end for word in words for end in self.literal(word, at))
                 self.count(len(words))
                 return found
-            case NotBefore(barred):
+            case NotBefore(forbidden):
                 code = ord(text[at]) if at < len(text) else -1
-                return _NONE if any(low <= code <= high for low, high in barred) else frozenset((at,))
+                return _NONE if any(low <= code <= high for low, high in forbidden) else frozenset((at,))
             case Nothing():
                 return _NONE
             case Anything():
@@ -237,8 +237,8 @@ class Recogniser:
             case Repeat():
                 return (yield from self.repeated(term, at))
             case Except(item, words):
-                barred = {at + len(w) for w in map(_chars, words) if self.text.startswith(w, at)}
-                return frozenset((yield item, at)) - barred
+                forbidden = {at + len(w) for w in map(_chars, words) if self.text.startswith(w, at)}
+                return frozenset((yield item, at)) - forbidden
             case Array():
                 return (yield from self.items(term, at))
             case Object():

@@ -135,9 +135,9 @@ def atomic(node: Node, position: int) -> Node:
         case Either(arms):
             if all(isinstance(arm, Chars) for arm in arms):
                 return node
-            barred = [Look(arm, False, True, position) for arm in arms]
+            forbidden = [Look(arm, False, True, position) for arm in arms]
             return Either(
-                tuple(Join((*barred[:index], atomic(arm, position))) for index, arm in enumerate(arms))
+                tuple(Join((*forbidden[:index], atomic(arm, position))) for index, arm in enumerate(arms))
             )
         case Join(items):
             out = []

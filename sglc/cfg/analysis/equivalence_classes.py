@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping
 from sglc.cfg.model.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph
 
 
-class Alike:
+class EquivalenceClasses:
     """classes  a graph with one node for each class of parts
     of       by node of the whole graph its class, -1 for those that were not asked for
     leaf     by class of leaves one of them

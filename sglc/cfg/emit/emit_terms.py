@@ -12,9 +12,9 @@ from sglc.automata.charset import Ranges
 from sglc.automata.dfa.operations import EMPTY_WORD
 from sglc.automata.term import Language, Term
 from sglc.cfg.emit.first_sets import FirstBytes
-from sglc.cfg.emit.lookahead_classes import ALL, Contexts
+from sglc.cfg.emit.lookahead_classes import ALL, LookaheadRelations
 from sglc.cfg.emit.regular_subgrammars import Regular
-from sglc.cfg.lexer.lexis import Lexis
+from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.nfa_union import alternation
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, RULE, SEQUENCE, Graph, bounds
@@ -32,20 +32,20 @@ the whole may end, the parts behind it in one or several ways)."""
 class Emitter:
     """Terms of a graph without left recursion.
 
-    A node may be read in several contexts (see `contexts`); each has its own term.
+    A node may be read in several contexts (see `lookahead`); each has its own term.
     """
 
     def __init__(
-        self, graph: Graph, lexis: Lexis, contexts: Contexts, factoring: Factoring | None
+        self, graph: Graph, spec: LexicalSpec, lookahead: LookaheadRelations, factoring: Factoring | None
     ) -> None:  # fmt: skip
         self.graph = graph
-        self.lexis = lexis
-        self.contexts = contexts
+        self.spec = spec
+        self.lookahead = lookahead
         self.below: Callable[[int], tuple[int, ...]] = (
             graph.below.__getitem__ if factoring is None else factoring.below
         )
-        self.regular = Regular(graph, lexis, self.below)
-        self.first = FirstBytes(graph, lexis)
+        self.regular = Regular(graph, spec, self.below)
+        self.first = FirstBytes(graph, spec)
         self.terms: dict[tuple[int, int], Term] = {}
         self.open: set[tuple[int, int]] = set()
         """Those that are being made."""
@@ -67,8 +67,8 @@ class Emitter:
         """The start with ignored text before it; each terminal is followed by it."""
         start = self.graph.start
         root = self.term(start, ALL)
-        if self.lexis.skip is not None and ignore_ends:
-            before = self.contexts.before(start, ALL)
+        if self.spec.skip is not None and ignore_ends:
+            before = self.lookahead.before(start, ALL)
             root = t.Sequence((self.skip(before), root))
         return Language(root, _Rules(self), grammar=True)
 
@@ -97,7 +97,7 @@ class Emitter:
     def term(self, node: int, alive: int) -> Term:
         if self.graph.kind[node] == RULE:
             node = self.unit(node)
-        key = (node, self.contexts.narrowed(node, alive))
+        key = (node, self.lookahead.narrowed(node, alive))
         found = self.terms.get(key)
         if found is None:
             if key in self.open:
@@ -126,7 +126,7 @@ class Emitter:
     def make(self, node: int, alive: int) -> Term:
         graph = self.graph
         kind = graph.kind[node]
-        if self.contexts.dead(node, alive):
+        if self.lookahead.dead(node, alive):
             return t.Nothing()
         plain = self.regular.term(node)
         if plain is not None:
@@ -144,7 +144,7 @@ class Emitter:
     def repeat(self, node: int, alive: int) -> Term:
         """A repetition; where terminals look ahead, turns that end otherwise are written apart."""
         inner = self.graph.below[node][0]
-        must, may = self.contexts.turns(node, alive)
+        must, may = self.lookahead.turns(node, alive)
         if len(must) <= 1 and len(may) <= 1 and (not must or not may or must[0][0] == may[0][0]):
             if not must and not may:
                 return t.Bytes(b"")
@@ -184,7 +184,7 @@ class Emitter:
             return t.Bytes(b"")
         parts: list[Term] = []
         run: list[int] = []
-        needs = self.contexts.items(items, alive)
+        needs = self.lookahead.items(items, alive)
         for item, need in zip((*items, -1), (*needs, ALL), strict=True):
             if item >= 0 and self.regular.in_place(item):
                 run.append(item)
@@ -208,7 +208,7 @@ class Emitter:
 
     def choice(self, node: int, alive: int) -> Term:
         found, arms = self.cases(node, alive)
-        arms = tuple([arm for arm in arms if not self.contexts.dead(arm, alive)])
+        arms = tuple([arm for arm in arms if not self.lookahead.dead(arm, alive)])
         regular = [arm for arm in arms if self.regular.in_place(arm) and arm != self.graph.empty]
         either = self.regular.either(regular)
         if either is not None:
@@ -223,7 +223,7 @@ class Emitter:
 
         What follows a text is a rule, so that its term is made when the text has been read.
         """
-        graph, contexts = self.graph, self.contexts
+        graph, lookahead = self.graph, self.lookahead
         if len(graph.below[node]) < _MANY:
             return [], self.below(node)
         texts: dict[int, dict[tuple[int, ...], None]] = {}
@@ -247,14 +247,14 @@ class Emitter:
             word = t.Bytes(graph.about[leaf].exact.encode())  # type: ignore[attr-defined]
             by_need: dict[int, list[tuple[int, ...]]] = {}
             for rest in rests:
-                need = contexts.items((leaf, *rest), alive)[0]
-                if not contexts.dead(leaf, need):
+                need = lookahead.items((leaf, *rest), alive)[0]
+                if not lookahead.dead(leaf, need):
                     by_need.setdefault(need, []).append(rest)
             for need, some in by_need.items():
                 # The same ways in another order are the same place.
                 ways = tuple(some) if len(some) == 1 else self.ways.setdefault(frozenset(some), tuple(some))
                 terms.append(t.Sequence((word, self.rest_rule((leaf, need, alive, ways)))))
-        if contexts.plain and len(others) > 1:
+        if lookahead.plain and len(others) > 1:
             return terms, self.below(graph.choice(others))
         return terms, tuple(others)
 
@@ -290,17 +290,17 @@ class Emitter:
         return t.Rule(name)
 
     def rest(self, leaf: int, need: int, alive: int, rests: tuple[tuple[int, ...], ...]) -> Term:
-        """What may follow the text of a leaf: what the leaf bars, ignored text, and one of the rests."""
-        graph, contexts = self.graph, self.contexts
-        if contexts.plain:
+        """What may follow the text of a leaf: what the leaf forbids, ignored text, and one of the rests."""
+        graph, lookahead = self.graph, self.lookahead
+        if lookahead.plain:
             # Ways that begin alike are one place until they differ.
             node = graph.choice([graph.sequence(rest) for rest in rests])
             follows = self.term(node, ALL)
         else:
             ways = [self.sequence(rest, alive) for rest in rests]
             follows = ways[0] if len(ways) == 1 else t.Choice(tuple(ways))
-        parts: list[Term] = [] if self.lexis.skip is None else [self.skip(need)]
-        ends = [t.NotBefore(barred) for _, barred in contexts.alive_parts(leaf, need) if barred]
+        parts: list[Term] = [] if self.spec.skip is None else [self.skip(need)]
+        ends = [t.NotBefore(forbidden) for _, forbidden in lookahead.alive_parts(leaf, need) if forbidden]
         return t.Sequence((*ends, *parts, follows)) if ends or parts else follows
 
     # Terminals
@@ -309,15 +309,15 @@ class Emitter:
         about = self.graph.about[node]
         exact = about.exact if isinstance(about, Token) else None
         arms: list[Term] = []
-        for dfa, barred in self.contexts.alive_parts(node, alive):
+        for dfa, forbidden in self.lookahead.alive_parts(node, alive):
             if exact is not None:
-                arms.append(_followed(t.Bytes(exact.encode()), barred))
-            elif isinstance(about, Token) and about.words and self.lexis.whole:
-                arms.append(_followed(t.Words(frozenset(text.encode() for text in about.words)), barred))
+                arms.append(_followed(t.Bytes(exact.encode()), forbidden))
+            elif isinstance(about, Token) and about.words and self.spec.whole:
+                arms.append(_followed(t.Words(frozenset(text.encode() for text in about.words)), forbidden))
             else:
-                arms.append(_followed(t.Text(dfa), barred))
+                arms.append(_followed(t.Text(dfa), forbidden))
         terminal = arms[0] if len(arms) == 1 else t.Choice(tuple(arms))
-        if self.lexis.skip is None:
+        if self.spec.skip is None:
             return terminal
         return t.Sequence((terminal, self.skip(alive)))
 
@@ -327,9 +327,9 @@ class Emitter:
         if found is None:
             arms: list[Term] = []
             free = [EMPTY_WORD]
-            for dfa, barred in self.contexts.alive_skip(alive):
-                if barred:
-                    arms.append(_followed(t.Text(dfa), barred))
+            for dfa, forbidden in self.lookahead.alive_skip(alive):
+                if forbidden:
+                    arms.append(_followed(t.Text(dfa), forbidden))
                 else:
                     free.append(dfa)
             arms.insert(0, t.Text(alternation(free)))
@@ -390,5 +390,5 @@ class _Rules(t.LateRules):
         return len(self._emitter.keys)
 
 
-def _followed(term: Term, barred: Ranges) -> Term:
-    return t.Sequence((term, t.NotBefore(barred))) if barred else term
+def _followed(term: Term, forbidden: Ranges) -> Term:
+    return t.Sequence((term, t.NotBefore(forbidden))) if forbidden else term

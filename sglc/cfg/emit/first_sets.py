@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from sglc.automata.charset import leading_bytes
 from sglc.automata.term import CharDfa
-from sglc.cfg.lexer.lexis import Lexis
+from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph
 
@@ -22,10 +22,10 @@ class FirstBytes:
     At least the bytes of a node: what terminals look ahead to is left out of account.
     """
 
-    def __init__(self, graph: Graph, lexis: Lexis) -> None:
+    def __init__(self, graph: Graph, spec: LexicalSpec) -> None:
         self._graph = graph
-        self._parts = lexis.parts
-        self._skip = sum_of([dfa for dfa, _ in lexis.skip or ()])
+        self._parts = spec.parts
+        self._skip = sum_of([dfa for dfa, _ in spec.skip or ()])
         self._known: dict[int, int] = {}
 
     def of(self, node: int) -> int:

@@ -1,9 +1,9 @@
 """Which ends of a node can be followed by what comes after it, where terminals look ahead.
 
-A terminal whose next character is restricted ends in one of a few *classes* (its barred characters). Every
-node then is a relation: with which class before it, it can be read so as to end in which class. A node in a
-place where only some classes can be gone on from is restricted to those; so nothing is ever begun that cannot
-be finished. Where no terminal looks ahead there is one class, and nothing to do.
+A terminal may forbid some next characters. Terminals that forbid the same characters end in the same
+*class*. Every node of the graph is then a relation over classes: with class A before it, it can be read so as
+to end in class B. Where only some classes can be continued, the node is restricted to those, so that no text
+is begun that cannot be finished. A grammar without lookahead has one class, and nothing is restricted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sglc.automata import charset
 from sglc.automata.charset import Ranges, meet
 from sglc.automata.term import CharDfa
-from sglc.cfg.lexer.lexis import Lexis
+from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
 
@@ -24,29 +24,29 @@ Turns = list[tuple[int, int | None]]
 MAX_CLASSES = 500
 
 
-class Contexts:
-    """Relations of `nodes`, which are all below the start from above to below; class 0 bars nothing."""
+class LookaheadRelations:
+    """Relations of `nodes`, which are all below the start from above to below; class 0 forbids nothing."""
 
-    def __init__(self, graph: Graph, lexis: Lexis, nodes: list[int]) -> None:
+    def __init__(self, graph: Graph, spec: LexicalSpec, nodes: list[int]) -> None:
         self.graph = graph
-        self.lexis = lexis
+        self.spec = spec
         self.classes: dict[Ranges, int] = {(): 0}
-        if lexis.plain:
+        if spec.plain:
             self.plain = True
             return
-        for barred in (*lexis.ends, *[barred for _, barred in lexis.skip or ()]):
-            self.classes.setdefault(barred, len(self.classes))
-        self.plain = len(self.classes) == 1 and not lexis.hollow
+        for forbidden in (*spec.ends, *[forbidden for _, forbidden in spec.skip or ()]):
+            self.classes.setdefault(forbidden, len(self.classes))
+        self.plain = len(self.classes) == 1 and not spec.hollow
         if self.plain:
             return
         if len(self.classes) > MAX_CLASSES:
             raise GrammarError(f"terminals look ahead in more than {MAX_CLASSES} ways")
-        self.barred = list(self.classes)
+        self.forbidden_next = list(self.classes)
         # Relations are few, and come up again and again: they are numbered. 0 holds nowhere.
         self._rows: list[tuple[int, ...]] = []
         self._numbers: dict[tuple[int, ...], int] = {}
         self._numbered((0,) * len(self.classes))
-        self._identity = self._numbered(tuple(1 << before for before in range(len(self.barred))))
+        self._identity = self._numbered(tuple(1 << before for before in range(len(self.forbidden_next))))
         self._ends: list[int] = []
         """By relation: all classes that it may end in."""
         self._products: dict[tuple[int, int], int] = {}
@@ -58,12 +58,12 @@ class Contexts:
         self._available: dict[tuple[int, Ranges], bool] = {}
         self._needs: dict[tuple[tuple[int, ...], int], list[int]] = {}
         self._befores: dict[tuple[int, int], int] = {}
-        if lexis.alike is None:
+        if spec.equivalence is None:
             self._relations = self._fixpoint(graph, nodes, range(len(graph.kind)))
         else:
-            alike = lexis.alike
-            found = self._fixpoint(alike.classes, alike.order, alike.leaf)
-            self._relations = [found[number] for number in alike.of]
+            classes = spec.equivalence
+            found = self._fixpoint(classes.classes, classes.order, classes.leaf)
+            self._relations = [found[number] for number in classes.of]
         self._ends = [_any(row) for row in self._rows]
 
     # Leaves
@@ -75,7 +75,7 @@ class Contexts:
         return self._begins(before, self._first(dfa))
 
     def _first(self, dfa: CharDfa) -> Ranges:
-        # The automata are those of the lexis, which lives as long as this does.
+        # The automata are those of the specification, which lives as long as this does.
         first = self._firsts.get(id(dfa))
         if first is None:
             first = self._firsts[id(dfa)] = charset.ranges((low, high) for low, high, _ in dfa.edges[0])
@@ -87,7 +87,7 @@ class Contexts:
         key = (before, first)
         found = self._available.get(key)
         if found is None:
-            found = self._available[key] = meet(first, self.barred[before]) != first
+            found = self._available[key] = meet(first, self.forbidden_next[before]) != first
         return found
 
     def skip_ends(self, before: int) -> int:
@@ -95,19 +95,19 @@ class Contexts:
         found = self._skip_ends.get(before)
         if found is None:
             found = 1 << before
-            for dfa, barred in self.lexis.skip or ():
+            for dfa, forbidden in self.spec.skip or ():
                 if self.available(before, dfa):
-                    found |= 1 << self.classes[barred]
+                    found |= 1 << self.classes[forbidden]
             self._skip_ends[before] = found
         return found
 
     def _leaf(self, node: int) -> int:
-        key = tuple([(self._first(dfa), barred) for dfa, barred in self.lexis.parts[node]])
+        key = tuple([(self._first(dfa), forbidden) for dfa, forbidden in self.spec.parts[node]])
         known = self._leaves.get(key)
         if known is None:
-            parts = [(first, self.skip_ends(self.classes[barred])) for first, barred in key]
+            parts = [(first, self.skip_ends(self.classes[forbidden])) for first, forbidden in key]
             row = []
-            for before in range(len(self.barred)):
+            for before in range(len(self.forbidden_next)):
                 ends = 0
                 for first, after in parts:
                     if self._begins(before, first):
@@ -118,13 +118,13 @@ class Contexts:
 
     def alive_parts(self, node: int, alive: int) -> list[tuple[CharDfa, Ranges]]:
         """The parts of a leaf that can be gone on from."""
-        parts = self.lexis.parts[node]
+        parts = self.spec.parts[node]
         if alive == ALL:
             return list(parts)
         return [part for part in parts if self.skip_ends(self.classes[part[1]]) & alive]
 
     def alive_skip(self, alive: int) -> list[tuple[CharDfa, Ranges]]:
-        return [part for part in self.lexis.skip or () if alive >> self.classes[part[1]] & 1]
+        return [part for part in self.spec.skip or () if alive >> self.classes[part[1]] & 1]
 
     # Relations
 

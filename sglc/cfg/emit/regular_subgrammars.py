@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sglc.automata import term as t
 from sglc.automata.dfa.operations import TooLarge, all_words
 from sglc.automata.term import Term
-from sglc.cfg.lexer.lexis import Lexis
+from sglc.cfg.lexer.lexical_spec import LexicalSpec
 from sglc.cfg.lexer.nfa_union import Nfa
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph, bounds
@@ -51,9 +51,9 @@ _NOT_REGULAR = Measured()
 class Regular:
     """Nodes are measured when they are asked for. `below` gives the parts of a node."""
 
-    def __init__(self, graph: Graph, lexis: Lexis, below: Callable[[int], tuple[int, ...]]) -> None:
+    def __init__(self, graph: Graph, spec: LexicalSpec, below: Callable[[int], tuple[int, ...]]) -> None:
         self.graph = graph
-        self.lexis = lexis
+        self.spec = spec
         self.below = below
         self._measured: dict[int, Measured] = {}
         self._joined: dict[tuple[int, ...], Term | None] = {}
@@ -147,11 +147,11 @@ class Regular:
         found = known.get(node)
         if found is not None:
             return found
-        if self.lexis.skip is not None or node in self.graph.apart:
+        if self.spec.skip is not None or node in self.graph.apart:
             # Ignored text stands between terminals, so that nothing is regular as it is written.
             found = known[node] = _NOT_REGULAR
             return found
-        # Depth first. What is met below itself is in a circle, which is not regular.
+        # Depth first. What is met below itself is in a cycle, which is not regular.
         path = [(node, self._asked(node))]
         known[node] = _NOT_REGULAR
         parted = False
@@ -220,9 +220,9 @@ class Regular:
         return Measured(cost if cost <= _UNROLLED else 0, mixed, text)
 
     def _measure_leaf(self, node: int, about: object) -> Measured:
-        if isinstance(about, Token) and about.exact is not None and self.lexis.plain:
+        if isinstance(about, Token) and about.exact is not None and self.spec.plain:
             return Measured(len(about.exact) + 1, False, about.exact)
-        parts = self.lexis.parts.get(node, ())
+        parts = self.spec.parts.get(node, ())
         if len(parts) != 1 or parts[0][1]:
             return _NOT_REGULAR
         size = len(parts[0][0].edges)
@@ -238,7 +238,7 @@ class Regular:
         if kind == LEAF:
             if isinstance(about, Token) and about.exact is not None:
                 return nfa.text(about.exact, source)
-            return nfa.automaton(self.lexis.parts[node][0][0], source)
+            return nfa.automaton(self.spec.parts[node][0][0], source)
         if kind == SEQUENCE or kind == RULE:
             for item in below:
                 source = self._unroll(nfa, item, source)
@@ -273,7 +273,7 @@ class Regular:
         found = self.measured(item)
         if self.graph.kind[item] != LEAF or not found.cost or not found.mixed:
             return None
-        dfa = self.lexis.parts[item][0][0]
+        dfa = self.spec.parts[item][0][0]
         if len(dfa.edges) != 2 or dfa.edges[1] or 0 in dfa.accepting:
             return None
         points = tuple((low, high) for low, high, _ in dfa.edges[0])

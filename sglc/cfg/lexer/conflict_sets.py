@@ -14,7 +14,7 @@ from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import LEAF, Graph
 
 
-class Rivals:
+class ConflictSets:
     """`of` a terminal: those that may be tried where it is read, and can match there.
 
     `together` has, by the place of a terminal in `tokens`, the bit set of those that are tried with it; None:
@@ -51,13 +51,13 @@ class Rivals:
         return [*found, *self.ignored]
 
     def tell_apart(self, graph: Graph, occurrences: dict[tuple[int, int], int]) -> None:
-        """Make leaves of their own of a terminal's occurrences that have other rivals than it has elsewhere.
+        """Give a terminal's occurrences with other competitors than it has elsewhere leaves of their own.
 
         `occurrences`: by (node above, place below it) the bit set of those tried there.
         """
         leaves: dict[tuple[int, tuple[int, ...]], int] = {}
         below: dict[int, list[int]] = {}
-        rivals: dict[tuple[int, int], tuple[int, ...]] = {}
+        competitors: dict[tuple[int, int], tuple[int, ...]] = {}
         for (above, index), tried in occurrences.items():
             leaf = graph.below[above][index]
             token = graph.about[leaf]
@@ -66,10 +66,10 @@ class Rivals:
             if tried == most:
                 continue
             for mask in (tried, most):
-                if (leaf, mask) not in rivals:
-                    rivals[leaf, mask] = tuple([other.index for other in self.of(token, mask)])
-            these = rivals[leaf, tried]
-            if these == rivals[leaf, most]:
+                if (leaf, mask) not in competitors:
+                    competitors[leaf, mask] = tuple([other.index for other in self.of(token, mask)])
+            these = competitors[leaf, tried]
+            if these == competitors[leaf, most]:
                 continue
             other = leaves.get((leaf, these))
             if other is None:

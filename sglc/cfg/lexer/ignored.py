@@ -22,7 +22,7 @@ def skipped(grammar: Grammar, tokens: Tokens, matched: dict[int, Automaton]) -> 
     automata: list[tuple[Token, CharDfa, Ranges]] = []
     for name in dict.fromkeys(grammar.ignore):
         token = tokens.named(name)
-        automata += [(token, dfa, barred) for dfa, barred in matched.get(token.index, token.automaton)]
+        automata += [(token, dfa, forbidden) for dfa, forbidden in matched.get(token.index, token.automaton)]
     return _Skip(automata).parts()
 
 
@@ -32,7 +32,10 @@ class _Skip:
 
     def __init__(self, automata: list[tuple[Token, CharDfa, Ranges]]) -> None:
         self.automata = automata
-        found = tables([dfa for _, dfa, _ in automata], [barred for _, _, barred in automata if barred])
+        found = tables(
+            [dfa for _, dfa, _ in automata],
+            [forbidden for _, _, forbidden in automata if forbidden],
+        )
         self.blocks, self.rows, self.members = found.blocks, found.rows, found.members
         self.begin: dict[int, set[tuple[int, int]]] = {}
         for index, rows in enumerate(self.rows):
@@ -41,8 +44,8 @@ class _Skip:
 
     def closed(self, index: int, state: int) -> set[int]:
         """The blocks that may not come where this automaton ends in this state: with them it goes on."""
-        _, dfa, barred = self.automata[index]
-        found = set(self.members[barred]) if barred else set()
+        _, dfa, forbidden = self.automata[index]
+        found = set(self.members[forbidden]) if forbidden else set()
         for block, target in self.rows[index][state].items():
             if target not in dfa.accepting and block in self.begin and self.begin[block] != {(index, target)}:
                 token = self.automata[index][0]
@@ -61,18 +64,18 @@ class _Skip:
         ends: dict[Ranges, set[int]] = {}
         for current in order:
             row: dict[int, set[tuple[int, int]]] = {}
-            barred: set[int] | None = None
+            forbidden: set[int] | None = None
             for index, state in current:
                 for block, target in self.rows[index][state].items():
                     row.setdefault(block, set()).add((index, target))
                 if current is not start and state in self.automata[index][1].accepting:
                     closed = self.closed(index, state)
-                    barred = closed if barred is None else barred & closed
+                    forbidden = closed if forbidden is None else forbidden & closed
                     for block, places in self.begin.items():
                         if block not in closed:
                             row.setdefault(block, set()).update(places)
-            if barred is not None:
-                these = charset.ranges(part for block in barred for part in self.blocks[block])
+            if forbidden is not None:
+                these = charset.ranges(part for block in forbidden for part in self.blocks[block])
                 ends.setdefault(these, set()).add(len(rows))
             numbered: dict[int, int] = {}
             for block, places in row.items():
@@ -85,5 +88,5 @@ class _Skip:
                     order.append(key)
                 numbered[block] = number[key]
             rows.append(numbered)
-        found = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
+        found = [(minimal_dfa(rows, states, self.blocks), forbidden) for forbidden, states in ends.items()]
         return tuple(part for part in found if part[0].edges)

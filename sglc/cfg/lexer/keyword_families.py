@@ -20,7 +20,7 @@ _ASCII = 0x80
 class Family:
     """Texts of equal length, priority and classes of characters; `tokens` holds at least one."""
 
-    __slots__ = ("alike", "barred", "known", "patterns", "tokens")
+    __slots__ = ("forbidden_next", "known", "patterns", "tokens", "uniform")
 
     def __init__(self) -> None:
         self.tokens: list[Token] = []
@@ -28,9 +28,9 @@ class Family:
         """Whether the following has been found."""
         self.patterns: list[Token] | None = None
         """The patterns that are tried before these texts; None where that depends on names."""
-        self.alike = False
+        self.uniform = False
         """Whether these patterns treat all of them alike."""
-        self.barred: Ranges | None = None
+        self.forbidden_next: Ranges | None = None
         """If so, what may not follow them on account of patterns; None if they are not read back."""
 
 

@@ -14,13 +14,15 @@ Beginning = tuple[tuple[Ranges, Ranges], ...]
 """Of each part the characters that it begins with, and those that may not follow it."""
 
 
-class LeafParts(Mapping[int, Automaton]):
-    """By leaf what it reads: what is `made`, or a text of `texts`, behind which its `barred` may not come."""
+class LexemeParts(Mapping[int, Automaton]):
+    """What each leaf reads: an automaton of `made`, or a text that `forbidden_next` may not follow."""
 
-    def __init__(self, made: dict[int, Automaton], texts: dict[int, str], barred: dict[int, Ranges]) -> None:
+    def __init__(
+        self, made: dict[int, Automaton], texts: dict[int, str], forbidden: dict[int, Ranges]
+    ) -> None:
         self.made = made
         self.texts = texts
-        self.barred = barred
+        self.forbidden_next = forbidden
         self._late: dict[int, Automaton] = {}
 
     def __getitem__(self, node: int) -> Automaton:
@@ -28,7 +30,7 @@ class LeafParts(Mapping[int, Automaton]):
         if found is None:
             found = self._late.get(node)
         if found is None:
-            found = self._late[node] = ((literal(self.texts[node]), self.barred[node]),)
+            found = self._late[node] = ((literal(self.texts[node]), self.forbidden_next[node]),)
         return found
 
     def __contains__(self, node: object) -> bool:
@@ -42,8 +44,13 @@ class LeafParts(Mapping[int, Automaton]):
 
     def ends(self) -> dict[Ranges, None]:
         """All that may not follow some part, each once."""
-        made = [barred for parts in self.made.values() for _, barred in parts]
-        return dict.fromkeys([*made, *{id(barred): barred for barred in self.barred.values()}.values()])
+        made = [forbidden for parts in self.made.values() for _, forbidden in parts]
+        return dict.fromkeys(
+            [
+                *made,
+                *{id(forbidden): forbidden for forbidden in self.forbidden_next.values()}.values(),
+            ]
+        )
 
     @property
     def hollow(self) -> bool:
@@ -54,9 +61,9 @@ class LeafParts(Mapping[int, Automaton]):
         """By leaf how its parts begin and end."""
         found: dict[int, Beginning] = {}
         same: dict[tuple[str, Ranges], Beginning] = {}
-        barred = self.barred
+        forbidden = self.forbidden_next
         for node, text in self.texts.items():
-            key = text[0], barred[node]
+            key = text[0], forbidden[node]
             begins = same.get(key)
             if begins is None:
                 begins = same[key] = ((((ord(text[0]), ord(text[0])),), key[1]),)

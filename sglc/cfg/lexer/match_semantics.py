@@ -9,7 +9,7 @@ accepts, and the matcher's own choice is the longest of them.
 
 Patterns are parsed by Python's own parser, so that nothing is understood differently. Lookbehind is followed
 inside the match; lookahead that reaches past its end leaves a set of characters that may not follow (where
-only a character further on would tell, the first one is barred). What depends on text before the match is
+only a character further on would tell, the first one is forbidden). What depends on text before the match is
 refused, and so is what is not regular.
 """
 
@@ -167,10 +167,10 @@ class _Simulation:
             if ways:
                 # A longer match is made first, and a shorter one then as if nothing followed.
                 longer = {block for block, target in rows[state].items() if set() in watched[target]}
-                barred = set.intersection(*ways) - longer
-                these = charset.ranges(part for block in barred for part in self.blocks[block])
+                forbidden = set.intersection(*ways) - longer
+                these = charset.ranges(part for block in forbidden for part in self.blocks[block])
                 ends.setdefault(these, set()).add(state)
-        parts = [(minimal_dfa(rows, states, self.blocks), barred) for barred, states in ends.items()]
+        parts = [(minimal_dfa(rows, states, self.blocks), forbidden) for forbidden, states in ends.items()]
         return tuple(part for part in parts if part[0].edges)
 
     def found(self) -> tuple[CharDfa, CharDfa]:

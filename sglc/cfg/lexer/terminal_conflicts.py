@@ -1,4 +1,4 @@
-"""A terminal among those that a lexer might take for it: see `sglc.cfg.lexer.lexis`."""
+"""A terminal among those that a lexer might take for it: see `sglc.cfg.lexer.lexical_spec`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sglc.automata.caches import small_cache
 from sglc.automata.charset import Ranges, invert, meet
 from sglc.automata.dfa.operations import EMPTY_WORD, build, literal, step, words
 from sglc.automata.term import CharDfa
-from sglc.cfg.lexer.conflict_sets import Rivals
+from sglc.cfg.lexer.conflict_sets import ConflictSets
 from sglc.cfg.lexer.keyword_families import Families, Family
 from sglc.cfg.lexer.match_semantics import Automaton, accepts
 from sglc.cfg.lexer.nfa_union import alternation
@@ -21,40 +21,46 @@ from sglc.cfg.model.errors import GrammarError
 MAX_STATES = 20_000
 """States of one terminal beside those that it must not be taken for."""
 _FEW = 20
-"""More rivals than this are made one automaton first: it is only asked whether any of them matches."""
+"""More competitors than this are made one automaton first: it is only asked whether any of them matches."""
 
 
 _Machine = tuple[CharDfa, str, Ranges]
-"""(automaton, role, what may not follow its texts). Roles: `before`, a rival that would match; `ended`, one
-that would if nothing followed; `told`, one from whose match this one is told by its text; `keyword`, one that
-is told from this one; `word`, a pattern of words that this one could be the beginning of; `part`, a part of
-the terminal itself."""
+"""(automaton, role, what may not follow its texts). Roles: `before`, a competitor that would match; `ended`,
+one that would match if nothing followed; `told`, one from whose match this terminal is told by its text;
+`keyword`, one that is told from this terminal; `word`, a pattern of words that this terminal could begin;
+`part`, a part of the terminal itself."""
 
 
-class Contest:
+class TerminalConflict:
     """A terminal beside those that are tried before it."""
 
     def __init__(
-        self, token: Token, rivals: Iterable[Token], ignored: list[Token], families: Iterable[Family] = ()
-    ) -> None:  # fmt: skip
-        """`families`: more rivals, of a pattern only."""
+        self,
+        token: Token,
+        competitors: Iterable[Token],
+        ignored: list[Token],
+        families: Iterable[Family] = (),
+    ) -> None:
+        """`families`: more competitors, of a pattern only."""
         self.token = token
         own = token.order
         self.before: list[tuple[Token, bool]] = []
         """(terminal tried before, whether it is told from this one by its text)."""
         self.keywords: list[Token] = []
         texts = None if token.is_text else _matching(token)
-        for rival in rivals:
-            if rival.index == token.index:
+        for competitor in competitors:
+            if competitor.index == token.index:
                 continue
-            told = rival.priority == token.priority and rival.is_text != token.is_text
-            if token in ignored or (rival in ignored and token.is_text):
+            told = competitor.priority == token.priority and competitor.is_text != token.is_text
+            if token in ignored or (competitor in ignored and token.is_text):
                 # What a pattern is ignored as, it is whatever its text.
                 told = False
-            if texts is not None and told and texts.matches(rival.value):
-                self.keywords.append(rival)
-            elif _may_be_tried_before(rival, token, own):
-                self.before.append((rival, told and token.is_text and _matches_whole(rival, token.value)))
+            if texts is not None and told and texts.matches(competitor.value):
+                self.keywords.append(competitor)
+            elif _may_be_tried_before(competitor, token, own):
+                self.before.append(
+                    (competitor, told and token.is_text and _matches_whole(competitor, token.value))
+                )
         for family in families:
             one = family.tokens[0]
             told = one.priority == token.priority and token not in ignored
@@ -82,11 +88,11 @@ class Contest:
         machines: list[_Machine] = []
         if _is_word(self.token):
             machines += [(dfa, "word", ()) for dfa in _touching(whole, [token.whole for token in patterns])]
-        for rival, told in self.before:
+        for competitor, told in self.before:
             if told:
-                machines += [(dfa, "told", barred) for dfa, barred in rival.automaton]
+                machines += [(dfa, "told", forbidden) for dfa, forbidden in competitor.automaton]
         # Only whether one of them matches or could go on is asked, so one automaton does for all.
-        firm = [rival.found for rival, told in self.before if not told]
+        firm = [competitor.found for competitor, told in self.before if not told]
         for role, dfas in (
             ("before", _touching(whole, [certain for certain, _ in firm])),
             ("ended", _touching(whole, [at_end for _, at_end in firm])),
@@ -97,15 +103,17 @@ class Contest:
             machines += [(dfa, role, ()) for dfa in dfas]
         goes_on = _always_goes_on(whole)
         machines += [
-            (dfa, "part", barred) for dfa, barred in automaton if barred and meet(barred, goes_on) != barred
+            (dfa, "part", forbidden)
+            for dfa, forbidden in automaton
+            if forbidden and meet(forbidden, goes_on) != forbidden
         ]
         return machines
 
     def _keyword_automata(self, whole: CharDfa) -> list[CharDfa]:
-        texts = [rival.exact for rival in self.keywords if rival.exact is not None]
+        texts = [competitor.exact for competitor in self.keywords if competitor.exact is not None]
         if len(texts) == len(self.keywords) > _FEW:
             return [words(texts)]
-        return _touching(whole, [dfa for rival in self.keywords for dfa, _ in rival.automaton])
+        return _touching(whole, [dfa for competitor in self.keywords for dfa, _ in competitor.automaton])
 
 
 def _is_word(token: Token) -> bool:
@@ -124,7 +132,7 @@ class _Run:
         self.places = [start]
         self._numbers = {start: 0}
         self._rows: dict[tuple[int, str], int] = {}
-        self._barred: dict[int, Ranges | None] = {}
+        self._forbidden_next: dict[int, Ranges | None] = {}
 
     def after(self, text: str) -> int:
         state = 0
@@ -149,117 +157,129 @@ class _Run:
         ends = self.places[self.after(text)]
         return any([state in self.machines[number][0].accepting for number, state, _ in ends])
 
-    def barred(self, state: int) -> Ranges | None:
+    def forbidden_next(self, state: int) -> Ranges | None:
         """What may not follow a text that has come there; None if it is not read back."""
-        if state not in self._barred:
-            self._barred[state] = _barred_at(EMPTY_WORD, 0, self.places[state], self.machines)
-        return self._barred[state]
+        if state not in self._forbidden_next:
+            self._forbidden_next[state] = _forbidden_after(EMPTY_WORD, 0, self.places[state], self.machines)
+        return self._forbidden_next[state]
 
 
 LOST = -1
 
 
-class Contests:
+class TerminalConflicts:
     """What each terminal reads beside the others.
 
     A grammar may have thousands of keywords, each beside the same few patterns. Where all terminals are tried
     everywhere, plain texts are looked at by families.
     """
 
-    def __init__(self, rivals: Rivals, ignored: list[Token], patterns: list[Token]) -> None:
-        self.rivals = rivals
+    def __init__(self, conflict_sets: ConflictSets, ignored: list[Token], patterns: list[Token]) -> None:
+        self.conflict_sets = conflict_sets
         self.ignored = ignored
         self.patterns = patterns
         self._runs: dict[object, _Run] = {}
         self._families: Families | None = None
         self._apart: list[Token] = []
         """Plain texts that are in no family."""
-        if rivals.together is None:
-            plain = [token for tokens in rivals.texts.values() for token in tokens]
+        if conflict_sets.together is None:
+            plain = [token for tokens in conflict_sets.texts.values() for token in tokens]
             texts = [token for token in plain if token.exact is not None and token not in ignored]
-            self._families = Families(texts, [*rivals.others, *ignored])
+            self._families = Families(texts, [*conflict_sets.others, *ignored])
             self._apart = [token for token in plain if token.index not in self._families.of]
 
     def parts(self, token: Token, tried: int | None = None) -> Automaton:
-        """See `Contest.parts`; `tried` as in `Rivals.of`."""
+        """See `TerminalConflict.parts`; `tried` as in `ConflictSets.of`."""
         if token.exact is not None and token not in self.ignored:
-            barred = self.barred(token, tried)
-            return () if barred is None else ((literal(token.exact), barred),)
+            forbidden = self.forbidden_next(token, tried)
+            return () if forbidden is None else ((literal(token.exact), forbidden),)
         if self._families is None or tried is not None or token.is_text:
-            return Contest(token, self.rivals.of(token, tried), self.ignored).parts(self.patterns)
+            return TerminalConflict(token, self.conflict_sets.of(token, tried), self.ignored).parts(
+                self.patterns
+            )
         families = self._families.beginning(token)
-        others = [*self.rivals.patterns_beginning(token), *self._apart, *self.ignored]
-        return Contest(token, others, self.ignored, families).parts(self.patterns)
+        others = [*self.conflict_sets.patterns_beginning(token), *self._apart, *self.ignored]
+        return TerminalConflict(token, others, self.ignored, families).parts(self.patterns)
 
-    def barred(self, token: Token, tried: int | None = None) -> Ranges | None:
+    def forbidden_next(self, token: Token, tried: int | None = None) -> Ranges | None:
         """What may not follow a plain text that is not ignored; None if it is not read back."""
         family = self._families.of.get(token.index) if self._families and tried is None else None
         if family is None:
-            return self._among(token, self.rivals.of(token, tried), None)
+            return self._among(token, self.conflict_sets.of(token, tried), None)
         if not family.known:
             self._look_at(family)
         if family.patterns is None:
-            return self._among(token, self.rivals.of(token), None)
-        if family.alike and token.index not in self.rivals.near:
-            return family.barred
-        return self._among(token, self.rivals.texts_near(token.value.lower()), family)
+            return self._among(token, self.conflict_sets.of(token), None)
+        if family.uniform and token.index not in self.conflict_sets.near:
+            return family.forbidden_next
+        return self._among(token, self.conflict_sets.texts_near(token.value.lower()), family)
 
     def _look_at(self, family: Family) -> None:
         """Find what all texts of a family share."""
         family.known = True
         token = family.tokens[0]
         char = token.value[0]
-        some = [rival for rival in self.ignored if rival.exact is None or rival.exact[:1] == char]
-        some += self.rivals.patterns_at(char.lower())
-        if any([rival.exact is not None or rival.order[:3] == token.order[:3] for rival in some]):
+        some = [
+            competitor
+            for competitor in self.ignored
+            if competitor.exact is None or competitor.exact[:1] == char
+        ]
+        some += self.conflict_sets.patterns_at(char.lower())
+        if any(
+            [competitor.exact is not None or competitor.order[:3] == token.order[:3] for competitor in some]
+        ):
             return
-        before = family.patterns = [rival for rival in some if rival.order < token.order]
+        before = family.patterns = [competitor for competitor in some if competitor.order < token.order]
         assert self._families is not None
-        told = {rival.index for rival in before if self._is_told(rival, token)}
-        family.alike = self._families.tells_all(
-            dfa for rival in before if rival.index not in told for dfa in rival.found
+        told = {competitor.index for competitor in before if self._is_told(competitor, token)}
+        family.uniform = self._families.tells_all(
+            dfa for competitor in before if competitor.index not in told for dfa in competitor.found
         )
-        if family.alike:
-            family.barred = self._among_patterns(token, before)
+        if family.uniform:
+            family.forbidden_next = self._among_patterns(token, before)
 
-    def _among(self, token: Token, rivals: list[Token], family: Family | None) -> Ranges | None:
-        """What may not follow a plain text among `rivals` and the patterns of its family."""
+    def _among(self, token: Token, competitors: list[Token], family: Family | None) -> Ranges | None:
+        """What may not follow a plain text among `competitors` and the patterns of its family."""
         text = token.value
         coming: list[tuple[int, int]] = []
         patterns: list[Token] = []
-        for rival in rivals:
-            if rival is token or not _may_be_tried_before(rival, token, token.order):
+        for competitor in competitors:
+            if competitor is token or not _may_be_tried_before(competitor, token, token.order):
                 continue
-            other = rival.exact
+            other = competitor.exact
             if other is None:
-                patterns.append(rival)
+                patterns.append(competitor)
             elif text.startswith(other):
                 return None
             elif other.startswith(text):
                 coming.append((ord(other[len(text)]), ord(other[len(text)])))
-        if family is not None and family.alike and not patterns:
-            barred = family.barred
+        if family is not None and family.uniform and not patterns:
+            forbidden = family.forbidden_next
         else:
             known = None if family is None else family.patterns
-            barred = self._among_patterns(token, [*(known or ()), *patterns])
-        return barred if barred is None or not coming else charset.ranges([*barred, *coming])
+            forbidden = self._among_patterns(token, [*(known or ()), *patterns])
+        return forbidden if forbidden is None or not coming else charset.ranges([*forbidden, *coming])
 
     def _among_patterns(self, token: Token, before: list[Token]) -> Ranges | None:
         """What may not follow a plain text on account of patterns that are tried before."""
         text = token.value
-        others = [(rival, self._is_told(rival, token)) for rival in before]
-        key = text[0], _is_word(token), *[(rival.index, told) for rival, told in others]
+        others = [(competitor, self._is_told(competitor, token)) for competitor in before]
+        key = text[0], _is_word(token), *[(competitor.index, told) for competitor, told in others]
         run = self._runs.get(key)
         if run is None:
-            contest = Contest(token, (), self.ignored)
-            contest.before = others
-            run = self._runs[key] = _Run(contest.machines(self.patterns))
+            conflict = TerminalConflict(token, (), self.ignored)
+            conflict.before = others
+            run = self._runs[key] = _Run(conflict.machines(self.patterns))
         state = run.after(text)
-        return None if state == LOST else run.barred(state)
+        return None if state == LOST else run.forbidden_next(state)
 
-    def _is_told(self, rival: Token, token: Token) -> bool:
-        told = rival.priority == token.priority and not rival.is_text and rival not in self.ignored
-        return told and self._matches_whole(rival, token.value)
+    def _is_told(self, competitor: Token, token: Token) -> bool:
+        told = (
+            competitor.priority == token.priority
+            and not competitor.is_text
+            and competitor not in self.ignored
+        )
+        return told and self._matches_whole(competitor, token.value)
 
     def _matches_whole(self, pattern: Token, text: str) -> bool:
         run = self._runs.get(pattern.index)
@@ -272,9 +292,9 @@ def _matching(pattern: Token) -> _Run:
     return _Run([(dfa, "plain", ()) for dfa, _ in pattern.automaton])
 
 
-def _may_be_tried_before(rival: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
-    order = rival.order
-    if order[:3] == own[:3] and (rival.name.startswith("__") or token.name.startswith("__")):
+def _may_be_tried_before(competitor: Token, token: Token, own: tuple[int, int, int, str]) -> bool:
+    order = competitor.order
+    if order[:3] == own[:3] and (competitor.name.startswith("__") or token.name.startswith("__")):
         # The name that Lark makes up decides.
         return True
     return order < own
@@ -310,20 +330,20 @@ def _always_goes_on(dfa: CharDfa) -> Ranges:
 
 
 def _along(text: str, dfa: CharDfa, machines: list[_Machine]) -> Automaton:
-    """The product of a single text, whose automaton is given, with its rivals."""
-    rivals = _start(machines)
+    """The product of a single text, whose automaton is given, with its competitors."""
+    competitors = _start(machines)
     for char in text:
-        after = _after(machines, rivals, ord(char))
+        after = _after(machines, competitors, ord(char))
         if after is None:
             return ()
-        rivals = after
+        competitors = after
     (end,) = dfa.accepting
-    barred = _barred_at(dfa, end, rivals, machines)
-    return () if barred is None else ((dfa, barred),)
+    forbidden = _forbidden_after(dfa, end, competitors, machines)
+    return () if forbidden is None else ((dfa, forbidden),)
 
 
 def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, Ranges]]:
-    """The product of a terminal with its rivals, by the characters that may not follow."""
+    """The product of a terminal with its competitors, by the characters that may not follow."""
     if not dfa.edges:
         return []
     start = 0, _start(machines)
@@ -331,13 +351,13 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
     order = [start]
     rows: list[list[tuple[Ranges, int]]] = []
     ends: dict[Ranges, set[int]] = {}
-    for own, rivals in order:
+    for own, competitors in order:
         if own in dfa.accepting:
-            barred = _barred_at(dfa, own, rivals, machines)
-            if barred is not None:
-                ends.setdefault(barred, set()).add(len(rows))
+            forbidden = _forbidden_after(dfa, own, competitors, machines)
+            if forbidden is not None:
+                ends.setdefault(forbidden, set()).add(len(rows))
         row: dict[int, list[tuple[int, int]]] = {}
-        for low, high, following in _steps(dfa, own, rivals, machines):
+        for low, high, following in _steps(dfa, own, competitors, machines):
             if following not in number:
                 if len(order) > MAX_STATES:
                     raise GrammarError(f"telling terminals apart needs more than {MAX_STATES} states")
@@ -346,7 +366,7 @@ def _run_beside(dfa: CharDfa, machines: list[_Machine]) -> list[tuple[CharDfa, R
                 work.spend(20)
             row.setdefault(number[following], []).append((low, high))
         rows.append([(charset.ranges(parts), target) for target, parts in row.items()])
-    parts = ((build(rows, states), barred) for barred, states in ends.items())
+    parts = ((build(rows, states), forbidden) for forbidden, states in ends.items())
     return [part for part in parts if part[0].edges]
 
 
@@ -359,27 +379,27 @@ def _start(machines: list[_Machine]) -> _Places:
 
 
 def _steps(
-    dfa: CharDfa, own: int, rivals: _Places, machines: list[_Machine]
+    dfa: CharDfa, own: int, competitors: _Places, machines: list[_Machine]
 ) -> Iterator[tuple[int, int, tuple[int, _Places]]]:
-    """(lowest, highest character, places after it) where the terminal goes on and no rival is taken."""
+    """(lowest, highest character, places after it) where the terminal goes on and no competitor is taken."""
     cuts: set[int] = set()
-    for number, state, _ in rivals:
+    for number, state, _ in competitors:
         for first, last, _ in machines[number][0].edges[state]:
             cuts |= {first, last + 1}
     order = sorted(cuts)
     for low, high, target in dfa.edges[own]:
-        # All rivals do the same with all characters between two cuts.
+        # All competitors do the same with all characters between two cuts.
         inside = order[bisect_right(order, low) : bisect_right(order, high)]
         for first, last in pairwise([low, *inside, high + 1]):
-            following = _after(machines, rivals, first)
+            following = _after(machines, competitors, first)
             if following is not None:
                 yield first, last - 1, (target, following)
 
 
-def _after(machines: list[_Machine], rivals: _Places, point: int) -> _Places | None:
-    """The places of rivals after one more character; None where one of them would be taken instead."""
+def _after(machines: list[_Machine], competitors: _Places, point: int) -> _Places | None:
+    """The places of competitors after one more character; None where one of them would be taken instead."""
     found = []
-    for number, state, matched in rivals:
+    for number, state, matched in competitors:
         other, role, _ = machines[number]
         if role == "told" and state in other.accepting:
             matched = True
@@ -396,17 +416,17 @@ def _after(machines: list[_Machine], rivals: _Places, point: int) -> _Places | N
 _NO_LETTERS = meet(invert(charset.WORD), ((0, 0x7F),))
 
 
-def _barred_at(dfa: CharDfa, own: int, rivals: _Places, machines: list[_Machine]) -> Ranges | None:
-    """The characters with which a terminal or a rival goes on from here; None if this is no text of it."""
+def _forbidden_after(dfa: CharDfa, own: int, competitors: _Places, machines: list[_Machine]) -> Ranges | None:
+    """The characters that continue a terminal or a competitor from here; None if this is no text of it."""
     found = [(low, high) for low, high, _ in dfa.edges[own]]
-    for number, state, matched in rivals:
-        other, role, barred = machines[number]
+    for number, state, matched in competitors:
+        other, role, forbidden = machines[number]
         ends = state in other.accepting
         if (role in ("keyword", "ended") and ends) or (role == "told" and matched and not ends):
             return None
         if role != "before" and ends:
             # What may not follow this text; or the text is told from a match, so there must be one.
-            found += barred
+            found += forbidden
         goes_on = [(low, high) for low, high, _ in other.edges[state]]
         if role in ("before", "told") or (role == "word" and not meet(tuple(goes_on), _NO_LETTERS)):
             found += goes_on

@@ -74,7 +74,7 @@ def check_names(grammar: Grammar, source: Source | None = None, used: Collection
                 )  # fmt: skip
             if reference.name not in terminals:
                 raise _undefined(grammar, reference, name, terminal.source)
-    _refuse_circles(grammar, uses)
+    _refuse_cycles(grammar, uses)
     object.__setattr__(grammar, "checked", True)
 
 
@@ -86,7 +86,7 @@ def _undefined(grammar: Grammar, reference: Reference, where: str, source: Sourc
     )  # fmt: skip
 
 
-def _refuse_circles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
+def _refuse_cycles(grammar: Grammar, uses: dict[str, list[Reference]]) -> None:
     done: set[str] = set()
     for first in uses:
         path: dict[str, None] = {}

@@ -143,8 +143,8 @@ class _Builder:
         text = token.exact
         if text is not None:
             return self.graph.empty
-        parts = [(difference(dfa, literal("")), barred) for dfa, barred in token.automaton]
-        kept = tuple((dfa, barred) for dfa, barred in parts if dfa.edges)
+        parts = [(difference(dfa, literal("")), forbidden) for dfa, forbidden in token.automaton]
+        kept = tuple((dfa, forbidden) for dfa, forbidden in parts if dfa.edges)
         if not kept:
             return self.graph.empty
         token.automaton = kept

@@ -17,7 +17,7 @@ _LONG = 8
 """Parts of an operand that are written again behind each operator."""
 
 
-class Levels:
+class OperatorLevels:
     """Merges the levels of a graph that is settled and free of left recursion, each when it is asked for."""
 
     def __init__(self, graph: Graph) -> None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from sglc.cfg.model.graph import CHOICE, RULE, SEQUENCE, Graph
 
 
-def unwound(graph: Graph, circle: list[int]) -> bool:
+def unwound(graph: Graph, cycle: list[int]) -> bool:
     """Write `a: a x | a y | b | c`, where nothing else leads back to its beginning, as `(b | c) (x | y)*`.
 
-    False, and nothing is changed, if the circle is of another form. The nodes of a circle but its rules stand
+    False, and nothing is changed, if the cycle is of another form. The nodes of a cycle but its rules stand
     nowhere else.
     """
     kind, below, nullable = graph.kind, graph.below, graph.nullable
-    rules = [node for node in circle if kind[node] == RULE]
+    rules = [node for node in cycle if kind[node] == RULE]
     if len(rules) != 1 or nullable[rules[0]]:
         return False
     rule = rules[0]
     body = below[rule][0]
-    members = set(circle)
-    if kind[body] != CHOICE or len(circle) != 2 + len(members.intersection(below[body])):
+    members = set(cycle)
+    if kind[body] != CHOICE or len(cycle) != 2 + len(members.intersection(below[body])):
         return False
     rests: list[int] = []
     seeds: list[int] = []
@@ -37,9 +37,9 @@ def unwound(graph: Graph, circle: list[int]) -> bool:
     return True
 
 
-def left_circles(graph: Graph) -> list[list[int]]:
+def left_recursive_sccs(graph: Graph) -> list[list[int]]:
     """Strongly connected components of `left` that are recursive, by Tarjan's algorithm (1972)."""
-    # What begins with no rule is in no circle: it counts as done.
+    # What begins with no rule is in no cycle: it counts as done.
     index = [-1 if begins else 0 for begins in graph.begins]
     low = list(index)
     on_path: set[int] = set()

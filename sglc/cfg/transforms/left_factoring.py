@@ -10,7 +10,7 @@ from collections.abc import Hashable
 
 from sglc.cfg.lexer.terminals import Token
 from sglc.cfg.model.graph import CHOICE, LEAF, REPEAT, RULE, SEQUENCE, Graph
-from sglc.cfg.transforms.denest_operators import Levels
+from sglc.cfg.transforms.denest_operators import OperatorLevels
 
 _DEEP = 4
 """How deep parts are compared; below, only the same part is equal."""
@@ -27,12 +27,12 @@ class Factoring:
         self.graph = graph
         self.most = (1 + _GROWTH) * len(graph.kind)
         self._done: set[int] = set()
-        self._levels = Levels(graph)
+        self._levels = OperatorLevels(graph)
         self._nested: dict[int, int] = {}
 
     def all(self, start: int) -> list[int]:
         """Factor everything below a node; all that is then below it, each behind what it is part of unless
-        there is a circle."""
+        there is a cycle."""
         kind = self.graph.kind
         order: list[int] = []
         entered: set[int] = set()

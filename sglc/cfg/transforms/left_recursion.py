@@ -1,6 +1,6 @@
 """Left recursion is taken out, exactly: the same texts, read without asking for a rule at its own beginning.
 
-Only circles of nodes that can begin with each other are touched. In such a circle C, a text of a node A is
+Only cycles of nodes that can begin with each other are touched. In such a cycle C, a text of a node A is
 built up from the left: it begins with something outside C that is a D of C (`D -> seed …`), then grows along
 productions `E -> D rest` until it is an A. So the texts of A are the seeds followed by the paths of a finite
 automaton whose states are the nodes of C and whose edges are labelled with the rests: the left-corner
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from sglc.automata import work
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.graph import CHOICE, LEAF, NO, REPEAT, RULE, SEQUENCE, YES, Graph, bounds
-from sglc.cfg.transforms.left_cycles import left_circles, unwound
+from sglc.cfg.transforms.left_cycles import left_recursive_sccs, unwound
 
 MAX_STATES = 200_000
 """States of all the automata together."""
@@ -28,10 +28,10 @@ def remove_left_recursion(graph: Graph) -> bool:
 
     Whether nodes may be left that have no text, so that it has to be analysed again.
     """
-    circles = [circle for circle in left_circles(graph) if not unwound(graph, circle)]
-    if not circles:
+    cycles = [cycle for cycle in left_recursive_sccs(graph) if not unwound(graph, cycle)]
+    if not cycles:
         return False
-    remover = _Remover(graph, circles)
+    remover = _Remover(graph, cycles)
     remover.run()
     return remover.hollow
 
@@ -41,10 +41,10 @@ Edge = tuple[int, int]
 
 
 class _Remover:
-    def __init__(self, graph: Graph, circles: list[list[int]]) -> None:
+    def __init__(self, graph: Graph, cycles: list[list[int]]) -> None:
         self.graph = graph
-        self.circle_of = {node: number for number, circle in enumerate(circles) for node in circle}
-        self.circles = circles
+        self.cycle_of = {node: number for number, cycle in enumerate(cycles) for node in cycle}
+        self.cycles = cycles
         self.productions: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         self.plus_of: dict[int, int | None] = {}
         self.plus_waiting: list[int] = []
@@ -61,15 +61,15 @@ class _Remover:
 
     def run(self) -> None:
         graph = self.graph
-        for circle in self.circles:
-            for node in circle:
+        for cycle in self.cycles:
+            for node in cycle:
                 self.nonempty(node)
-        # Nodes of circles that are needed from outside; others come up as rests refer to them.
-        outside = [below for node, below in enumerate(graph.below) if node not in self.circle_of]
-        self.enter([inner for below in outside for inner in below if inner in self.circle_of])
+        # Nodes of cycles that are needed from outside; others come up as rests refer to them.
+        outside = [below for node, below in enumerate(graph.below) if node not in self.cycle_of]
+        self.enter([inner for below in outside for inner in below if inner in self.cycle_of])
         self.enter((graph.start,))
-        for circle in self.circles:
-            for node in circle:
+        for cycle in self.cycles:
+            for node in cycle:
                 self.productions[node] = self.split(node)
         self.edges_of: dict[
             int, tuple[dict[int, list[Edge]], dict[int, list[int]], dict[int, list[int]]]
@@ -84,7 +84,7 @@ class _Remover:
         for node in nodes:
             # What is repeated by a node that was made here is needed with it.
             inner = self.repeated.get(node, node)
-            if inner in self.circle_of and inner not in self.entered:
+            if inner in self.cycle_of and inner not in self.entered:
                 self.entered.add(inner)
                 self.entries.append(inner)
 
@@ -163,7 +163,7 @@ class _Remover:
         graph = self.graph
         if not self.nonempty(node):
             return None
-        if node in self.circle_of:
+        if node in self.cycle_of:
             self.enter((node,))
             return self.core_of(node)
         if not graph.nullable[node]:
@@ -214,35 +214,35 @@ class _Remover:
             return items[0]
         flat: list[int] = []
         for item in items:
-            if self.graph.kind[item] == SEQUENCE and item not in self.circle_of:
+            if self.graph.kind[item] == SEQUENCE and item not in self.cycle_of:
                 flat += self.graph.below[item]
             else:
                 flat.append(item)
         return self.new(SEQUENCE, tuple(flat), nullable=all(self.graph.nullable[item] for item in flat))
 
-    # Circles
+    # Cycles
 
     def core_of(self, node: int) -> int:
-        """The rule that will read the texts of a node of a circle but the empty one."""
+        """The rule that will read the texts of a node of a cycle but the empty one."""
         core = self.core.get(node)
         if core is None:
             core = self.core[node] = self.new(RULE, (), self.name(f"{self.shown(node)}'"))
         return core
 
-    def circle_edges(
+    def cycle_edges(
         self, number: int
     ) -> tuple[dict[int, list[Edge]], dict[int, list[int]], dict[int, list[int]]]:
-        """(edges by state, silent edges by state, seeds by state) of a circle."""
+        """(edges by state, silent edges by state, seeds by state) of a cycle."""
         found = self.edges_of.get(number)
         if found is not None:
             return found
         graph = self.graph
-        edges: dict[int, list[Edge]] = {node: [] for node in self.circles[number]}
-        silent: dict[int, list[int]] = {node: [] for node in self.circles[number]}
-        seeds: dict[int, list[int]] = {node: [] for node in self.circles[number]}
-        for node in self.circles[number]:
+        edges: dict[int, list[Edge]] = {node: [] for node in self.cycles[number]}
+        silent: dict[int, list[int]] = {node: [] for node in self.cycles[number]}
+        seeds: dict[int, list[int]] = {node: [] for node in self.cycles[number]}
+        for node in self.cycles[number]:
             for first, rest in self.productions[node]:
-                if self.circle_of.get(first) == number:
+                if self.cycle_of.get(first) == number:
                     if all(graph.nullable[item] for item in rest):
                         silent[first].append(node)
                     edges[first] += [(label, node) for label in self.plus_series(rest)]
@@ -255,10 +255,10 @@ class _Remover:
         return edges, silent, seeds
 
     def rewrite(self, target: int) -> None:
-        """Give a node of a circle its new form."""
+        """Give a node of a cycle its new form."""
         graph = self.graph
         core = self.core_of(target)
-        edges, silent, seeds = self.circle_edges(self.circle_of[target])
+        edges, silent, seeds = self.cycle_edges(self.cycle_of[target])
         live = self.reaching(target, edges, silent)
         accepting, moves = self.closed(target, live, edges, silent)
         starts = [state for state in live if seeds[state]]

@@ -15,7 +15,7 @@ _TOGETHER = 32
 """Choices end in a rule after so many parts."""
 
 
-def unfold_options(graph: Graph) -> None:
+def unroll_options(graph: Graph) -> None:
     """Rewrite the long runs of options in a graph that is settled and free of left recursion.
 
     For texts between which nothing looks ahead.
@@ -24,10 +24,10 @@ def unfold_options(graph: Graph) -> None:
         if len(below) >= MANY and graph.kind[node] == SEQUENCE:
             options = [graph.nullable[item] and _filled(graph, item) for item in below]
             if sum(map(bool, options)) >= MANY:
-                _unfold(graph, node, options)
+                _unroll(graph, node, options)
 
 
-def _unfold(graph: Graph, node: int, options: list[int]) -> None:
+def _unroll(graph: Graph, node: int, options: list[int]) -> None:
     """`options`: the parts of a sequence without the empty text, 0 where that is not at hand."""
     below = graph.below[node]
     behind = graph.empty

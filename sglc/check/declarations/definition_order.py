@@ -42,7 +42,7 @@ def read_in_order(program: ProgramState) -> None:
     }
     for node in nodes.values():
         node.below = {name: level for name, level in node.below.items() if name in nodes}
-    _refuse_circles(program, nodes)
+    _refuse_cycles(program, nodes)
     for component in _components({name: list(node.below) for name, node in nodes.items()}):
         together = set(component)
         _note_levels(program, nodes, together)
@@ -110,10 +110,10 @@ def _components(below: dict[str, list[str]]) -> Iterator[list[str]]:
                     yield found
 
 
-# -- circles ---------------------------------------------------------------------------------------
+# -- cycles ---------------------------------------------------------------------------------------
 
 
-def _refuse_circles(program: ProgramState, nodes: dict[str, _Node]) -> None:
+def _refuse_cycles(program: ProgramState, nodes: dict[str, _Node]) -> None:
     """Aliases of aliases, and constants of constants, that lead back to themselves."""
     for kind, what in ((ast.TypeDeclaration, "an alias"), (ast.ConstDeclaration, "a constant")):
         chosen = {
@@ -123,31 +123,31 @@ def _refuse_circles(program: ProgramState, nodes: dict[str, _Node]) -> None:
         }
         for component in _components(chosen):
             if len(component) > 1 or component[0] in chosen[component[0]]:
-                _refuse_circle(program, nodes, chosen, set(component), what)
+                _refuse_cycle(program, nodes, chosen, set(component), what)
 
 
-def _refuse_circle(
+def _refuse_cycle(
     program: ProgramState,
     nodes: dict[str, _Node],
     below: dict[str, list[str]],
-    circle: set[str],
+    cycle: set[str],
     what: str,
 ) -> None:
-    first = min(circle, key=lambda name: (nodes[name].entity.module.name, nodes[name].entity.span.start))
+    first = min(cycle, key=lambda name: (nodes[name].entity.module.name, nodes[name].entity.span.start))
     round_: list[str] = []
     name = first
     while name not in round_:
         round_.append(name)
-        name = next(other for other in below[name] if other in circle)
+        name = next(other for other in below[name] if other in cycle)
     short = [part.rsplit(".", 1)[-1] for part in [*round_, name]]
     alias = what == "an alias"
     program.report(
         "E0309", f"`{short[0]}` is defined by itself", nodes[first].entity.span,
-        label=f"{what} that goes round in a circle",
+        label=f"{what} that goes round in a cycle",
         reason=" → ".join(short if len(short) < 10 else [*short[:4], "…", *short[-4:]]) if alias else "",
         hint="only records and unions may contain themselves" if alias else "",
     )  # fmt: skip
-    for name in circle:
+    for name in cycle:
         if alias:
             program.broken.add(name)
             program.table[name] = AliasType(name, UNKNOWN)  # type: ignore[arg-type]

@@ -188,7 +188,7 @@ test "blue":
     ),
     Entry(
         "E0214",
-        "modules use each other in a circle",
+        "modules use each other in a cycle",
         "If `a` uses `b`, `b` cannot use `a`, neither directly nor through others. Move what both need "
         "into a "
         "third module.",

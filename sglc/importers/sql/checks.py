@@ -45,7 +45,7 @@ class Limits:
     most: list[Bound] = field(default_factory=list)
     allowed: list[Value] | None = None
     allowed_at: Node | None = None
-    barred: list[tuple[Value, Node]] = field(default_factory=list)
+    excluded: list[tuple[Value, Node]] = field(default_factory=list)
     min_chars: int = 0
     max_chars: int | None = None
     patterns: list[str] = field(default_factory=list)
@@ -119,7 +119,7 @@ class _Check:
                 measure = self.measure(parts[0])
                 self.plain(measure, node)
                 for part in parts[1:]:
-                    measure.of.barred.append((self.constant(measure.of, part), node))
+                    measure.of.excluded.append((self.constant(measure.of, part), node))
             case "between":
                 self.compare(node, parts[0], "at_least", parts[1])
                 self.compare(node, parts[0], "at_most", parts[2])
@@ -156,7 +156,7 @@ class _Check:
         elif operator == "equal":
             self.allow(limits, [self.constant(limits, right)], node)
         elif operator == "other":
-            limits.barred.append((self.constant(limits, right), node))
+            limits.excluded.append((self.constant(limits, right), node))
         else:
             if limits.sort != "number" or isinstance(value, str | bool):
                 raise SourceFault(node.start, node.end, "only numbers are compared by size")

@@ -38,11 +38,11 @@ def narrowed(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
     if limits.allowed is None:
         return _without(within, limits, table, node)
     at = limits.allowed_at or node
-    barred = [value for value, _ in limits.barred]
+    excluded = [value for value, _ in limits.excluded]
     values = [
         value
         for value in limits.allowed
-        if _is_value(value, within, table) and not any(equal(value, one) for one in barred)
+        if _is_value(value, within, table) and not any(equal(value, one) for one in excluded)
     ]
     if not values:
         raise SourceFault(at.start, at.end, f"no value of column {limits.name} is allowed")
@@ -144,7 +144,7 @@ def _inside(type: Dec | Float, bound: Bound, way: int) -> Decimal:
 
 def _without(type: Type, limits: Limits, table: TypeTable, node: Node) -> Type:
     """The type without some single values, where there is a way to say it."""
-    for value, at in limits.barred:
+    for value, at in limits.excluded:
         match type:
             case Str() if value == "":
                 type = replace(type, min_chars=max(1, type.min_chars))

@@ -45,7 +45,7 @@ class ObjectLayout:
     keys: Literals = TRUE
     """What the keys of the one family satisfy too, where these strings are no regular set."""
 
-    def barred(self) -> list[str]:
+    def forbidden(self) -> list[str]:
         """Names that must not occur although a family has such keys."""
         return [
             name

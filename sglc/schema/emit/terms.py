@@ -305,7 +305,7 @@ class Lowering:
         low = layout.low if layout.low > len(required(layout)) else 0
         inside = Object(
             tuple(Property(name, self._arms(arms)) for name, arms in layout.names.items())
-            + tuple(Property(name, ()) for name in layout.barred()),
+            + tuple(Property(name, ()) for name in layout.forbidden()),
             tuple(Family(keys, self._arms(arms)) for keys, arms in layout.families),
             low,
             layout.high,

@@ -11,7 +11,7 @@ text is read back as it was written if, for each of its terminals T,
 - T is not the text of a keyword that is told from T by its text.
 
 The first two leave characters that may not follow, one of which is enough to know; the others take words
-away from T. Where only a character further on would tell, the first one is barred: the texts that are left
+away from T. Where only a character further on would tell, the first one is forbidden: the texts that are left
 are still read back as they were written.
 
 Ignored text is matched as long as it goes in both.
@@ -26,15 +26,15 @@ from sglc.automata import charset
 from sglc.automata.charset import Ranges, atoms, meet
 from sglc.automata.dfa.operations import any_char_class
 from sglc.automata.term import CharDfa
-from sglc.cfg.analysis.equivalence_classes import Alike
+from sglc.cfg.analysis.equivalence_classes import EquivalenceClasses
 from sglc.cfg.analysis.follow_sets import first_sets, follow_sets
-from sglc.cfg.lexer.conflict_sets import Rivals
+from sglc.cfg.lexer.conflict_sets import ConflictSets
 from sglc.cfg.lexer.ignored import skipped
-from sglc.cfg.lexer.lexeme_parts import Beginning, LeafParts, first_of
+from sglc.cfg.lexer.lexeme_parts import Beginning, LexemeParts, first_of
 from sglc.cfg.lexer.lr0_states import TooManyStates, tried_together
 from sglc.cfg.lexer.match_semantics import Automaton
 from sglc.cfg.lexer.nfa_union import alternation
-from sglc.cfg.lexer.terminal_conflicts import Contest, Contests, share
+from sglc.cfg.lexer.terminal_conflicts import TerminalConflict, TerminalConflicts, share
 from sglc.cfg.lexer.terminals import Token, Tokens
 from sglc.cfg.model.errors import GrammarError
 from sglc.cfg.model.grammar import Grammar
@@ -47,7 +47,7 @@ MANY_TOKENS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lexis:
+class LexicalSpec:
     """What is read by each leaf (`parts`), and by ignored text; without ignored terminals `skip` is None.
 
     Each part is a set of texts with the characters that may not follow them. With `whole`, terminals that are
@@ -58,13 +58,13 @@ class Lexis:
     skip: Automaton | None
     whole: bool = False
     plain: bool = False
-    alike: Alike | None = None
+    equivalence: EquivalenceClasses | None = None
     """Classes of parts, where the grammar is large; the leaves of one have parts with the same first
-    characters that bar the same."""
+    characters that forbid the same next characters."""
     ends: tuple[Ranges, ...] = ()
-    """What may not follow some part of a leaf, each once; not of a plain lexis."""
+    """What may not follow some part of a leaf, each once; not of a plain specification."""
     hollow: bool = False
-    """Whether some leaf reads nothing; not of a plain lexis."""
+    """Whether some leaf reads nothing; not of a plain specification."""
 
 
 class _LateParts(Mapping[int, Automaton]):
@@ -92,36 +92,37 @@ class _LateParts(Mapping[int, Automaton]):
         return isinstance(node, int) and self._graph.kind[node] == LEAF
 
 
-def plain_lexis(graph: Graph, grammar: Grammar, tokens: Tokens) -> Lexis | None:
+def plain_spec(graph: Graph, grammar: Grammar, tokens: Tokens) -> LexicalSpec | None:
     """Terminals by their patterns alone, if anything may follow any of them."""
     leaves = [about for kind, about in zip(graph.kind, graph.about, strict=True) if kind == LEAF]
     if any([_looks_ahead(about) for about in leaves]):
         return None
     skip = skipped(grammar, tokens, {})
-    if skip and any([barred for _, barred in skip]):
+    if skip and any([forbidden for _, forbidden in skip]):
         # Ignored text goes on as long as it can, which matters where something else begins like it.
         exact = [about.exact if isinstance(about, Token) else None for about in leaves]
         chars = {text[0] for text in exact if text}
         firsts: set[Ranges] = {((ord(char), ord(char)),) for char in chars}
         firsts |= {first_of(_reads(about)) for about, text in zip(leaves, exact, strict=True) if text is None}
-        if any([share(barred, first) for _, barred in skip for first in firsts]):
+        if any([share(forbidden, first) for _, forbidden in skip for first in firsts]):
             return None
         skip = _narrowed(skip, ())
-    return Lexis(_LateParts(graph), skip, whole=True, plain=True)
+    return LexicalSpec(_LateParts(graph), skip, whole=True, plain=True)
 
 
-def dynamic_lexis(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, *, alike: bool = False
-) -> Lexis:  # fmt: skip
+def dynamic_spec(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, *, by_class: bool = False
+) -> LexicalSpec:  # fmt: skip
     """Terminals of `nodes`, which are all below the start, by their patterns alone; see `_relevant`."""
     parts = {node: _reads(graph.about[node]) for node in nodes if graph.kind[node] == LEAF}
-    leaves = LeafParts(parts, {}, {})
-    return replace(_relevant(graph, nodes, leaves, skipped(grammar, tokens, {}), alike), whole=True)
+    leaves = LexemeParts(parts, {}, {})
+    return replace(_relevant(graph, nodes, leaves, skipped(grammar, tokens, {}), by_class), whole=True)
 
 
-def longest_lexis(
-    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, rivals: Rivals, *, alike: bool = False
-) -> Lexis:  # fmt: skip
+def longest_spec(
+    graph: Graph, nodes: list[int], grammar: Grammar, tokens: Tokens, conflict_sets: ConflictSets, *,
+    by_class: bool = False,
+) -> LexicalSpec:  # fmt: skip
     """Terminals of `nodes`, which are all below the start, as a lexer tells them from each other; see
     `_relevant`."""
     token_of = _tokens_of(graph, nodes)
@@ -129,33 +130,37 @@ def longest_lexis(
     # Where blanks may part words, they must: a keyword is no beginning of a name.
     used = {token.index: token for token in token_of.values()}.values()
     patterns = [token for token in used if ignored and not token.is_text and not token.words]
-    contests = Contests(rivals, ignored, patterns)
+    conflicts = TerminalConflicts(conflict_sets, ignored, patterns)
     known: dict[tuple[int, int | None], Automaton] = {}
     made: dict[int, Automaton] = {}
     texts: dict[int, str] = {}
     ends: dict[int, Ranges] = {}
     for node, token in token_of.items():
-        tried = rivals.at.get(node)
+        tried = conflict_sets.at.get(node)
         text = token.exact
         if token in ignored:
             # A lexer drops what is ignored before the parser could ask for it.
             made[node] = ()
         elif text is not None:
-            barred = contests.barred(token, tried)
-            if barred is None:
+            forbidden = conflicts.forbidden_next(token, tried)
+            if forbidden is None:
                 made[node] = ()
             else:
-                texts[node], ends[node] = text, barred
+                texts[node], ends[node] = text, forbidden
         else:
             if (token.index, tried) not in known:
-                known[token.index, tried] = contests.parts(token, tried)
+                known[token.index, tried] = conflicts.parts(token, tried)
             made[node] = known[token.index, tried]
     # Ignored text may be tried anywhere.
-    everywhere = rivals
-    if rivals.together is not None:
-        everywhere = Rivals([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
-    matched = {token.index: Contest(token, everywhere.of(token), ignored).parts() for token in ignored}
-    return _relevant(graph, nodes, LeafParts(made, texts, ends), skipped(grammar, tokens, matched), alike)
+    everywhere = conflict_sets
+    if conflict_sets.together is not None:
+        everywhere = ConflictSets([*{token.index: token for token in (*used, *ignored)}.values()], [], None)
+    matched = {
+        token.index: TerminalConflict(token, everywhere.of(token), ignored).parts() for token in ignored
+    }
+    return _relevant(
+        graph, nodes, LexemeParts(made, texts, ends), skipped(grammar, tokens, matched), by_class
+    )
 
 
 def _tokens_of(graph: Graph, nodes: list[int]) -> dict[int, Token]:
@@ -190,24 +195,24 @@ def _looks_ahead(about: object) -> bool:
     """Whether something may not follow what a leaf reads, or it reads nothing."""
     if not isinstance(about, Token) or about.exact is not None or about.words:
         return False
-    return not about.automaton or any([barred for _, barred in about.automaton])
+    return not about.automaton or any([forbidden for _, forbidden in about.automaton])
 
 
 # --- which characters matter ----------------------------------------------------------------------------
 
 
 def _relevant(
-    graph: Graph, nodes: list[int], parts: LeafParts, skip: Automaton | None, alike: bool
-) -> Lexis:  # fmt: skip
+    graph: Graph, nodes: list[int], parts: LexemeParts, skip: Automaton | None, by_class: bool
+) -> LexicalSpec:  # fmt: skip
     """Bar only characters that could come: most terminals then need not look ahead at all.
 
-    `alike`: look at classes of parts, for which `nodes` are mostly in the order from above to below.
+    `by_class`: look at classes of parts, for which `nodes` are mostly in the order from above to below.
     """
-    if not any([*parts.ends(), *[barred for _, barred in skip or ()]]):
-        return Lexis(parts, skip, ends=tuple(parts.ends()), hollow=parts.hollow)
+    if not any([*parts.ends(), *[forbidden for _, forbidden in skip or ()]]):
+        return LexicalSpec(parts, skip, ends=tuple(parts.ends()), hollow=parts.hollow)
     beginnings = parts.beginnings()
-    if alike:
-        classes = Alike(graph, nodes, beginnings)
+    if by_class:
+        classes = EquivalenceClasses(graph, nodes, beginnings)
         of, graph, nodes = classes.of, classes.classes, classes.order
         sets = {number: _first_of_all(beginnings[leaf]) for number, leaf in classes.leaf.items()}
     else:
@@ -227,30 +232,30 @@ def _relevant(
     known: dict[int, Ranges] = {}
     made: dict[int, Automaton] = {}
     for node, these in parts.made.items():
-        if any([barred for _, barred in these]):
+        if any([forbidden for _, forbidden in these]):
             mask = follow[of[node]]
             if mask not in known:
                 known[mask] = coming(mask)
             these = _narrowed(these, known[mask])
         made[node] = these
-    # Texts of one class bar the same.
+    # Texts of one class forbid the same next characters.
     kept: dict[int, Ranges] = {}
     same: dict[tuple[int, Ranges], Ranges] = {}
     texts: dict[int, Ranges] = {}
-    for node, barred in parts.barred.items():
+    for node, forbidden in parts.forbidden_next.items():
         number = of[node]
         found = kept.get(number)
         if found is None:
             mask = follow[number]
             if mask not in known:
                 known[mask] = coming(mask)
-            found = kept[number] = same.setdefault((mask, barred), meet(barred, known[mask]))
+            found = kept[number] = same.setdefault((mask, forbidden), meet(forbidden, known[mask]))
         texts[node] = found
     if skip:
         skip = _narrowed(skip, charset.ranges(part for these in distinct for part in these))
-    found_parts = LeafParts(made, parts.texts, texts)
+    found_parts = LexemeParts(made, parts.texts, texts)
     ends, hollow = tuple(found_parts.ends()), found_parts.hollow
-    return Lexis(found_parts, skip, alike=classes, ends=ends, hollow=hollow)
+    return LexicalSpec(found_parts, skip, equivalence=classes, ends=ends, hollow=hollow)
 
 
 def _first_of_all(begins: Beginning) -> Ranges:
@@ -258,38 +263,39 @@ def _first_of_all(begins: Beginning) -> Ranges:
 
 
 def _narrowed(parts: Automaton, coming: Ranges) -> Automaton:
-    """Parts with only those barred characters that may come, joined where these are the same."""
-    by_barred: dict[Ranges, list[CharDfa]] = {}
-    for dfa, barred in parts:
-        by_barred.setdefault(meet(barred, coming), []).append(dfa)
+    """Parts with only those forbidden characters that may come, joined where these are the same."""
+    by_forbidden: dict[Ranges, list[CharDfa]] = {}
+    for dfa, forbidden in parts:
+        by_forbidden.setdefault(meet(forbidden, coming), []).append(dfa)
     return tuple(
-        (dfas[0] if len(dfas) == 1 else alternation(dfas), barred) for barred, dfas in by_barred.items()
+        (dfas[0] if len(dfas) == 1 else alternation(dfas), forbidden)
+        for forbidden, dfas in by_forbidden.items()
     )
 
 
 # --- a terminal among others ----------------------------------------------------------------------------
 
 
-def rivals_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> Rivals:
+def conflict_sets_of(graph: Graph, grammar: Grammar, tokens: Tokens) -> ConflictSets:
     """By terminal those that may be tried where it is read; of a graph in which nothing is left out yet.
 
-    Leaves of the graph are parted where a terminal has other rivals in one place than in another.
+    Leaves of the graph are parted where a terminal has other competitors in one place than in another.
     """
     nodes = graph.reached(graph.start)
     token_of = _tokens_of(graph, nodes)
     ignored = _ignored(grammar, tokens)
     everything = list({token.index: token for token in token_of.values()}.values())
     if len(everything) > MANY_TOKENS:
-        return Rivals(everything, ignored, None)
+        return ConflictSets(everything, ignored, None)
     place = {token.index: number for number, token in enumerate(everything)}
     numbers = {node: place[token.index] for node, token in token_of.items()}
     try:
         together, apart = tried_together(graph, nodes, numbers, len(everything))
     except TooManyStates:
-        return Rivals(everything, ignored, _after_the_same(graph, nodes, numbers, len(everything)))
-    rivals = Rivals(everything, ignored, together)
-    rivals.tell_apart(graph, apart)
-    return rivals
+        return ConflictSets(everything, ignored, _after_the_same(graph, nodes, numbers, len(everything)))
+    conflict_sets = ConflictSets(everything, ignored, together)
+    conflict_sets.tell_apart(graph, apart)
+    return conflict_sets
 
 
 def _after_the_same(graph: Graph, nodes: list[int], numbers: dict[int, int], count: int) -> list[int]:
