@@ -22,7 +22,7 @@ def benchmark_modules(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     return {
         name: importlib.import_module(f"mask.{name}")
-        for name in ("maskbench", "mask_worker", "mask_digest", "schema_suite")
+        for name in ("maskbench", "mask_worker", "mask_digest", "schema_suite", "house_counts")
     }
 
 
@@ -141,3 +141,22 @@ def test_a_digest_is_of_the_masks_alone(benchmark_modules: dict[str, ModuleType]
     refused = walked("regex", "[ab", "a")
     assert refused.outcome.startswith("Refused") and refused.count == 0
     assert digests.digest_of([regex, refused]) != digests.digest_of([refused, regex])
+
+
+def test_thresholds_are_numbers_that_bound_something(
+    benchmark_modules: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    counts = benchmark_modules["house_counts"]
+    (tmp_path / "one.py").write_text(
+        "_MOST, _QUOTE = 1 << 4, 0x22\n_OF_STEP = 5\nSHARED = 3\nNAMES = ('a',)\n\n\n"
+        "def f(x, y):\n    spend(_OF_STEP)\n    return len(x) > 2 * _MOST and y == _QUOTE and x < NAMES\n"
+    )
+    (tmp_path / "two.py").write_text("from one import SHARED\n_FEW = 2\nprint(min(SHARED, _FEW))\n")
+    paths = counts.files(tmp_path, ".")
+    assert [path.name for path in paths] == ["one.py", "two.py"]
+    found = counts.thresholds(paths)
+    assert [(path.name, line, name) for path, line, name in found] == [
+        ("one.py", 1, "_MOST"),
+        ("one.py", 3, "SHARED"),
+        ("two.py", 2, "_FEW"),
+    ]

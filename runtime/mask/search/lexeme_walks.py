@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from operator import attrgetter, is_
 from typing import Any
 
@@ -29,12 +28,9 @@ _OF_STILL = 1_000
 _OF_LEAF = 10_000
 """Bytes of the leaf of a class, about."""
 _UNKNOWN = object()
-_FEW_TOKENS, _FEW_WORDS = 1000, 8
-"""So many are set one by one."""
 _NOWHERE = np.zeros(0, np.int32)
-_Bits = tuple[int, ...] | tuple[np.ndarray, np.ndarray]
-"""Words of a row and what they get: where they are few, one number after the other."""
-
+_Bits = tuple[np.ndarray, np.ndarray]
+"""Words of a row, and what they get."""
 _Walk = tuple[_Bits, LeafMask]
 
 
@@ -58,7 +54,7 @@ _nbytes = attrgetter("nbytes")
 
 def _of_walk(walk: _Walk) -> int:
     bits, found = walk
-    return found.nbytes + 8 * sum(map(np.size, bits))
+    return found.nbytes + sum([part.nbytes for part in bits])
 
 
 def _of_labels(known: tuple[np.ndarray, LeafMask, LeafTable]) -> int:
@@ -192,9 +188,7 @@ class LeafWalks:
         words = (self._blank != 0).nonzero()[0]
         bits = self._blank[words]
         self._blank[words] = 0
-        if len(words) > _FEW_WORDS:
-            return words, bits
-        return tuple(chain.from_iterable(zip(words.tolist(), bits.tolist(), strict=True)))
+        return words, bits
 
     def entered(self, entries: np.ndarray, place: LeafPlace, first: np.ndarray, row: np.ndarray) -> LeafMask:
         """A walk from some nodes, into `row`, remembered."""
@@ -354,13 +348,9 @@ class LeafWalks:
         return self._row_of(tokens[read <= most])
 
     def _row_of(self, tokens: np.ndarray) -> np.ndarray:
-        if len(tokens) > _FEW_TOKENS:
-            flags = np.zeros(self.vocabulary.size, bool)
-            flags[tokens] = True
-            return self.vocabulary.pack(flags)
-        row = np.zeros(self.vocabulary.words, np.int32)
-        np.bitwise_or.at(row.view(np.uint32), tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
-        return row
+        flags = np.zeros(self.vocabulary.size, bool)
+        flags[tokens] = True
+        return self.vocabulary.pack(flags)
 
     def _known_walk(self, place: LeafPlace, first: np.ndarray, quiet: Quiet | None) -> LeafMask:
         """A walk from the roots, remembered."""
@@ -403,12 +393,6 @@ class LeafWalks:
 
 def _add(row: np.ndarray, bits: _Bits) -> None:
     """Set remembered bits in a row, of which there are often few or none."""
-    if not bits:
-        return
-    if isinstance(bits[0], int):
-        view, numbers = row.data, iter(bits)
-        for word in numbers:
-            view[word] |= next(numbers)
-    else:
-        words, values = bits
+    words, values = bits
+    if len(words):
         row[words] |= values

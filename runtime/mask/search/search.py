@@ -127,7 +127,7 @@ class MaskSearch:
         return self._stacks.start(config) is not None
 
     def _search(self, config: int, row: np.ndarray, account: Account) -> _Search:
-        return _Search(config, row, account, Visited(len(self._trie.byte)))
+        return _Search(config, row, account, Visited())
 
     def _plain(self, config: int, entries: np.ndarray | None, account: Account) -> Plain:
         """The tokens below entries (None: all) in a row of their own."""

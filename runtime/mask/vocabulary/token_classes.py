@@ -43,8 +43,6 @@ _OF_QUIET = 1_000
 """Bytes of what need not be looked at, but for what the vocabulary shares."""
 _FEW = 3000
 """So many tokens are left out of a row one by one."""
-_LONG = 16
-"""Tokens of more characters are few."""
 
 
 _ALONE = sum([1 << char for char in range(128) if GROUP[char] == char])
@@ -164,7 +162,6 @@ class Columns:
         leads = np.flatnonzero(flat >= 0xC2)
         kinds = np.concatenate([GROUP[flat], _beyond(flat, leads)])
         self._keep_with(kinds, np.concatenate([owner, owner[leads]]))
-        self._keep_long()
         self._bases = [(self._known, self._whole)]
         """Groups and the tokens inside them, those of fewer groups first."""
         for groups in _BASES:
@@ -231,9 +228,6 @@ class Columns:
             found = self.inside(groups, most) & self._begun.without(barred)
         elif most is None:
             found = self._inside_groups(int.from_bytes(key[0], "little"))
-        elif most >= _LONG:
-            found = self.inside(groups, None).copy()
-            put(self._tokens, [(self._longer[most - _LONG], len(self._tokens))], False, found)
         else:
             short = self._short.get(most)
             if short is None:
@@ -300,17 +294,6 @@ class Columns:
         columns += [self._pack(among) for among in kinds]
         self._columns: np.ndarray = np.array(columns, np.int32)
         self._tokens: np.ndarray = np.concatenate(lists).astype(np.int32)
-
-    def _keep_long(self) -> None:
-        """Keep the tokens of many characters in order of these: from `_longer[n]` on those that have more
-        than `_LONG` + n."""
-        tokens = np.flatnonzero(self.characters > _LONG)
-        sizes = self.characters[tokens]
-        order = np.argsort(sizes, kind="stable")
-        first = len(self._tokens)
-        longer = first + np.searchsorted(sizes[order], np.arange(_LONG, self.longest + 1), side="right")
-        self._longer: list[int] = longer.tolist()
-        self._tokens = np.concatenate([self._tokens, tokens[order].astype(np.int32)])
 
     def _pack(self, flags: np.ndarray) -> np.ndarray:
         padded = np.zeros(self._words * 32, np.uint8)

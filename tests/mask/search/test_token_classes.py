@@ -69,17 +69,15 @@ def inside(char: str, ascii_class: set[str], beyond: set[int]) -> bool:
 @settings(max_examples=examples(100), deadline=None)
 @given(
     TOKENS, CLASSES, GROUPS, st.none() | st.integers(0, 7), st.sets(CLASSES_OF), st.booleans(),
-    st.integers(0, 4),
 )  # fmt: skip
 def test_tokens_inside_a_class(
     tokens: list[bytes | None], chosen: set[str], beyond: set[int], most: int | None, barred: set[str],
-    dense: bool, long: int,
+    dense: bool,
 ) -> None:  # fmt: skip
     if not any(tokens):
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "_FEW", 0 if dense else 3000)
-        patch.setattr(columns, "_LONG", long)
         vocabulary = Vocabulary(tokens)
         assert len(vocabulary.columns.characters) == len(tokens)
         check_inside(vocabulary, chosen, beyond, most, barred)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from example_budget import examples
 from sglc.automata.term import Bytes, Choice, Language, Repeat, Rule, Sequence
 from sglc.runtime.mask.constraint import compile_constraint
-from sglc.runtime.mask.search import visited
 from sglc.runtime.mask.search.visited import Visited
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
 from strategies.mask_cases import mask_of
@@ -20,17 +19,14 @@ NODES = st.sets(st.integers(0, SIZE - 1), max_size=12)
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 3), NODES), max_size=12), st.sampled_from([0, 3, 48]), st.data())
-def test_nodes_are_fresh_once(visits: list[tuple[int, set[int]]], few: int, data: st.DataObject) -> None:
+@given(st.lists(st.tuples(st.integers(1, 3), NODES), max_size=12))
+def test_nodes_are_fresh_once(visits: list[tuple[int, set[int]]]) -> None:
     naive: dict[int, set[int]] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(visited, "_FEW", few)
-        patch.setattr(visited, "_MANY", data.draw(st.sampled_from([0, 8, 1_000])))
-        seen = Visited(SIZE)
-        for config, nodes in visits:
-            expected = sorted(nodes - naive.setdefault(config, set()))
-            naive[config] |= nodes
-            assert seen.fresh(np.array(sorted(nodes), np.int32), config).tolist() == expected
+    seen = Visited()
+    for config, nodes in visits:
+        expected = sorted(nodes - naive.setdefault(config, set()))
+        naive[config] |= nodes
+        assert seen.fresh(np.array(sorted(nodes), np.int32), config).tolist() == expected
 
 
 def piles() -> Language:
