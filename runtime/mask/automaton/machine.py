@@ -34,15 +34,10 @@ _OF_CONFIG, _OF_THREAD, _OF_ROW, _OF_OPENED = 4, 2, 40, 3
 """Units of work of a new configuration, of each of its threads, of the row of a thread, and of what a closure
 opens."""
 
-_GROUP_BYTES = 128 << 10
-"""Of groups, which are mostly asked for by the mask and the step that come next."""
-_OF_GROUP = 400
-"""Bytes of a group, about."""
+_GROUP_BYTES, _OF_GROUPS = 256 << 10, 800
+"""Of the groups of all configurations, which the mask and the step that come next ask for, and of those of
+one, about."""
 _nbytes = attrgetter("nbytes")
-
-
-def _of_groups(groups: tuple[Group, ...]) -> int:
-    return _OF_GROUP * len(groups)
 
 
 class Machine:
@@ -86,7 +81,7 @@ class Machine:
         self._grafts: dict[int, int] = {}
         self._steps: LeastUsed[int, int] = LeastUsed()
         self._firsts: LeastUsed[int, np.ndarray] = LeastUsed(size=_nbytes)
-        self._groups: LeastUsed[int, tuple[Group, ...]] = LeastUsed(_GROUP_BYTES, _of_groups)
+        self._groups: LeastUsed[int, tuple[Group, ...]] = LeastUsed(_GROUP_BYTES, _OF_GROUPS)
         self._joins: Interned[tuple[int, ...], int] = Interned()
         self.universal: int = -1
         """The thread that accepts everything from here on, once there is one."""
